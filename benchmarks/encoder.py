@@ -1,0 +1,99 @@
+"""How fast is the encoder against bare sentence-transformers, and how long does one query take as a whole process?
+
+    python benchmarks/encoder.py [folder of .md files] [--texts 256]
+
+Throughput is the best of three rounds in which the candidates take turns, so that another load on the machine falls on
+all of them. The query is the median of five processes with a warm page cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from kb.config import EmbeddingConfig
+from kb.embed.encoder import TextEncoder, open_encoder
+
+TOKENS_PER_TEXT = 200
+ROUNDS = 3
+PROCESSES = 5
+
+query_script = """
+from pathlib import Path
+from kb.config import EmbeddingConfig
+from kb.embed.encoder import open_encoder
+open_encoder(EmbeddingConfig(), Path({cache!r}), print).encode_query("what does the borrow checker do?")
+"""
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    arguments.add_argument("folder", nargs="?", type=Path, default=Path("fixtures/corpus"))
+    arguments.add_argument("--texts", type=int, default=256)
+    given = arguments.parse_args()
+    with TemporaryDirectory() as folder:
+        encoder = open_encoder(EmbeddingConfig(), Path(folder), print)
+        texts = cut_texts(encoder, given.folder, given.texts)
+        print(f"{encoder.describe()}\n{len(texts)} texts of {TOKENS_PER_TEXT} tokens")
+        seconds = [time_query(folder, prepare=encoder) for _ in range(PROCESSES)]
+        print(f"one query, whole process  {statistics.median(seconds):.3f} s (median of {PROCESSES})")
+        compare_throughput(encoder, texts)
+
+
+def cut_texts(encoder: TextEncoder, folder: Path, count: int) -> list[str]:
+    """Texts of TOKENS_PER_TEXT tokens from the Markdown files of a folder, repeated when there are too few."""
+    text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.rglob("*.md")))
+    if not text:
+        sys.exit(f"no .md file in {folder}")
+    starts = encoder.token_starts(text)[::TOKENS_PER_TEXT]
+    texts = [text[start:end] for start, end in zip(starts, starts[1:], strict=False)] or [text]
+    return [texts[row % len(texts)] for row in range(count)]
+
+
+def time_query(cache: str, prepare: TextEncoder) -> float:
+    """Seconds from the start of a process to its end, one query encoded in it."""
+    prepare.encode_query("makes the export when it is missing")
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", query_script.format(cache=cache)], check=True)
+    return time.perf_counter() - start
+
+
+def compare_throughput(encoder: TextEncoder, texts: list[str]) -> None:
+    """Print texts per second of each candidate, its ratio to bare bf16, and its least cosine to bare fp32."""
+    import torch
+
+    model = encoder._batches.load()  # the same weights for all
+
+    def bare(*, bf16: bool) -> Any:
+        with torch.autocast("cpu", torch.bfloat16, enabled=bf16):
+            found = model.encode(texts, normalize_embeddings=True, show_progress_bar=False, convert_to_tensor=True)
+        return found.float().cpu().numpy()
+
+    candidates: dict[str, Callable[[], Any]] = {
+        "bare sentence-transformers fp32": lambda: bare(bf16=False),
+        "bare sentence-transformers bf16": lambda: bare(bf16=True),
+        "encode_documents": lambda: encoder.encode_documents(texts),
+        "onnx fp32": lambda: encoder.encode_sentences(texts),
+    }
+    best = dict.fromkeys(candidates, float("inf"))
+    vectors: dict[str, Any] = {}
+    for _ in range(ROUNDS):
+        for name, encode in candidates.items():
+            start = time.perf_counter()
+            vectors[name] = encode()
+            best[name] = min(best[name], time.perf_counter() - start)
+    for name, seconds in best.items():
+        ratio = best["bare sentence-transformers bf16"] / seconds
+        cosine = (vectors[name] * vectors["bare sentence-transformers fp32"]).sum(axis=1).min()
+        print(f"{name:<32} {len(texts) / seconds:6.1f} texts/s   {ratio:4.2f} x bare bf16   least cosine {cosine:.6f}")
+
+
+if __name__ == "__main__":
+    main()

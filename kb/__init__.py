@@ -1,0 +1,16 @@
+"""kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
+
+records, errors, text, fingerprint, config, wire   the ground: what everything talks about
+store/           SQLite, the only truth: documents, chunks, vectors, answers
+embed/           text → vectors: sentence-transformers for batches, ONNX for one query
+index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+llm/             prompt → streamed text: Ollama, or the embedded extractive model
+knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
+ingest/          discover → parse → chunk → embed → save → index
+search/          filters → retrieve → fuse → hits
+ask/             retrieve → gate → pack → prompt → generate → cite → persist
+doctor           checks of this installation, each with its fix
+cli/             one thin module per command group; render.py prints
+"""
+
+__version__ = "0.1.0"

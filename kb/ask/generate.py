@@ -1,0 +1,47 @@
+"""A prompt → the model's whole answer, each piece handed on as it comes. Runs on the calling thread."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kb.errors import MalformedResponse
+from kb.llm.protocol import Done, FinishReason, GenerateRequest, LanguageModel, Token
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """What the model wrote.
+
+    finish_reason   None when it was not asked
+    first_token_at  time.perf_counter() of the first piece, None without one
+    """
+
+    text: str = ""
+    finish_reason: FinishReason | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    first_token_at: float | None = None
+
+
+def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Generated:
+    """Run the model to its end.
+
+    raises  ModelError when nothing could be generated; a Ctrl-C in the middle gives what came so far as aborted
+    """
+    pieces: list[str] = []
+    first_token_at: float | None = None
+    try:
+        for event in model.generate_stream(request):
+            if isinstance(event, Done):
+                return Generated(
+                    "".join(pieces), event.finish_reason, event.prompt_tokens, event.completion_tokens, first_token_at
+                )
+            assert isinstance(event, Token)
+            first_token_at = first_token_at or time.perf_counter()
+            pieces.append(event.text)
+            on_token(event.text)
+    except KeyboardInterrupt:
+        return Generated("".join(pieces), "aborted", None, None, first_token_at)
+    raise MalformedResponse("the model's stream ended without saying so", fix="try again, or another --model")

@@ -1,0 +1,109 @@
+"""An answer → its row in the store, refusals included. Written before anything is shown as final."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+import uuid
+from collections.abc import Sequence
+from hashlib import sha256
+
+from kb.ask.generate import Generated
+from kb.ask.records import Answer, AskRequest, PackedChunk
+from kb.knowledge_base import KnowledgeBase
+from kb.llm.protocol import GenerateRequest
+from kb.store.answers import AnswerRow, save_answer
+from kb.store.database import open_for_writing
+
+
+def new_trace_id() -> str:
+    """A UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits, so that ids sort by time."""
+    milliseconds = time.time_ns() // 1_000_000
+    value = (milliseconds & 0xFFFF_FFFF_FFFF) << 80 | 0x7 << 76 | secrets.randbits(12) << 64
+    value |= 0b10 << 62 | secrets.randbits(62)
+    return str(uuid.UUID(int=value))
+
+
+def save(
+    kb: KnowledgeBase,
+    answer: Answer,
+    packed: Sequence[PackedChunk],
+    prompt: GenerateRequest | None,
+    generated: Generated,
+    request: AskRequest,
+) -> None:
+    """Write the row; opens the store for writing just for this, so that asking never holds up an ingest."""
+    row = AnswerRow(
+        trace_id=answer.trace_id,
+        question=answer.question,
+        answer=answer.answer,
+        raw_answer=generated.text,
+        grounded=answer.grounded,
+        refusal_reason=answer.refusal_reason,
+        model_id=answer.model.id,
+        model_provider=answer.model.provider,
+        model_digest=answer.model.digest,
+        embedding_model_id=answer.embedding.id if answer.embedding else None,
+        embedding_dimensions=answer.embedding.dimensions if answer.embedding else None,
+        prompt_template_version=answer.prompt_template_version,
+        prompt_sha256=_prompt_hash(prompt),
+        retrieval_mode=answer.retrieval.mode,
+        retrieval_k=answer.retrieval.k,
+        score_gate=answer.retrieval.score_gate,
+        top_score=answer.retrieval.top_score,
+        evidence_gate=answer.retrieval.evidence_gate,
+        evidence_score=answer.retrieval.evidence_score,
+        chunks_returned=answer.retrieval.chunks_returned,
+        chunks_used=answer.retrieval.chunks_used,
+        citations_json=_citations_json(answer),
+        packed_json=_packed_json(packed),
+        packed_chunks_json=_packed_texts_json(packed) if request.explain else None,
+        prompt_tokens=answer.usage.prompt_tokens,
+        completion_tokens=answer.usage.completion_tokens,
+        latency_ms=answer.usage.latency_ms,
+        first_token_ms=answer.usage.first_token_ms,
+        temperature=prompt.temperature if prompt else None,
+        seed=prompt.seed if prompt else None,
+        finish_reason=generated.finish_reason,
+        session_id=request.session_id,
+        corpus_revision=answer.retrieval.corpus_revision,
+        created_at=answer.created_at,
+    )
+    connection = open_for_writing(kb.home)
+    try:
+        save_answer(connection, row)
+    finally:
+        connection.close()
+
+
+def _prompt_hash(prompt: GenerateRequest | None) -> str | None:
+    return sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest() if prompt else None
+
+
+def _citations_json(answer: Answer) -> str:
+    rows = [
+        {"marker": c.marker, "uri": c.citation.uri, "path": c.citation.path, "quote": c.quote} for c in answer.citations
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _packed_json(packed: Sequence[PackedChunk]) -> str:
+    rows = [
+        {
+            "marker": p.marker,
+            "chunk_id": p.chunk.chunk_id,
+            "text_hash": p.chunk.text_hash,
+            "score": round(p.score, 6),
+            "path": p.chunk.path,
+            "start": p.chunk.start,
+            "end": p.chunk.end,
+            "uri": p.chunk.citation.uri,
+        }
+        for p in packed
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _packed_texts_json(packed: Sequence[PackedChunk]) -> str:
+    return json.dumps([{"marker": p.marker, "text": p.chunk.text} for p in packed], ensure_ascii=False)

@@ -1,0 +1,212 @@
+"""A question → a cited answer or a refusal, stored either way: retrieve → gate → pack → prompt → generate → cite → persist.
+
+Single-threaded, in that order. Every way out returns the same complete record and writes its row.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from kb.ask import generate as generation
+from kb.ask.cite import find_markers, judge
+from kb.ask.pack import evidence_budget, pack_chunks
+from kb.ask.persist import new_trace_id, save
+from kb.ask.prompt import Template, question_language, render_user, template_for
+from kb.ask.records import (
+    Answer,
+    AnswerCitation,
+    AnswerEvent,
+    AnswerRetrieval,
+    AskRequest,
+    EmbeddingRef,
+    Explanation,
+    PackedChunk,
+    PackedView,
+    RefusalReason,
+    Usage,
+)
+from kb.knowledge_base import KnowledgeBase
+from kb.llm.protocol import Evidence, GenerateRequest, ModelRef
+from kb.records import SearchRequest, SearchResponse
+from kb.search.pipeline import check_request, search
+from kb.store.chunks import fetch_chunks
+from kb.store.documents import utc_text
+from kb.text import estimate_tokens
+
+OnEvent = Callable[[AnswerEvent], None]
+NEAR_CANDIDATES = 3
+
+
+@dataclass(slots=True)
+class Progress:
+    """What is known of an answer so far; `finish` turns it into the record, whatever way it ended."""
+
+    request: AskRequest
+    began: float
+    template: Template
+    response: SearchResponse
+    embedding: EmbeddingRef | None
+    model: ModelRef
+    packed: list[PackedChunk] = field(default_factory=list)
+    prompt: GenerateRequest | None = None
+    generated: generation.Generated = field(default_factory=generation.Generated)
+
+
+def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
+    """Answer a question from the knowledge base, or refuse.
+
+    on_event  told of the retrieval and of every piece of text as it comes; what it raises does not end the answer
+    returns   the answer, after it has been stored
+    raises    InvalidInput, NotIndexed; ModelError when the model could not be used at all
+    """
+    began = time.perf_counter()
+    tell = _safely(on_event)
+    progress = _retrieve(kb, request, began)
+    tell(AnswerEvent(event="retrieval", hits=progress.response.hits))
+    refused = _gate(progress, kb.config.rag.score_gate)
+    if refused:
+        return _finish(kb, progress, grounded=False, reason=refused)
+    model = kb.language_model()
+    progress.model = model.reference()
+    _pack(kb, progress, model.context_tokens())
+    assert progress.prompt is not None
+    progress.generated = generation.generate(
+        model, progress.prompt, lambda text: tell(AnswerEvent(event="token", text=text))
+    )
+    if progress.generated.finish_reason == "aborted":
+        return _finish(kb, progress, grounded=False, reason="llm_stream_aborted")
+    if progress.generated.finish_reason == "length":
+        return _finish(kb, progress, grounded=False, reason="llm_truncated")
+    grounded, reason = judge(progress.generated.text, [p.marker for p in progress.packed])
+    return _finish(kb, progress, grounded=grounded, reason=reason)
+
+
+def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
+    query = SearchRequest(request.question, request.mode, request.k, request.filters, None, request.explain)
+    check_request(query)
+    response = search(kb, query)
+    model_id, _, dimensions = kb.stored_encoder()
+    return Progress(
+        request=request,
+        began=began,
+        template=template_for(kb.config.rag.prompt_template_version, question_language(request.question)),
+        response=response,
+        embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
+        model=ModelRef("none", "none"),
+    )
+
+
+def _gate(progress: Progress, score_gate: float) -> RefusalReason | None:
+    """Why the model is not even asked; None when it may be."""
+    hits = progress.response.hits
+    if not hits:
+        return "no_chunks"
+    return "score_gate" if hits[0].retrieval.fusion_score < score_gate else None
+
+
+def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> None:
+    request, template, llm = progress.request, progress.template, kb.config.llm
+    chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in progress.response.hits])
+    ranked = [(chunks[h.chunk_id], h.score) for h in progress.response.hits if h.chunk_id in chunks]
+    fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.question)
+    budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)
+    progress.packed = pack_chunks(ranked, budget)
+    similarity = {hit.chunk_id: hit.retrieval.vector_score for hit in progress.response.hits}
+    progress.prompt = GenerateRequest(
+        system=template.system,
+        user=render_user(template, request.question, [p.entry for p in progress.packed]),
+        question=request.question,
+        evidence=tuple(
+            Evidence(p.marker, p.chunk.text, p.chunk.heading_path, similarity[p.chunk.chunk_id])
+            for p in progress.packed
+        ),
+        language=question_language(request.question),
+        max_tokens=llm.max_answer_tokens,
+        temperature=llm.temperature if request.temperature is None else request.temperature,
+        seed=llm.seed if request.seed is None else request.seed,
+        stop=(template.stop,),
+    )
+
+
+def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: RefusalReason | None) -> Answer:
+    """Build the record, store it, return it."""
+    text, citations = _shown(kb, progress, grounded, reason)
+    generated, request, hits = progress.generated, progress.request, progress.response.hits
+    answer = Answer(
+        trace_id=new_trace_id(),
+        question=request.question,
+        answer=text,
+        citations=citations,
+        grounded=grounded,
+        refusal_reason=reason,
+        model=progress.model,
+        embedding=progress.embedding,
+        prompt_template_version=kb.config.rag.prompt_template_version,
+        retrieval=AnswerRetrieval(
+            mode=request.mode,
+            k=request.k,
+            score_gate=kb.config.rag.score_gate,
+            top_score=hits[0].retrieval.fusion_score if hits else None,
+            chunks_returned=len(hits),
+            chunks_used=len(progress.packed),
+            corpus_revision=progress.response.index_revision,
+        ),
+        usage=Usage(
+            prompt_tokens=generated.prompt_tokens,
+            completion_tokens=generated.completion_tokens,
+            latency_ms=round((time.perf_counter() - progress.began) * 1000, 1),
+            first_token_ms=_milliseconds(progress.began, generated.first_token_at),
+        ),
+        created_at=utc_text(),
+        explanation=_explain(progress) if request.explain else None,
+    )
+    save(kb, answer, progress.packed, progress.prompt, generated, request)
+    return answer
+
+
+def _shown(
+    kb: KnowledgeBase, progress: Progress, grounded: bool, reason: RefusalReason | None
+) -> tuple[str, tuple[AnswerCitation, ...]]:
+    """The text to show and the places to list: what is cited, or the nearest candidates of a refusal."""
+    if grounded:
+        places = {p.marker: p.chunk.citation for p in progress.packed}
+        cited = find_markers(progress.generated.text)
+        return progress.generated.text, tuple(AnswerCitation(marker=n, citation=places[n]) for n in cited)
+    near = progress.response.hits[:NEAR_CANDIDATES]
+    lines = [progress.template.refusal]
+    if reason == "score_gate":
+        lines.append(progress.template.near.format(gate=kb.config.rag.score_gate))
+        lines += [f" · {hit.citation.uri} (score {hit.retrieval.fusion_score:.2f})" for hit in near]
+    return "\n".join(lines), tuple(AnswerCitation(marker=None, citation=hit.citation) for hit in near)
+
+
+def _explain(progress: Progress) -> Explanation | None:
+    if progress.response.trace is None:
+        return None
+    views = [
+        PackedView(
+            marker=p.marker, chunk_id=p.chunk.chunk_id, score=p.score, citation=p.chunk.citation, text=p.chunk.text
+        )
+        for p in progress.packed
+    ]
+    return Explanation(trace=progress.response.trace, packed=tuple(views))
+
+
+def _milliseconds(began: float, moment: float | None) -> float | None:
+    return None if moment is None else round((moment - began) * 1000, 1)
+
+
+def _safely(on_event: OnEvent) -> OnEvent:
+    """A listener that has gone away (a closed pipe) must not cost the user the stored answer."""
+    alive = [True]
+
+    def tell(event: AnswerEvent) -> None:
+        if alive[0]:
+            try:
+                on_event(event)
+            except (OSError, ValueError):
+                alive[0] = False
+
+    return tell

@@ -1,0 +1,154 @@
+"""What an answer is: the same complete record for every way an ask can end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from kb.llm.protocol import ModelRef
+from kb.records import Chunk, Citation, Filters, Hit, SearchMode, SearchTrace
+
+RefusalReason = Literal[
+    "no_chunks", "score_gate", "weak_evidence", "llm_self_judge", "llm_stream_aborted", "llm_truncated"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """One question as the user put it.
+
+    k            passages to retrieve at most
+    temperature  None takes the configured one; so does seed
+    explain      keep the packed texts with the answer, and the trace in it
+    """
+
+    question: str
+    mode: SearchMode = "hybrid"
+    k: int = 10
+    filters: Filters = field(default_factory=Filters)
+    temperature: float | None = None
+    seed: int | None = None
+    explain: bool = False
+    session_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PackedChunk:
+    """One passage in the prompt.
+
+    marker  the n of [#n], from 1
+    entry   header and text, as the prompt holds them
+    """
+
+    marker: int
+    chunk: Chunk
+    score: float
+    entry: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerCitation:
+    """A place the answer points to.
+
+    marker  the n of [#n] in the answer; None for the near candidates that a refusal lists
+    quote   the cited words, None where the whole passage is meant
+    """
+
+    marker: int | None
+    citation: Citation
+    quote: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingRef:
+    """Which encoder took part; absent in lexical mode."""
+
+    id: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRetrieval:
+    """What was retrieved for an answer, and the gates it had to pass.
+
+    top_score       fused score of the best hit, None without a hit
+    evidence_gate   threshold and score of the evidence gate; None while there is none
+    """
+
+    mode: SearchMode
+    k: int
+    score_gate: float
+    top_score: float | None
+    evidence_gate: float | None = None
+    evidence_score: float | None = None
+    chunks_returned: int
+    chunks_used: int
+    corpus_revision: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Usage:
+    """What an answer cost; tokens as the model counted them, None where it did not say."""
+
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    latency_ms: float
+    first_token_ms: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackedView:
+    """A packed passage as --explain shows it."""
+
+    marker: int
+    chunk_id: int
+    score: float
+    citation: Citation
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What --explain adds: the retrieval trace and the packed passages."""
+
+    trace: SearchTrace
+    packed: tuple[PackedView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """The end of an ask.
+
+    answer          what to show; for a refusal the refusal, never what the model made up
+    grounded        every marker is known and there is at least one
+    refusal_reason  None when grounded
+    """
+
+    schema_version: Literal["answer.v1"] = "answer.v1"
+    trace_id: str
+    question: str
+    answer: str
+    citations: tuple[AnswerCitation, ...]
+    grounded: bool
+    refusal_reason: RefusalReason | None
+    model: ModelRef
+    embedding: EmbeddingRef | None
+    prompt_template_version: str
+    retrieval: AnswerRetrieval
+    usage: Usage
+    created_at: str
+    explanation: Explanation | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerEvent:
+    """One step of an ask, as NDJSON: what was retrieved, each piece of text, that the answer is stored.
+
+    The line after `answer` is the answer.v1 itself, the last one.
+    """
+
+    schema_version: Literal["answer_event.v1"] = "answer_event.v1"
+    event: Literal["retrieval", "token", "answer"]
+    hits: tuple[Hit, ...] | None = None
+    text: str | None = None
+    trace_id: str | None = None

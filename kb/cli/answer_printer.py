@@ -1,0 +1,127 @@
+"""An ask as it happens → the terminal: text as it streams, then the cited places, then one footer line.
+
+A refusal looks like a refusal: the first words are held back until they cannot be one, and what a model wrote without
+grounds is not printed as an answer.
+"""
+
+from __future__ import annotations
+
+import sys
+
+from kb.ask.cite import has_refusal_phrase
+from kb.ask.records import Answer, AnswerEvent
+from kb.cli.render import print_trace
+from kb.cli.terminal import harmless, harmless_line, say, styled
+
+# A refusal says so in its first sentence; no more than this is held back to see.
+HELD_BACK_CHARS = 60
+
+REASONS = {
+    "no_chunks": "nothing was found",
+    "score_gate": "the best hit is below the score gate",
+    "weak_evidence": "the evidence is too weak",
+    "llm_self_judge": "the model found no grounds, or cited none",
+    "llm_stream_aborted": "the answer broke off",
+    "llm_truncated": "the answer was cut at its length limit",
+}
+
+
+class AnswerPrinter:
+    """Prints one ask.
+
+    as_json  answer_event.v1 lines when it streams, then answer.v1 alone
+    streams  print pieces as they come
+    """
+
+    def __init__(self, *, as_json: bool, streams: bool) -> None:
+        self.as_json = as_json
+        self.streams = streams
+        self._held = ""
+        self._printed = ""
+        self._is_refusal = False
+
+    def on_event(self, event: AnswerEvent) -> None:
+        """See `kb.ask.pipeline.ask`."""
+        if self.as_json:
+            if self.streams:
+                from kb.wire import to_json
+
+                print(to_json(event), flush=True)
+        elif self.streams and event.event == "token" and event.text:
+            self._stream(event.text)
+
+    def _stream(self, text: str) -> None:
+        if self._is_refusal:
+            return
+        self._held += text
+        if not self._printed:
+            self._is_refusal = has_refusal_phrase(self._held)
+            if self._is_refusal or len(self._held) < HELD_BACK_CHARS:
+                return
+        self._write(self._held)
+
+    def _write(self, text: str) -> None:
+        sys.stdout.write(harmless(text))
+        sys.stdout.flush()
+        self._printed += text
+        self._held = ""
+
+    def finish(self, answer: Answer) -> None:
+        """Print what is left: the answer when it was not streamed, the places, the footer."""
+        if self.as_json:
+            from kb.wire import to_json
+
+            if self.streams:
+                print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
+            print(to_json(answer))
+            return
+        if answer.grounded:
+            if self._held:
+                self._write(self._held)
+            say("" if self._printed else harmless(answer.answer))
+        else:
+            if self._printed:
+                say()
+                say(styled("✗ the text above is not an answer: it does not stand on the documents", "red"))
+            say(styled(harmless(answer.answer), "yellow"))
+        self._print_places(answer)
+        say(self._footer(answer))
+        if answer.explanation:
+            self._print_explanation(answer)
+
+    def _print_places(self, answer: Answer) -> None:
+        if not answer.citations or answer.refusal_reason == "score_gate":  # there the refusal's own text lists them
+            return
+        say()
+        if not answer.grounded:
+            say(styled("nearest places:", "dim"))
+        for cited in answer.citations:
+            label = f"[#{cited.marker}]" if cited.marker is not None else "  ·"
+            place = harmless_line(cited.citation.uri)
+            section = f"  {harmless_line(cited.citation.section)}" if cited.citation.section else ""
+            say(f"{styled(label, 'bold')} {styled(place, 'cyan')}{styled(section, 'dim')}")
+
+    def _footer(self, answer: Answer) -> str:
+        verdict = (
+            styled("grounded ✓", "green")
+            if answer.grounded
+            else styled(f"grounded ✗ ({answer.refusal_reason}: {REASONS[answer.refusal_reason or 'no_chunks']})", "red")
+        )
+        used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
+        parts = [
+            harmless_line(answer.model.id),
+            answer.prompt_template_version,
+            used,
+            f"{answer.usage.latency_ms:.0f} ms",
+        ]
+        return f"{verdict}{styled(' · ' + ' · '.join(parts), 'dim')}"
+
+    def _print_explanation(self, answer: Answer) -> None:
+        if answer.explanation is None:
+            return
+        gates = f"score gate {answer.retrieval.score_gate}, top score {answer.retrieval.top_score}"
+        say(styled(f"\n{gates} · trace {answer.trace_id}", "dim"))
+        print_trace(answer.explanation.trace)
+        for packed in answer.explanation.packed:
+            say(styled(f"[#{packed.marker}] {harmless_line(packed.citation.uri)} score {packed.score:.3f}", "bold"))
+            say(harmless(packed.text))

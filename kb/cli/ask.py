@@ -1,0 +1,83 @@
+"""kb ask"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kb.cli import filters as f
+from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.search import KOption, ModeOption
+from kb.errors import ExitCode
+
+
+@command
+def ask(
+    invocation: Invocation,
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="in any words; English and Korean prompts")],
+    mode: ModeOption = None,
+    k: KOption = None,
+    tag: f.TagOption = None,
+    source: f.SourceOption = None,
+    path: f.PathOption = None,
+    type: f.TypeOption = None,
+    lang: f.LangOption = None,
+    since: f.SinceOption = None,
+    until: f.UntilOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
+    ] = None,
+    temperature: Annotated[
+        float | None, typer.Option("--temperature", metavar="T", help="randomness, 0 to 2", show_default=False)
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="N", help="seed of the sampling", show_default=False)
+    ] = None,
+    session: Annotated[
+        str | None, typer.Option("--session", metavar="S", help="file the answer under this name", show_default=False)
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="show the retrieval, the gates and the packed passages")
+    ] = False,
+    stream: Annotated[
+        bool | None,
+        typer.Option(
+            "--stream/--no-stream", help="print the answer as it comes; default on a terminal", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Ask a question: a cited answer, or an honest refusal (exit 1)."""
+    from kb.ask.pipeline import ask as run_ask
+    from kb.ask.records import AskRequest
+    from kb.cli.answer_printer import AnswerPrinter
+
+    extractive = model == "extractive"
+    config = invocation.config(
+        search__mode=mode,
+        rag__k=k,
+        llm__provider="extractive" if extractive else None,
+        llm__model=None if extractive else model,
+        llm__temperature=temperature,
+        llm__seed=seed,
+    )
+    chosen = f.make_filters(tag, source, path, type, lang, since, until)
+    request = AskRequest(
+        question=question,
+        mode=config.search.mode,  # type: ignore[arg-type]
+        k=config.rag.k,
+        filters=chosen,
+        explain=explain,
+        session_id=session,
+    )
+    printer = AnswerPrinter(as_json=invocation.json, streams=_streams(stream, invocation))
+    with invocation.open(config) as kb:
+        answer = run_ask(kb, request, printer.on_event)
+    printer.finish(answer)
+    if not answer.grounded:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+def _streams(wanted: bool | None, invocation: Invocation) -> bool:
+    """Pieces as they come for people at a terminal, the whole for pipes and scripts, unless told otherwise."""
+    return is_interactive() and not invocation.json if wanted is None else wanted

@@ -1,0 +1,183 @@
+"""kb list, show, open, rm: look at documents, and manage them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from typing import Annotated
+
+import typer
+
+from kb.cli import filters as f
+from kb.cli.invocation import Invocation, command, is_interactive
+from kb.errors import ExitCode, InvalidInput, NotFound
+
+
+@command
+def list_(
+    invocation: Invocation,
+    tag: f.TagOption = None,
+    source: f.SourceOption = None,
+    path: f.PathOption = None,
+    type: f.TypeOption = None,
+    lang: f.LangOption = None,
+    since: f.SinceOption = None,
+    until: f.UntilOption = None,
+) -> None:
+    """List documents, filtered like a search."""
+    from kb.cli.render import print_documents
+    from kb.cli.views import DocumentList
+    from kb.store.documents import list_documents
+    from kb.store.filters import allowed_documents
+
+    chosen = f.make_filters(tag, source, path, type, lang, since, until)
+    with invocation.open(invocation.config()) as kb:
+        documents = list_documents(kb.connection, allowed_documents(kb.connection, chosen))
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(DocumentList(documents=tuple(documents))))
+    else:
+        print_documents(documents)
+    if not documents:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+@command
+def show(
+    invocation: Invocation,
+    target: Annotated[str, typer.Argument(metavar="DOC|CHUNK", help="a path, the end of one, doc:12, or a chunk's id")],
+    lines: Annotated[
+        str | None, typer.Option("--lines", metavar="A-B", help="only these lines", show_default=False)
+    ] = None,
+) -> None:
+    """Show a document's text, or one chunk."""
+    from kb.cli.terminal import harmless, harmless_line, say, styled
+    from kb.cli.views import DocumentView, document_text, parse_line_range, select_lines
+    from kb.store.chunks import chunks_of_document, fetch_chunks
+    from kb.store.documents import find_document
+
+    with invocation.open(invocation.config()) as kb:
+        number = target.removeprefix("chunk:")
+        if number.isdigit() and not lines:
+            chunk = fetch_chunks(kb.connection, [int(number)]).get(int(number))
+            if chunk is None:
+                raise NotFound(f"no chunk {number}", fix="a search shows chunk ids with --json; documents are doc:ID")
+            if invocation.json:
+                from kb.wire import to_json
+
+                print(to_json(chunk))
+                return
+            say(styled(harmless_line(chunk.citation.uri), "cyan", "bold"))
+            say(harmless(chunk.text))
+            return
+        document = find_document(kb.connection, target)
+        first_line, text = document_text(chunks_of_document(kb.connection, document.doc_id))
+    if lines:
+        wanted = parse_line_range(lines)
+        text, first_line = select_lines(document, text, first_line, wanted), wanted[0]
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(DocumentView(document=document, start_line=first_line, text=text)))
+    else:
+        say(harmless(text))
+
+
+@command
+def open_(
+    invocation: Invocation,
+    citation: Annotated[str, typer.Argument(metavar="CITATION", help="path#L12-L34, path#page=3, or path:12")],
+    print_only: Annotated[bool, typer.Option("--print", help="print the place instead of opening an editor")] = False,
+) -> None:
+    """Open a citation in $EDITOR at its line.
+
+    Without an editor, or in a pipe, print where it is.
+    """
+    from pathlib import Path
+
+    from kb.cli.terminal import harmless_line, say
+    from kb.cli.views import Place, parse_citation, shown_path
+    from kb.store.documents import find_document, source_roots
+
+    wanted = parse_citation(citation)
+    with invocation.open(invocation.config()) as kb:
+        document = find_document(kb.connection, wanted.path)
+        root = source_roots(kb.connection)[document.source]
+    if root is None:
+        raise InvalidInput(f"{document.path} came from standard input, there is no file", fix="kb show it instead")
+    path = Path(root) / document.path
+    if not path.exists():
+        raise NotFound(f"{path} is not there any more", fix=f"its text is still in the store: kb show {document.path}")
+    place = Place(path=str(path), exists=True, start_line=wanted.start_line, end_line=wanted.end_line, page=wanted.page)
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(place))
+    elif editor and is_interactive() and not print_only and wanted.page is None:
+        line = [f"+{wanted.start_line}"] if wanted.start_line else []
+        words = [*shlex.split(editor), *line, str(path)]
+        os.execvp(words[0], words)
+    else:
+        name = harmless_line(shown_path(root, document.path))
+        say(f"{name}:{wanted.start_line}" if wanted.start_line else name)
+
+
+@command
+def rm(
+    invocation: Invocation,
+    targets: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH…", help="paths, globs, ends of paths, or doc:ID")
+    ] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option("--source", metavar="NAME", help="everything from this source", show_default=False),
+    ] = None,
+) -> None:
+    """Forget documents; their files are not touched.
+
+    A later ingest of the same folder brings them back.
+    """
+    from kb.cli.terminal import harmless_line, say, tell
+    from kb.cli.views import Removal
+    from kb.records import Filters
+    from kb.store.documents import find_document, list_documents, remove_documents, remove_unused_embeddings
+    from kb.store.filters import allowed_documents
+    from kb.store.lock import writer_lock
+
+    if not targets and not source:
+        raise InvalidInput("nothing named", fix="name paths, or a --source; kb list shows what there is")
+    config = invocation.config()
+    invocation.open(config).close()  # an error when there is nothing here yet, rather than a new empty store
+    with (
+        invocation.open(config, write=True) as kb,
+        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
+    ):
+        sources = tuple(source or ())
+        doc_ids: list[int] = []
+        if sources and not targets:
+            doc_ids = allowed_documents(kb.connection, Filters(sources=sources)) or []
+        for target in targets or ():
+            matched = []
+            if any(c in target for c in "*?[") or target.endswith("/"):
+                matched = allowed_documents(kb.connection, Filters(sources=sources, paths=(target,))) or []
+            doc_ids += matched or [find_document(kb.connection, target).doc_id]
+        documents = list_documents(kb.connection, doc_ids)
+        if not documents:
+            raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
+        remove_documents(kb.connection, [d.doc_id for d in documents])
+        remove_unused_embeddings(kb.connection)
+        if kb.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+            kb.refresh_lexical(announce=False)
+            kb.refresh_vector(announce=False)
+    names = tuple(f"{d.source}/{d.path}" for d in documents)
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(Removal(removed=names)))
+        return
+    for name in names if invocation.verbose or len(names) <= 20 else ():
+        say(f"removed {harmless_line(name)}")
+    if not invocation.quiet:
+        tell(f"{len(names)} removed; their files are untouched")

@@ -1,0 +1,54 @@
+"""The filter options, the same on every command that retrieves."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kb.records import Filters
+
+TagOption = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="only documents with this tag", show_default=False)
+]
+SourceOption = Annotated[
+    list[str] | None, typer.Option("--source", metavar="NAME", help="only this source", show_default=False)
+]
+PathOption = Annotated[
+    list[str] | None,
+    typer.Option("--path", metavar="GLOB", help="only paths like this, e.g. 'docs/**/*.md'", show_default=False),
+]
+TypeOption = Annotated[
+    list[str] | None,
+    typer.Option("--type", metavar="TYPE", help="only this format, e.g. markdown, pdf", show_default=False),
+]
+LangOption = Annotated[
+    list[str] | None, typer.Option("--lang", metavar="LANG", help="only this language, e.g. en, ko", show_default=False)
+]
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="DATE", help="only files changed on or after it", show_default=False)
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="DATE", help="only files changed up to it", show_default=False)
+]
+
+
+def make_filters(
+    tag: list[str] | None,
+    source: list[str] | None,
+    path: list[str] | None,
+    type: list[str] | None,
+    lang: list[str] | None,
+    since: str | None,
+    until: str | None,
+) -> Filters:
+    """The options as a record: OR within one option, AND between them."""
+    return Filters(
+        tags=tuple(tag or ()),
+        sources=tuple(source or ()),
+        paths=tuple(path or ()),
+        types=tuple(type or ()),
+        languages=tuple(lang or ()),
+        since=since,
+        until=until,
+    )

@@ -1,0 +1,144 @@
+"""The global options, before or after the command → one Invocation: home, config, how to print.
+
+`@command` gives a typer command the global options without each command having to name them.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kb.config import Config, default_home, load_config
+from kb.knowledge_base import KnowledgeBase, open_knowledge_base
+
+PANEL = "Global options"
+
+
+@dataclass(slots=True)
+class Invocation:
+    """How this process was called.
+
+    json     print wire objects
+    quiet    no progress, no messages
+    verbose  more of them
+    """
+
+    home: Path
+    config_path: Path | None
+    json: bool = False
+    quiet: bool = False
+    verbose: bool = False
+
+    def config(self, **overrides: Any) -> Config:
+        """The checked configuration; overrides are flags as section__key=value, None for a flag that was not given."""
+        given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
+        return load_config(self.config_path, self.home, os.environ, given)
+
+    def open(self, config: Config, *, write: bool = False) -> KnowledgeBase:
+        """The knowledge base of this home; its messages go to stderr."""
+        return open_knowledge_base(self.home, config, write=write, notify=self.notify)
+
+    def notify(self, message: str) -> None:
+        """A line for the user, unless quiet."""
+        if not self.quiet:
+            from kb.cli.terminal import tell
+
+            tell(message)
+
+
+HomeOption = Annotated[
+    str | None,
+    typer.Option("--home", metavar="DIR", help="the knowledge base's folder [env: KB_HOME]", show_default=False),
+]
+ConfigOption = Annotated[
+    str | None, typer.Option("--config", metavar="FILE", help="the config file [env: KB_CONFIG]", show_default=False)
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="print JSON, for scripts", show_default=False)]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="no progress, no messages", show_default=False)]
+VerboseOption = Annotated[bool, typer.Option("--verbose", help="say more", show_default=False)]
+
+GLOBAL_OPTIONS: dict[str, tuple[Any, Any]] = {
+    "home": (HomeOption, None),
+    "config": (ConfigOption, None),
+    "json": (JsonOption, False),
+    "quiet": (QuietOption, False),
+    "verbose": (VerboseOption, False),
+}
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """A command whose first parameter is the Invocation: typer sees the others, and the global options after them."""
+    signature = inspect.signature(function, eval_str=True)
+    own = list(signature.parameters.values())[1:]
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        for name, (annotation, default) in GLOBAL_OPTIONS.items()
+    ]
+
+    @wraps(function)
+    def run(**values: Any) -> None:
+        given = {name: values.pop(name) for name in GLOBAL_OPTIONS}
+        function(invocation_from(given), **values)
+
+    run.__signature__ = inspect.Signature(own + shared)  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in own + shared}
+    return run
+
+
+def invocation_from(given: dict[str, Any]) -> Invocation:
+    """Flags, else environment, else default. Paths are expanded here, once."""
+    home = given["home"] or os.environ.get("KB_HOME")
+    config = given["config"] or os.environ.get("KB_CONFIG")
+    return Invocation(
+        home=_absolute(home) if home else default_home(os.environ),
+        config_path=_absolute(config) if config else None,
+        json=given["json"],
+        quiet=given["quiet"],
+        verbose=given["verbose"],
+    )
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
+
+
+def hoist_global_options(arguments: list[str]) -> list[str]:
+    """Global options that stand before the command, put behind it: `kb --json search x` → `kb search --json x`.
+
+    >>> hoist_global_options(["--home", "h", "--json", "search", "x"])
+    ['search', '--home', 'h', '--json', 'x']
+    """
+    moved: list[str] = []
+    rest = list(arguments)
+    while rest and rest[0].startswith("-"):
+        name = rest[0].split("=", 1)[0]
+        if name in ("--home", "--config"):
+            size = 1 if "=" in rest[0] else 2
+        elif name in ("--json", "--quiet", "--verbose"):
+            size = 1
+        else:
+            break
+        moved += rest[:size]
+        rest = rest[size:]
+    if not rest or rest[0].startswith("-"):
+        return rest
+    return [rest[0], *moved, *rest[1:]] if moved else rest
+
+
+def wants_json(arguments: list[str]) -> bool:
+    """True when the caller asked for JSON, even if the rest of the call cannot be understood."""
+    before_separator = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    return "--json" in before_separator
+
+
+def is_interactive() -> bool:
+    """True when a person is at the other end of stdout."""
+    return sys.stdout.isatty()

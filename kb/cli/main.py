@@ -1,0 +1,174 @@
+"""The `kb` command: finds the command's module, runs it, and is the one place where an error becomes text and an exit code.
+
+Only the module of the command that is called is imported; `kb --help` imports all of them, and none imports a heavy library.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import sys
+from importlib import import_module
+
+import typer
+
+from kb import __version__
+from kb.cli.invocation import hoist_global_options, wants_json
+from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
+
+# name → module:function, in the order of `kb --help`. A trailing * marks a group of commands.
+COMMANDS = {
+    "init": "kb.cli.upkeep:init",
+    "ingest": "kb.cli.ingest:ingest",
+    "search": "kb.cli.search:search",
+    "ask": "kb.cli.ask:ask",
+    "answers*": "kb.cli.answers:app",
+    "list": "kb.cli.documents:list_",
+    "show": "kb.cli.documents:show",
+    "open": "kb.cli.documents:open_",
+    "rm": "kb.cli.documents:rm",
+    "status": "kb.cli.upkeep:status",
+    "doctor": "kb.cli.upkeep:doctor",
+    "reindex": "kb.cli.upkeep:reindex",
+    "backup": "kb.cli.upkeep:backup",
+    "schema": "kb.cli.upkeep:schema",
+}
+
+
+def main() -> None:
+    """The console script."""
+    arguments = hoist_global_options(sys.argv[1:])
+    if not arguments:
+        run(["--help"], json=False)
+        sys.exit(ExitCode.USER_ERROR)
+    json = wants_json(arguments)
+    _protect_stdout(json)
+    sys.exit(run(arguments, json))
+
+
+def run(arguments: list[str], json: bool) -> int:
+    """Run one command line; returns the exit code. Errors are printed here and nowhere else."""
+    try:
+        code = _call(arguments)
+        sys.stdout.flush()
+        return code
+    except KbError as error:
+        return _print_error(error, json)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read our output has seen enough; nothing more can be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.DONE
+    except Exception as error:
+        known = _known_cause(error)
+        return _print_error(known, json) if known else _print_bug(error, json)
+
+
+def _call(arguments: list[str]) -> int:
+    app = build_app(arguments)
+    try:
+        result = app(args=arguments, prog_name="kb", standalone_mode=False)
+    except typer.Abort:
+        raise KeyboardInterrupt from None
+    except typer.TyperException as error:
+        message = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
+        name = f"{arguments[0]} " if arguments and arguments[0] in _names() else ""
+        raise InvalidInput(message.rstrip("."), fix=f"see: kb {name}--help") from error
+    return int(result) if isinstance(result, int) else ExitCode.DONE
+
+
+def _names() -> dict[str, str]:
+    return {name.rstrip("*"): name for name in COMMANDS}
+
+
+def build_app(arguments: list[str]) -> typer.Typer:
+    """The typer application with the one command that is called, or with all of them when that cannot be told."""
+    app = typer.Typer(
+        name="kb",
+        help="A local knowledge base: ingest documents, search them, ask them, with citations that are checked.",
+        epilog="Exit codes: 0 done · 1 nothing found, refused, or some inputs failed · 2 your call or setup needs a fix"
+        " · 3 doctor found a fault · 130 interrupted.",
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(_root)
+    wanted = _names().get(arguments[0]) if arguments else None
+    for name in [wanted] if wanted else COMMANDS:
+        module, _, attribute = COMMANDS[name].partition(":")
+        target = getattr(import_module(module), attribute)
+        if name.endswith("*"):
+            app.add_typer(target, name=name[:-1])
+        else:
+            app.command(name)(target)
+    return app
+
+
+def _root(
+    version: bool = typer.Option(False, "--version", help="print the version and exit", is_eager=True),
+) -> None:
+    if version:
+        print(f"kb {__version__}")
+        raise typer.Exit
+
+
+def _protect_stdout(json: bool) -> None:
+    """Never fail on a character; under --json keep stdout for JSON even when a native library prints on its own."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+    if json:
+        real = os.dup(1)
+        os.dup2(2, 1)
+        sys.stdout = os.fdopen(real, "w", encoding="utf-8", errors="backslashreplace")
+
+
+def _known_cause(error: Exception) -> KbError | None:
+    """Faults of the machine that libraries report in their own words, as errors with a fix; None for a bug of ours."""
+    text = str(error)
+    if isinstance(error, sqlite3.OperationalError) and ("locked" in text or "busy" in text):
+        return Locked(f"the store is busy: {text}", fix="try again in a moment")
+    if isinstance(error, sqlite3.OperationalError) and ("full" in text or "I/O" in text or "readonly" in text):
+        return IoError(f"the store cannot be written: {text}", fix="check free space and the folder's permissions")
+    if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
+        return CorruptStore(f"kb.sqlite is damaged: {text}", fix="restore a copy made with kb backup, or ingest again")
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return IoError(f"{place}{error.strerror}", fix="check the path, its permissions and free space")
+    return None
+
+
+def _print_error(error: KbError, json: bool) -> int:
+    from kb.cli.terminal import harmless, styled
+
+    if json:
+        from kb.wire import error_json
+
+        print(error_json(error), file=sys.stderr)
+    else:
+        label = styled("error:", "bold", "red", stream=sys.stderr)
+        print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr)
+    return ExitCode.USER_ERROR
+
+
+def _print_bug(error: Exception, json: bool) -> int:
+    """A bug keeps its traceback, in the log; the user gets one line and where the log is."""
+    import traceback
+    from pathlib import Path
+
+    state = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
+    log = Path(state) / "kb" / "kb.log"
+    try:
+        log.parent.mkdir(parents=True, exist_ok=True)
+        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"kb {__version__}: {sys.argv[1:]}\n{traceback.format_exc()}\n")
+        place = f"the traceback is in {log}"
+    except OSError:
+        place = "".join(traceback.format_exception_only(error)).strip()
+    bug = KbError(f"kb has a bug: {type(error).__name__}: {error}", fix=f"please report it; {place}")
+    return _print_error(bug, json)
+
+
+if __name__ == "__main__":
+    main()

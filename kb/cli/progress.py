@@ -1,0 +1,150 @@
+"""An ingest as it happens → a bar on a terminal, lines in a pipe, NDJSON for scripts, nothing when quiet."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from kb.cli.invocation import Invocation
+from kb.cli.terminal import harmless, harmless_line, has_colour
+from kb.ingest.report import IngestEvent
+
+LOUD_RESULTS = ("new", "updated", "moved", "pruned")
+
+
+class Listener(Protocol):
+    """Shows an ingest to somebody."""
+
+    def on_event(self, event: IngestEvent) -> None:
+        """One step, as it is published."""
+
+    def on_embedded(self, chunks: int) -> None:
+        """So many more chunks have got a vector."""
+
+    def message(self, text: str) -> None:
+        """A line for the user."""
+
+
+@contextmanager
+def make_listener(invocation: Invocation) -> Iterator[Listener]:
+    """The listener for this call."""
+    if invocation.json:
+        yield JsonLines()
+    elif invocation.quiet:
+        yield Silence()
+    elif sys.stderr.isatty():
+        with Bar() as bar:
+            yield bar
+    else:
+        yield PlainLines(invocation.verbose)
+
+
+class Silence:
+    """Shows nothing."""
+
+    def on_event(self, event: IngestEvent) -> None:
+        """See Listener."""
+
+    def on_embedded(self, chunks: int) -> None:
+        """See Listener."""
+
+    def message(self, text: str) -> None:
+        """See Listener."""
+
+
+class JsonLines(Silence):
+    """ingest_event.v1, a line each, on stdout; messages on stderr."""
+
+    def on_event(self, event: IngestEvent) -> None:
+        """See Listener."""
+        from kb.wire import to_json
+
+        print(to_json(event), flush=True)
+
+    def message(self, text: str) -> None:
+        """See Listener."""
+        print(harmless(text), file=sys.stderr, flush=True)
+
+
+class PlainLines(Silence):
+    """A line on stderr for every document that changed, for logs."""
+
+    def __init__(self, verbose: bool) -> None:
+        self.verbose = verbose
+
+    def on_event(self, event: IngestEvent) -> None:
+        """See Listener."""
+        if event.event == "scan_completed":
+            self.message(f"scanned: {event.total} files")
+        elif event.event == "document_finished" and (self.verbose or event.result in LOUD_RESULTS):
+            chunks = f" ({event.chunks} chunks)" if event.chunks else ""
+            self.message(f"{event.result}: {harmless_line(event.path or '')}{chunks}")
+
+    def message(self, text: str) -> None:
+        """See Listener."""
+        print(harmless(text), file=sys.stderr, flush=True)
+
+
+class Bar(Silence):
+    """A progress bar with file, phase, chunks/s and time left, on stderr."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        self._progress: Any = Progress(
+            TextColumn("{task.fields[phase]:<9}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[file]}", style="dim"),
+            console=Console(stderr=True, no_color=not has_colour(sys.stderr), soft_wrap=True),
+            transient=True,
+            refresh_per_second=8,
+        )
+        self._task: Any = None
+        self._embedded = 0
+        self._embedding_since = 0.0
+
+    def __enter__(self) -> Bar:
+        self._progress.start()
+        self._task = self._progress.add_task("ingest", total=None, phase="scanning", rate="", file="")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def on_event(self, event: IngestEvent) -> None:
+        """See Listener."""
+        if event.event == "scan_completed":
+            self._progress.update(self._task, total=event.total, phase="reading")
+        elif event.event == "document_started":
+            self._embedding_since = self._embedding_since or time.perf_counter()
+            self._progress.update(self._task, phase="reading", file=_short(event.path or ""))
+        elif event.event == "document_finished":
+            self._progress.update(self._task, completed=event.done)
+            if event.done == self._progress.tasks[0].total:
+                self._progress.update(self._task, phase="indexing", file="")
+
+    def on_embedded(self, chunks: int) -> None:
+        """See Listener."""
+        self._embedded += chunks
+        seconds = max(0.001, time.perf_counter() - self._embedding_since)
+        self._progress.update(self._task, phase="embedding", rate=f"{self._embedded / seconds:.0f} chunks/s")
+
+    def message(self, text: str) -> None:
+        """See Listener."""
+        from rich.text import Text
+
+        self._progress.console.print(Text(harmless(text), style="dim"))
+
+
+def _short(path: str, width: int = 40) -> str:
+    from rich.markup import escape
+
+    path = harmless_line(path)
+    return escape(path if len(path) <= width else f"…{path[-width + 1 :]}")

@@ -1,0 +1,107 @@
+"""Records → text for people: hits, documents, reports, status. Nothing from a document reaches a terminal raw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kb.cli.terminal import harmless, harmless_line, highlighted, say, styled, tell
+from kb.cli.views import shown_path
+from kb.records import Document, Hit, RankedChunk, SearchResponse, SearchTrace
+from kb.status import Status
+
+
+def print_hits(response: SearchResponse, *, heading: bool = False, quiet: bool = False) -> None:
+    """Hits as paragraphs: place and score, headings, snippet."""
+    if heading:
+        say(styled(f"? {harmless_line(response.query)}", "bold"))
+    for hit in response.hits:
+        say(f"{hit.rank:>2}. {styled(harmless_line(hit.citation.uri), 'cyan', 'bold')}  {styled(_scores(hit), 'dim')}")
+        place = " > ".join(dict.fromkeys([hit.title, *hit.heading_path]))
+        say(f"    {styled(harmless_line(place), 'dim')}")
+        say(f"    {highlighted(hit.snippet, hit.highlights)}")
+    if not response.hits and not quiet:
+        tell(f"no hits. {response.hint}")
+    if response.trace:
+        print_trace(response.trace)
+
+
+def _scores(hit: Hit) -> str:
+    """The score that orders, with its kind, then what each retriever said."""
+    found = hit.retrieval
+    own = f"{hit.score_kind} {hit.score:.3f}"
+    if found.method != "hybrid":
+        return own
+    lexical = f"bm25 {found.lexical_score:.1f} #{found.lexical_rank}" if found.lexical_score is not None else "bm25 –"
+    vector = f"cosine {found.vector_score:.2f} #{found.vector_rank}" if found.vector_score is not None else "cosine –"
+    return f"{own} ({lexical}, {vector})"
+
+
+def print_trace(trace: SearchTrace) -> None:
+    """What happened inside a search, a line a list."""
+    say(styled(f"terms: {harmless_line(' '.join(trace.query_terms)) or '(none)'}", "dim"))
+    if trace.filtered_documents is not None:
+        say(styled(f"filters let through: {trace.filtered_documents} documents", "dim"))
+    for name, rows in (("bm25", trace.lexical), ("cosine", trace.vector)):
+        say(styled(f"{name}: {_ranking_text(rows)}", "dim"))
+    say(styled("ms: " + ", ".join(f"{stage} {ms:.1f}" for stage, ms in trace.stage_ms.items()), "dim"))
+
+
+def _ranking_text(rows: tuple[RankedChunk, ...], most: int = 10) -> str:
+    shown = "  ".join(f"#{r.rank} chunk {r.chunk_id} {r.score:.3f}" for r in rows[:most])
+    return (shown or "(empty)") + (f"  … {len(rows)} in all" if len(rows) > most else "")
+
+
+def print_paths(response: SearchResponse, roots: Mapping[str, str | None]) -> None:
+    """One `path:line` a hit, for editors and fzf; without the line where the format has none."""
+    for hit in response.hits:
+        path = harmless_line(shown_path(roots.get(hit.source), hit.path))
+        say(f"{path}:{hit.citation.start_line}" if hit.citation.start_line else path)
+
+
+def print_documents(documents: list[Document]) -> None:
+    """A line a document: id, type, chunks, language, path, title."""
+    if not documents:
+        return
+    say(styled(f"{'id':>6}  {'type':<10} {'chunks':>6}  {'lang':<4}  path · title", "dim"))
+    for d in documents:
+        say(
+            f"{d.doc_id:>6}  {d.type:<10} {len(d.chunk_ids):>6}  {d.language:<4}  "
+            f"{harmless_line(f'{d.source}/{d.path}')} · {styled(harmless_line(d.title), 'dim')}"
+        )
+
+
+def print_status(status: Status) -> None:
+    """The state of a knowledge base, a line a fact."""
+    rows = [
+        ("home", status.home),
+        ("documents", f"{status.documents:,} in {status.chunks:,} chunks (revision {status.corpus_revision})"),
+        ("types", ", ".join(f"{kind} {n}" for kind, n in status.types.items()) or "none"),
+        ("answers", f"{status.answers:,}"),
+        ("encoder", f"{status.embedding_model or 'none yet'} ({status.embedding_dimensions} dimensions)"),
+        ("size", f"store {size_text(status.store_bytes)}, indexes {size_text(status.index_bytes)}"),
+    ]
+    for source in status.sources:
+        rows.append(("source", f"{source.source}: {source.documents} documents from {source.root or 'standard input'}"))
+    for index in status.indexes:
+        state = "up to date" if index.up_to_date else "behind: it is rebuilt by the next search"
+        rows.append(("index", f"{index.name} ({index.kind or 'none'}): {index.rows:,} chunks, {state}"))
+    if status.chunks_without_vector:
+        rows.append(("incomplete", f"{status.chunks_without_vector:,} chunks have no vector; kb ingest completes them"))
+    if status.writer:
+        rows.append(("writing", status.writer))
+    for label, value in rows:
+        say(f"{styled(f'{label:<11}', 'dim')} {harmless(value)}")
+
+
+def size_text(size_bytes: int) -> str:
+    """A size as people write it.
+
+    >>> size_text(1_536_000)
+    '1.5 MB'
+    """
+    size = float(size_bytes)
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} GB"

@@ -1,0 +1,70 @@
+"""kb search"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from kb.cli import filters as f
+from kb.cli.invocation import Invocation, command
+from kb.errors import ExitCode, InvalidInput
+
+ModeOption = Annotated[
+    str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
+]
+KOption = Annotated[int | None, typer.Option("-k", metavar="N", help="how many at most", show_default=False)]
+
+
+@command
+def search(
+    invocation: Invocation,
+    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="words, an identifier or a question")] = None,
+    mode: ModeOption = None,
+    k: KOption = None,
+    tag: f.TagOption = None,
+    source: f.SourceOption = None,
+    path: f.PathOption = None,
+    type: f.TypeOption = None,
+    lang: f.LangOption = None,
+    since: f.SinceOption = None,
+    until: f.UntilOption = None,
+    min_score: Annotated[
+        float | None, typer.Option("--min-score", metavar="S", help="leave out hits below it", show_default=False)
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="show both lists, ranks, raw scores and times")] = False,
+    paths: Annotated[bool, typer.Option("--paths", help="print path:line, for editors and fzf")] = False,
+    bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
+) -> None:
+    """Find passages: ranked hits with exact citations."""
+    from kb.cli.render import print_hits, print_paths
+    from kb.records import SearchRequest
+    from kb.search.pipeline import search as run_search
+    from kb.store.documents import source_roots
+
+    config = invocation.config(search__mode=mode, search__k=k)
+    if bulk == (query is not None):
+        problem = "--bulk reads its queries from standard input" if bulk else "no query given"
+        raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
+    chosen = f.make_filters(tag, source, path, type, lang, since, until)
+    queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
+    any_hit = False
+    roots: dict[str, str | None] = {}
+    with invocation.open(config) as kb:
+        if paths:
+            roots = source_roots(kb.connection)
+        for text in queries:
+            request = SearchRequest(text, config.search.mode, config.search.k, chosen, min_score, explain)  # type: ignore[arg-type]
+            response = run_search(kb, request)
+            any_hit = any_hit or bool(response.hits)
+            if invocation.json:
+                from kb.wire import to_json
+
+                print(to_json(response), flush=bulk)
+            elif paths:
+                print_paths(response, roots)
+            else:
+                print_hits(response, heading=bulk, quiet=invocation.quiet)
+    if not any_hit:
+        raise typer.Exit(ExitCode.NOTHING)

@@ -1,0 +1,72 @@
+"""Text for a terminal or a pipe: made harmless, coloured only where colour is wanted; data and messages kept apart.
+
+Data goes to stdout, messages to stderr. Rich is not needed for lines of text and is not imported here.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from typing import TextIO
+
+from kb.wire import TERMINAL_DANGERS
+
+CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+
+
+def harmless(text: str) -> str:
+    """Text with everything that could drive a terminal made visible: ESC as ␛, others as <U+202E>; tabs and newlines stay.
+
+    >>> harmless("a\\x1b[31mb\\u202e")
+    'a␛[31mb<U+202E>'
+    """
+    return TERMINAL_DANGERS.sub(_visible, text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code == 0x0D:
+        return "␍"
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return f"<U+{code:04X}>"
+
+
+def harmless_line(text: str) -> str:
+    """Harmless, and on one line: for paths, titles and other short text from documents."""
+    return harmless(re.sub(r"[\n\t]+", " ", text))
+
+
+def has_colour(stream: TextIO) -> bool:
+    """True for a terminal that wants colour (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def styled(text: str, *names: str, stream: TextIO | None = None) -> str:
+    """Text in colours where the stream (stdout when None) shows them."""
+    if not text or not has_colour(stream or sys.stdout):
+        return text
+    return f"\x1b[{';'.join(CODES[name] for name in names)}m{text}\x1b[0m"
+
+
+def highlighted(text: str, spans: tuple[tuple[int, int], ...]) -> str:
+    """Text, made harmless, with stretches in bold where stdout shows it.
+
+    spans  [start, end) offsets into the text as given
+    """
+    out, at = [], 0
+    for start, end in spans:
+        out += [harmless(text[at:start]), styled(harmless(text[start:end]), "bold", "yellow")]
+        at = end
+    return "".join(out) + harmless(text[at:])
+
+
+def say(text: str = "") -> None:
+    """One line of data."""
+    print(text)
+
+
+def tell(text: str) -> None:
+    """One line of message, on stderr."""
+    print(styled(harmless(text), "dim", stream=sys.stderr), file=sys.stderr, flush=True)

@@ -1,0 +1,272 @@
+"""config.toml, environment and flags → one checked Config; every tunable with its unit, range and default.
+
+Loaded once, in the command line, and passed on explicitly: nothing below calls `load_config`. Precedence: built-in
+default < file < environment `KB_<SECTION>__<KEY>` < flag. The commented config.toml is generated from this module.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from kb.errors import ConfigInvalid, ConfigNotFound
+
+type_names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+
+
+def key(
+    default: Any, doc: str, *, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()
+) -> Any:
+    """One config key: its default, the comment that config.toml shows, and what values are allowed (ends included)."""
+    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": choices})
+
+
+@dataclass(frozen=True, slots=True)
+class IngestConfig:
+    """What is read, and how much of it."""
+
+    max_text_bytes: int = key(10_000_000, "larger text, markup and source files are skipped, with the reason", low=1)
+    max_binary_bytes: int = key(100_000_000, "larger PDF, Office and EPUB files are skipped, with the reason", low=1)
+    prune: bool = key(True, "forget documents whose files are gone (--prune/--no-prune)")
+    hidden: bool = key(False, "read files and folders whose names begin with a dot")
+    lock_wait_seconds: float = key(
+        600.0, "how long a second writer waits for the first before it gives up", low=0, high=86_400
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingConfig:
+    """How documents are cut. A change re-chunks, and re-embeds only what reads differently."""
+
+    target_tokens: int = key(200, "chunks grow to about this many tokens of the encoder's tokenizer", low=16, high=8192)
+    max_tokens: int = key(0, "no chunk is longer, in tokens; 0 for the encoder's own limit", low=0, high=8192)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingConfig:
+    """Which encoder turns text into vectors. A change needs the documents to be ingested again."""
+
+    model: str = key("all-MiniLM-L6-v2", "a sentence-transformers model: its name, or a folder with its files")
+    query_prefix: str = key("", "put before every query ('query: ' for E5 models)")
+    document_prefix: str = key("", "put before every chunk ('passage: ' for E5 models)")
+    headings: bool = key(True, "the title and headings above a chunk are embedded with it")
+    batch_size: int = key(32, "texts per batch", low=1, high=4096)
+    fast_queries: bool = key(True, "encode queries and small batches through ONNX (no torch import)")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How passages are found and fused."""
+
+    k: int = key(10, "hits returned when -k is not given", low=1, high=1000)
+    mode: str = key("hybrid", "when --mode is not given", choices=("lexical", "vector", "hybrid"))
+    depth: int = key(100, "how deep each retriever's list goes into the fusion", low=1, high=10_000)
+    rrf_k: int = key(60, "the constant of reciprocal rank fusion (Cormack et al. 2009)", low=1, high=10_000)
+    title_weight: float = key(1.0, "weight of a match in the document's title, against 1 for the text", low=0, high=100)
+    heading_weight: float = key(1.0, "weight of a match in the headings above, against 1 for the text", low=0, high=100)
+    exact_up_to_chunks: int = key(
+        100_000, "vector search is exact up to this many chunks, approximate beyond", low=1, high=100_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RagConfig:
+    """How `ask` decides, packs and cites."""
+
+    k: int = key(10, "passages retrieved when -k is not given", low=1, high=1000)
+    prompt_template_version: str = key("rag-v1", "the prompt's wording", choices=("rag-v1",))
+    score_gate: float = key(0.05, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
+    max_context_tokens: int = key(8000, "evidence packed into a prompt, in tokens at most", low=64, high=1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class LlmConfig:
+    """Which language model writes the answers."""
+
+    provider: str = key(
+        "auto", "who answers; auto is Ollama where it runs, else extractive", choices=("auto", "ollama", "extractive")
+    )
+    model: str = key("qwen2.5:3b", "the Ollama model that answers")
+    endpoint: str = key("http://127.0.0.1:11434", "where Ollama listens")
+    temperature: float = key(0.0, "randomness of the answer", low=0, high=2)
+    seed: int = key(0, "seed of the sampling", low=0)
+    context_tokens: int = key(
+        8192, "context window asked of Ollama (num_ctx); clamped to the model's own", low=512, high=1_000_000
+    )
+    max_answer_tokens: int = key(768, "answer length asked of Ollama (num_predict)", low=1, high=100_000)
+    keep_alive: str = key("30m", "how long Ollama keeps the model loaded")
+    connect_timeout_seconds: float = key(3.0, "to reach the server; 0 waits for ever", low=0, high=86_400)
+    first_token_timeout_seconds: float = key(
+        600.0, "model loading and prompt reading; 0 waits for ever", low=0, high=86_400
+    )
+    between_tokens_timeout_seconds: float = key(60.0, "between two tokens; 0 waits for ever", low=0, high=86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be tuned, checked."""
+
+    ingest: IngestConfig = IngestConfig()
+    chunking: ChunkingConfig = ChunkingConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    search: SearchConfig = SearchConfig()
+    rag: RagConfig = RagConfig()
+    llm: LlmConfig = LlmConfig()
+
+
+def load_config(
+    explicit: Path | None, home: Path, environment: Mapping[str, str], overrides: Mapping[str, Any] | None = None
+) -> Config:
+    """Read and check the configuration.
+
+    explicit   --config or KB_CONFIG; must exist. Else config.toml in the home, else the user's, else defaults.
+    overrides  flags, as {"section.key": value}; they win
+    raises     ConfigNotFound, ConfigInvalid
+    """
+    path = explicit or next((p for p in (home / "config.toml", user_config_path(environment)) if p.is_file()), None)
+    values = _read_file(path) if path else {}
+    config = Config()
+    for section, given in values.items():
+        config = _with_section(config, section, given, str(path))
+    for section, keys in _from_environment(environment).items():
+        config = _with_section(config, section, keys, "the environment")
+    for dotted, value in (overrides or {}).items():
+        section, _, name = dotted.partition(".")
+        config = _with_section(config, section, {name: value}, "the command line")
+    if config.chunking.max_tokens and config.chunking.target_tokens > config.chunking.max_tokens:
+        raise ConfigInvalid(
+            f"chunking.target_tokens ({config.chunking.target_tokens}) is above chunking.max_tokens "
+            f"({config.chunking.max_tokens})",
+            fix="lower target_tokens, or raise max_tokens (0 means the encoder's limit)",
+        )
+    return config
+
+
+def user_config_path(environment: Mapping[str, str]) -> Path:
+    """Where the user's own config.toml is looked for when the home has none."""
+    base = environment.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return Path(base) / "kb" / "config.toml"
+
+
+def default_home(environment: Mapping[str, str]) -> Path:
+    """The knowledge base used when neither --home nor KB_HOME names one."""
+    base = environment.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
+    return Path(base) / "kb"
+
+
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """Where exported models are kept, shared by all homes; can be deleted at any time."""
+    base = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(base) / "kb"
+
+
+def commented_toml(config: Config | None = None, *, live: bool = True) -> str:
+    """The text of config.toml: every section and key with its comment.
+
+    live  False puts a `# ` before every key, so that the file documents the defaults without pinning them
+    """
+    lines = ["# Every key of kb at its default. Precedence: default < this file < KB_<SECTION>__<KEY> < flag."]
+    config = config or Config()
+    for section in fields(config):
+        part = getattr(config, section.name)
+        lines += ["", f"# {type(part).__doc__}", f"[{section.name}]"]
+        for entry in fields(part):
+            setting = f"{entry.name} = {_toml_value(getattr(part, entry.name))}"
+            allowed = _range_text(entry.metadata)
+            comment = f"# {entry.metadata['doc']}" + (f"; {allowed}" if allowed else "")
+            lines += [comment, setting if live else f"# {setting}"]
+    return "\n".join(lines) + "\n"
+
+
+def _read_file(path: Path) -> dict[str, Any]:
+    import tomllib
+
+    if not path.is_file():
+        raise ConfigNotFound(f"no config file at {path}", fix="check --config or KB_CONFIG, or run: kb init")
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigInvalid(f"{path} is not valid TOML: {error}", fix="correct that line", path=str(path)) from error
+    except OSError as error:
+        raise ConfigInvalid(f"cannot read {path}: {error.strerror}", fix="check its permissions") from error
+
+
+def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for name, value in environment.items():
+        section, separator, entry = name.removeprefix("KB_").partition("__")
+        if name.startswith("KB_") and separator:
+            found.setdefault(section.lower(), {})[entry.lower()] = value
+    return found
+
+
+def _with_section(config: Config, section: str, given: Any, origin: str) -> Config:
+    sections = {f.name: getattr(config, f.name) for f in fields(config)}
+    if section not in sections:
+        raise _unknown(section, list(sections), "section", origin)
+    if not isinstance(given, Mapping):
+        raise ConfigInvalid(f"'{section}' in {origin} is not a section", fix=f"write it as [{section}] with keys below")
+    part = sections[section]
+    known = {f.name: f for f in fields(part)}
+    changed: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            raise _unknown(f"{section}.{name}", [f"{section}.{k}" for k in known], "key", origin)
+        changed[name] = _checked(f"{section}.{name}", value, known[name], origin)
+    return replace(config, **{section: replace(part, **changed)})
+
+
+def _checked(dotted: str, value: Any, entry: Any, origin: str) -> Any:
+    wanted = type(entry.default)
+    if isinstance(value, str) and wanted is not str:
+        value = _from_text(value, wanted)
+    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not wanted or value != value:  # the second is NaN
+        raise ConfigInvalid(
+            f"{dotted} in {origin} must be {type_names[wanted]}, not {value!r}", fix=f"the default is {entry.default!r}"
+        )
+    low, high, choices = (entry.metadata[name] for name in ("low", "high", "choices"))
+    if (low is not None and value < low) or (high is not None and value > high) or (choices and value not in choices):
+        raise ConfigInvalid(f"{dotted} in {origin} is {value!r}", fix=f"use {_range_text(entry.metadata)}", key=dotted)
+    return value
+
+
+def _from_text(value: str, wanted: type) -> Any:
+    if wanted is bool:
+        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(value.lower(), value)
+    try:
+        return wanted(value)
+    except ValueError:
+        return value
+
+
+def _unknown(name: str, known: list[str], what: str, origin: str) -> ConfigInvalid:
+    import difflib
+
+    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
+    return ConfigInvalid(
+        f"unknown {what} '{name}' in {origin}", fix=f"did you mean '{near[0]}'? config.toml lists them all", key=name
+    )
+
+
+def _range_text(metadata: Mapping[str, Any]) -> str:
+    if metadata["choices"]:
+        return " | ".join(metadata["choices"])
+    low, high = metadata["low"], metadata["high"]
+    if low is None:
+        return ""
+    return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        import json
+
+        return json.dumps(value, ensure_ascii=False)
+    return f"{value:_}" if isinstance(value, int) else repr(value)

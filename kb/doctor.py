@@ -1,0 +1,243 @@
+"""Checks of this installation and this knowledge base, each with its fix; and the repairs that need no decision.
+
+A check is one function; it never raises for a fault it was made to find. Only `fail` makes the installation unhealthy.
+"""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from kb.config import Config
+from kb.errors import KbError, NotIndexed
+from kb.index.stamp import read_stamp
+from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
+from kb.store.chunks import count_chunks, count_missing_vectors
+from kb.store.database import FILE_NAME
+from kb.store.documents import remove_unused_embeddings
+from kb.store.lock import lock_owner, writer_lock
+
+Health = Literal["ok", "warn", "fail"]
+
+LOW_DISK_BYTES = 500_000_000
+# Stored vectors were made in bfloat16 batches, the check re-embeds in float32: measured cosines stay above .9998.
+SAME_VECTOR_COSINE = 0.999
+SAMPLED_CHUNKS = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One finding; fix is None when nothing needs to be done."""
+
+    name: str
+    status: Health
+    detail: str
+    fix: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """All findings; ok unless one of them failed."""
+
+    schema_version: Literal["doctor.v1"] = "doctor.v1"
+    ok: bool
+    checks: tuple[Check, ...]
+
+
+def diagnose(home: Path, config: Config) -> Diagnosis:
+    """Run every check; the ones that need a store are left out when there is none."""
+    checks = [check(home, config) for check in INSTALLATION_CHECKS]
+    try:
+        with open_knowledge_base(home, config) as kb:
+            checks += [_run(check, kb) for check in STORE_CHECKS]
+    except NotIndexed as error:
+        checks.append(Check(name="store", status="warn", detail=error.problem, fix=error.fix))
+    except KbError as error:
+        checks.append(Check(name="store", status="fail", detail=error.problem, fix=error.fix))
+    return Diagnosis(ok=all(check.status != "fail" for check in checks), checks=tuple(checks))
+
+
+def _run(check: Callable[[KnowledgeBase], Check], kb: KnowledgeBase) -> Check:
+    name = check.__name__.removeprefix("check_")
+    try:
+        return check(kb)
+    except KbError as error:
+        return Check(name=name, status="fail", detail=error.problem, fix=error.fix)
+    except sqlite3.DatabaseError as error:
+        return Check(name=name, status="fail", detail=str(error), fix="restore a copy made with kb backup")
+
+
+def repair_home(home: Path, config: Config, notify: Notify) -> None:
+    """Migrate the store, complete missing vectors, drop unused ones, build both indexes anew.
+
+    raises  NotIndexed when there is nothing to repair
+    """
+    if not (home / FILE_NAME).is_file():
+        raise NotIndexed(f"no knowledge base in {home}", fix="make one with: kb ingest FOLDER")
+    from kb.ingest.embed import embed_missing
+    from kb.ingest.prepare import Settings
+    from kb.ingest.report import Tally
+
+    with (
+        writer_lock(home, config.ingest.lock_wait_seconds, notify),
+        open_knowledge_base(home, config, write=True, notify=notify) as kb,
+    ):
+        if not count_chunks(kb.connection):
+            return
+        healed = embed_missing(kb, Settings.of(config, kb.encoder()), Tally(), lambda: False)
+        unused = remove_unused_embeddings(kb.connection)
+        kb.refresh_lexical(force=True, announce=False)
+        kb.refresh_vector(force=True, announce=False)
+        notify(f"embedded {healed} chunks, dropped {unused} unused vectors, built both indexes anew")
+
+
+# ---- the installation
+
+
+def check_python(home: Path, config: Config) -> Check:
+    """Python and SQLite are new enough."""
+    import sys
+
+    found = f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
+    if sqlite3.sqlite_version_info < (3, 40):
+        return Check(name="python", status="fail", detail=f"{found}: SQLite is too old", fix="use one of 3.40 or newer")
+    return Check(name="python", status="ok", detail=found)
+
+
+def check_disk(home: Path, config: Config) -> Check:
+    """There is room to write."""
+    folder = next(p for p in (home, *home.parents) if p.exists())
+    free = shutil.disk_usage(folder).free
+    if free < LOW_DISK_BYTES:
+        return Check(name="disk", status="warn", detail=f"{free / 1e6:.0f} MB free at {folder}", fix="make room")
+    return Check(name="disk", status="ok", detail=f"{free / 1e9:.1f} GB free at {folder}")
+
+
+def check_encoder(home: Path, config: Config) -> Check:
+    """The configured encoder is installed, and its fast query path is ready."""
+    import os
+
+    from kb.config import cache_folder
+    from kb.embed.encoder import open_encoder
+
+    try:
+        encoder = open_encoder(config.embedding, cache_folder(os.environ), lambda message: None)
+    except KbError as error:
+        return Check(name="encoder", status="fail", detail=error.problem, fix=error.fix)
+    return Check(name="encoder", status="ok", detail=encoder.describe())
+
+
+def check_model(home: Path, config: Config) -> Check:
+    """Which language model would answer."""
+    llm = config.llm
+    if llm.provider == "extractive":
+        return Check(name="model", status="ok", detail="extractive, embedded")
+    if not _listens(llm.endpoint, llm.connect_timeout_seconds):
+        status: Health = "fail" if llm.provider == "ollama" else "ok"
+        detail = f"no Ollama at {llm.endpoint} (llm.endpoint)" + ("" if status == "fail" else "; extractive answers")
+        return Check(
+            name="model", status=status, detail=detail, fix="start it: ollama serve" if status == "fail" else None
+        )
+    from kb.llm.ollama import OllamaModel
+
+    try:
+        model = OllamaModel(llm)
+        reference = model.reference()
+        detail = f"{reference.id} at {llm.endpoint}, context {model.context_tokens():,} tokens"
+    except KbError as error:
+        status = "fail" if llm.provider == "ollama" else "warn"
+        return Check(name="model", status=status, detail=error.problem, fix=error.fix)
+    return Check(name="model", status="ok", detail=detail)
+
+
+def _listens(endpoint: str, timeout_seconds: float) -> bool:
+    parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
+    try:
+        with socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 11434), timeout_seconds or None):
+            return True
+    except OSError:
+        return False
+
+
+# ---- the knowledge base
+
+
+def check_store(kb: KnowledgeBase) -> Check:
+    """SQLite finds its own file sound, references included."""
+    problems = [row[0] for row in kb.connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
+    problems += [f"dangling row in {row[0]}" for row in kb.connection.execute("PRAGMA foreign_key_check").fetchmany(3)]
+    if problems:
+        return Check(name="store", status="fail", detail="; ".join(problems), fix="restore a copy made with kb backup")
+    documents = kb.connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+    return Check(
+        name="store", status="ok", detail=f"{documents} documents, {count_chunks(kb.connection)} chunks, sound"
+    )
+
+
+def check_vectors(kb: KnowledgeBase) -> Check:
+    """Every chunk has a vector of the encoder that the store names."""
+    missing = count_missing_vectors(kb.connection, kb.stored_encoder()[1])
+    if missing:
+        detail = f"{missing} chunks have no vector and cannot be found by meaning"
+        return Check(name="vectors", status="fail", detail=detail, fix="kb doctor --repair, or kb ingest again")
+    return Check(name="vectors", status="ok", detail="every chunk has one")
+
+
+def check_same_encoder(kb: KnowledgeBase) -> Check:
+    """The configured encoder still makes the stored vectors: same weights, and the same numbers on a sample."""
+    import numpy as np
+
+    from kb.ingest.embed import stored_texts
+    from kb.ingest.prepare import Settings
+
+    model_id, digest, _ = kb.stored_encoder()
+    encoder = kb.encoder()
+    if not digest:
+        return Check(name="same_encoder", status="ok", detail="nothing embedded yet")
+    if digest != encoder.digest:
+        detail = f"the vectors were made by {model_id}, configured is {encoder.model_id}"
+        return Check(
+            name="same_encoder", status="fail", detail=detail, fix="kb ingest again, or set embedding.model back"
+        )
+    sample = stored_texts(kb, Settings.of(kb.config, encoder), SAMPLED_CHUNKS)
+    if not sample:
+        return Check(name="same_encoder", status="ok", detail=f"{model_id}")
+    fresh = encoder.encode_documents([text for text, _ in sample])
+    stored = np.stack([np.frombuffer(vector, dtype="<f4") for _, vector in sample])
+    lowest = float((fresh * stored).sum(axis=1).min())
+    if lowest < SAME_VECTOR_COSINE:
+        detail = f"re-embedding {len(sample)} chunks gives other vectors (cosine {lowest:.3f})"
+        return Check(name="same_encoder", status="fail", detail=detail, fix="kb ingest --force the sources again")
+    return Check(name="same_encoder", status="ok", detail=f"{len(sample)} chunks re-embedded, cosine ≥ {lowest:.4f}")
+
+
+def check_indexes(kb: KnowledgeBase) -> Check:
+    """Both indexes are there, match the store and can be opened."""
+    names = ("lexical", "vector")
+    stale = []
+    for name in names:
+        stamp = read_stamp(kb.home / "index", name)
+        if stamp is None or not kb.is_current(name, stamp):
+            stale.append(name)
+    if stale:
+        detail = f"out of date: {', '.join(stale)}; the next search rebuilds them"
+        return Check(name="indexes", status="warn", detail=detail, fix="kb reindex")
+    kb.lexical_index()
+    kb.vector_index()
+    return Check(name="indexes", status="ok", detail="both match the store")
+
+
+def check_writer(kb: KnowledgeBase) -> Check:
+    """Who is writing right now."""
+    owner = lock_owner(kb.home)
+    return Check(name="writer", status="ok", detail=f"{owner} is writing" if owner else "nobody is writing")
+
+
+INSTALLATION_CHECKS = (check_python, check_disk, check_encoder, check_model)
+STORE_CHECKS = (check_store, check_vectors, check_same_encoder, check_indexes, check_writer)

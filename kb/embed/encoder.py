@@ -1,0 +1,164 @@
+"""The configured encoder: prefixes, and the choice between the two ways a text becomes a vector.
+
+Queries, sentences and few documents go through onnxruntime (0.03 s to open), many documents through sentence-transformers
+(5 s to import, then twice as fast where the CPU has bf16). Both give the same vectors, cosine ≥ .9999.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kb.config import EmbeddingConfig
+from kb.embed.batches import BatchEncoder, count_threads, has_bf16
+from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export
+from kb.embed.fast import FastEncoder
+from kb.embed.model_files import ModelFiles, find_model
+from kb.embed.tokens import Tokens
+from kb.errors import KbError
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatMatrix, FloatVector
+
+# From here on torch pays for its import: 5.5 s of it against 21 ms saved per 200-token text of 710 characters
+# (45 ms in ONNX fp32, 24 ms in torch bf16; 2 cores, MiniLM) is 260 texts. Counted over the encoder's life, because
+# an ingest hands its documents over one by one.
+TORCH_PAYS_FROM_CHARS = 180_000
+CHARS_PER_TEXT = 710
+# What one text counts at most: the model cuts the rest.
+CHARS_PER_TOKEN = 5
+
+
+def open_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], None]) -> TextEncoder:
+    """Find the configured model; nothing is loaded until the first text is encoded.
+
+    cache   where digests and exported models are kept
+    notify  told, in one line, what takes long and which fallback is used
+    raises  ModelError where there is no such model
+    """
+    return TextEncoder(config, find_model(config.model, cache), cache, notify)
+
+
+class TextEncoder:
+    """An `Encoder` that is also a `TokenCounter`. Made by `open_encoder`.
+
+    query_prefix, document_prefix  as configured, else the model's own prompts
+    """
+
+    def __init__(self, config: EmbeddingConfig, files: ModelFiles, cache: Path, notify: Callable[[str], None]) -> None:
+        self.files = files
+        self.model_id = files.model_id
+        self.digest = files.digest
+        self.dimensions = files.dimensions
+        self.max_tokens = files.max_tokens
+        self.query_prefix = config.query_prefix or files.query_prompt
+        self.document_prefix = config.document_prefix or files.document_prompt
+        self._cache = cache
+        self._notify = notify
+        self._tokens = Tokens(Path(files.folder), files.max_tokens)
+        self._batches = BatchEncoder(files, config.batch_size)
+        self._fast: FastEncoder | None = None
+        self._why_not_fast = "" if config.fast_queries else "embedding.fast_queries is off"
+        self._chars_done = 0
+
+    def token_starts(self, text: str) -> list[int]:
+        """Character offset where each token of the text begins, ascending; special tokens left out."""
+        return self._tokens.token_starts(text)
+
+    def encode_query(self, text: str) -> FloatVector:
+        """The vector of one query, prefixed as a query: (d,) float32, unit length."""
+        vector: FloatVector = self._encode_few([self.query_prefix + text])[0]
+        return vector
+
+    def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
+        """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
+        return self._encode_few(texts)
+
+    def encode_documents(
+        self,
+        texts: Sequence[str],
+        on_batch: Callable[[int], None] | None = None,
+        expected_texts: int | None = None,
+    ) -> FloatMatrix:
+        """Vectors of texts, prefixed as documents: (n, d) float32, unit rows, in the order given.
+
+        A text without any token, and one the model gives no finite vector for, gets a row of zeros.
+        on_batch        called after each batch with the number of texts done so far; an exception it raises ends the work
+        expected_texts  how many the whole job will bring, where the caller knows: many are worth torch from the first
+        """
+        if not texts:
+            return self._no_vectors()
+        prefixed = [self.document_prefix + text for text in texts]
+        if not self._is_torch_worth_it(prefixed, expected_texts or 0) and (fast := self._open_fast(may_make=False)):
+            return fast.encode(prefixed, on_batch)
+        return self._encode_many(prefixed, on_batch)
+
+    def describe(self) -> str:
+        """What encodes, for the user: model, device, threads, number formats, dimensions, limit."""
+        batches = "bf16 autocast" if has_bf16() else "fp32"
+        if why_not := self._why_not_fast or find_failure(self._cache, self.digest):
+            queries = f"through sentence-transformers ({why_not})"
+        elif find_export(self._cache, self.digest):
+            queries = "fp32 through ONNX"
+        else:
+            queries = "fp32 through ONNX, prepared on first use"
+        return (
+            f"{self.model_id}: CPU, {count_threads()} threads, batches {batches}, queries {queries}, "
+            f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
+        )
+
+    def _no_vectors(self) -> FloatMatrix:
+        import numpy as np
+
+        return np.zeros((0, self.dimensions), dtype=np.float32)
+
+    def _encode_few(self, texts: Sequence[str]) -> FloatMatrix:
+        if not texts:
+            return self._no_vectors()
+        if fast := self._open_fast(may_make=True):
+            return fast.encode(texts)
+        return self._batches.encode(texts)
+
+    def _encode_many(self, texts: Sequence[str], on_batch: Callable[[int], None] | None) -> FloatMatrix:
+        was_loaded = self._batches.is_loaded
+        vectors = self._batches.encode(texts, on_batch)
+        if not was_loaded:  # torch is paid for: make the first query fast as well
+            self._open_fast(may_make=True)
+        return vectors
+
+    def _is_torch_worth_it(self, texts: Sequence[str], expected_texts: int) -> bool:
+        """Whether sentence-transformers is the quicker way for these texts, counting those before and those expected."""
+        longest = self.max_tokens * CHARS_PER_TOKEN
+        self._chars_done += sum(min(len(text), longest) for text in texts)
+        many = max(self._chars_done, expected_texts * CHARS_PER_TEXT) >= TORCH_PAYS_FROM_CHARS
+        return has_bf16() and (self._batches.is_loaded or many)
+
+    def _open_fast(self, *, may_make: bool) -> FastEncoder | None:
+        """The fast encoder, None where there is none; the reason is told once.
+
+        may_make  export the model when that has not been done (7 s, or 2 s after torch was loaded)
+        """
+        if self._fast or self._why_not_fast:
+            return self._fast
+        export = find_export(self._cache, self.digest)
+        if export is None and not may_make:
+            return None
+        try:
+            if export is None:
+                if not find_failure(self._cache, self.digest):
+                    self._notify("preparing the fast query encoder (once per model)…")
+                export = make_export(self.files, self._cache, self._batches.load)
+            self._fast = FastEncoder(export)
+        except ExportFailed as error:
+            self._give_up_fast(str(error))
+        except KbError:
+            raise
+        except Exception as error:  # onnxruntime's own types; a damaged file must not stop a search
+            discard_export(self._cache, self.digest)
+            self._give_up_fast(f"its files were damaged and are removed: {error}".splitlines()[0][:300])
+        return self._fast
+
+    def _give_up_fast(self, reason: str) -> None:
+        self._why_not_fast = reason
+        self._notify(f"encoding with sentence-transformers, which is slow to start: {reason}")

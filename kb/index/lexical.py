@@ -1,0 +1,119 @@
+"""Chunks → a Tantivy index; query terms → (chunk_id, BM25) best first.
+
+Our analyzer makes the tokens, Tantivy splits them at spaces. The title and the headings are fields of their own with a
+weight each. One segment, in chunk id order, so that equal scores come out in chunk id order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from kb.errors import IndexOutOfDate
+from kb.index.stamp import IndexStamp
+from kb.text import ANALYZER_VERSION, analyze
+
+FORMAT = f"tantivy-1-analyzer-{ANALYZER_VERSION}"
+NAME = "lexical"
+
+# (chunk_id, score), best first, equal scores in chunk_id order
+Ranking = list[tuple[int, float]]
+
+# One thread and a heap that holds the whole build keep everything in one segment; 100,000 chunks need about 150 MB.
+WRITER_HEAP_BYTES = 512_000_000
+_SEPARATORS = re.compile(r"\s")
+
+
+class LexicalIndex(Protocol):
+    """Finds chunks by their words."""
+
+    def search(self, terms: Sequence[str], depth: int, documents: Sequence[int] | None = None) -> Ranking:
+        """The `depth` best chunks that hold any of the terms.
+
+        terms      from `kb.text.analyze_query`
+        documents  only chunks of these doc_ids; None for all
+        """
+
+
+def build_lexical_index(
+    path: Path, rows: Iterable[tuple[int, int, str, str, str]], revision: int, state: str
+) -> IndexStamp:
+    """Write an index folder from rows of (chunk_id, doc_id, title, headings, text) in chunk_id order."""
+    import tantivy
+
+    path.mkdir(parents=True)
+    index = tantivy.Index(_schema(), path=str(path))
+    writer = index.writer(heap_size=WRITER_HEAP_BYTES, num_threads=1)
+    count = 0
+    for chunk_id, doc_id, title, headings, text in rows:
+        document = tantivy.Document()
+        document.add_unsigned("chunk_id", chunk_id)
+        document.add_unsigned("doc_id", doc_id)
+        document.add_text("text", _joined(text))
+        document.add_text("title", _joined(title))
+        document.add_text("headings", _joined(headings))
+        writer.add_document(document)
+        count += 1
+    writer.commit()
+    writer.wait_merging_threads()
+    return IndexStamp(place="", revision=revision, state=state, format=FORMAT, rows=count, kind="tantivy")
+
+
+def _schema() -> Any:
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    builder.add_unsigned_field("chunk_id", stored=False, indexed=False, fast=True)
+    builder.add_unsigned_field("doc_id", stored=False, indexed=True, fast=True)
+    for field in ("text", "title", "headings"):
+        builder.add_text_field(field, stored=False, tokenizer_name="whitespace", index_option="freq")
+    return builder.build()
+
+
+def _joined(text: str) -> str:
+    """The analysed text as Tantivy's whitespace tokenizer takes it apart again."""
+    return " ".join(_SEPARATORS.sub("_", term) for term in analyze(text))
+
+
+class TantivyIndex:
+    """A built index, opened for searching."""
+
+    def __init__(self, path: Path, title_weight: float, heading_weight: float) -> None:
+        import tantivy
+
+        self._tantivy: Any = tantivy
+        try:
+            index = tantivy.Index.open(str(path))
+        except ValueError as error:
+            raise IndexOutOfDate(
+                f"the lexical index cannot be opened: {error}", fix="rebuild it: kb reindex"
+            ) from error
+        self._schema = index.schema
+        self._searcher = index.searcher()
+        self._weights = {"text": 1.0, "title": title_weight, "headings": heading_weight}
+
+    def search(self, terms: Sequence[str], depth: int, documents: Sequence[int] | None = None) -> Ranking:
+        """See LexicalIndex.search."""
+        if not terms or (documents is not None and not documents):
+            return []
+        query = self._query(terms, documents)
+        found = self._searcher.search(query, limit=depth, count=False).hits
+        chunk_ids: list[int] = self._searcher.fast_field_values("chunk_id", [address for _, address in found])
+        ranking = [(int(chunk_id), float(score)) for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)]
+        return sorted(ranking, key=lambda row: (-row[1], row[0]))
+
+    def _query(self, terms: Sequence[str], documents: Sequence[int] | None) -> Any:
+        query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._schema
+        should = [
+            (occur.Should, query.boost_query(query.term_query(schema, field, term, "freq"), weight))
+            for term in terms
+            for field, weight in self._weights.items()
+            if weight > 0
+        ]
+        words = query.boolean_query(should)
+        if documents is None:
+            return words
+        allowed = query.const_score_query(query.term_set_query(schema, "doc_id", list(documents)), 0.0)
+        return query.boolean_query([(occur.Must, words), (occur.Must, allowed)])

@@ -1,0 +1,77 @@
+"""A text → the language it is written in: by its script where that decides, else by a model. Knows no documents."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+UNKNOWN = "und"
+
+_SAMPLE_CHARS = 3_000
+_LEAST_LETTERS = 20  # below this a guess is a coin toss
+_LEAST_CONFIDENCE = 0.6  # normalized probability of the model
+_LEAST_SHARE = 0.15  # of the letters: a script with fewer is quoted, not written in
+
+# Scripts that one language, or by far mostly one, is written in.
+_SCRIPTS = {
+    "ko": re.compile("[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]"),
+    "ja": re.compile("[\u3041-\u3096\u30a1-\u30fa]"),
+    "th": re.compile("[\u0e01-\u0e3a\u0e40-\u0e4e]"),
+    "el": re.compile("[\u0370-\u03ff\u1f00-\u1fff]"),
+    "he": re.compile("[\u05d0-\u05ea]"),
+    "ka": re.compile("[\u10a0-\u10ff]"),
+    "hy": re.compile("[\u0531-\u0587]"),
+    "zh": re.compile("[\u3400-\u9fff]"),
+}
+_LETTER = re.compile(r"[^\W\d_]")
+# What looks like code, an address or markup tells nothing of the language.
+_NO_PROSE = re.compile(
+    r"```.*?(?:```|\Z)|<[^<>\n]{1,200}>|https?://\S+|`[^`\n]*`|\S+@\S+|\S*[\w)]\([^)\n]*\)\S*|\S*[_/\\={}$#@|<>]\S*|\d+",
+    re.DOTALL,
+)
+
+
+def detect_language(text: str, declared: str | None = None) -> str:
+    """The BCP 47 primary tag of a text's language; "und" where it is too short, or the guess too unsure.
+
+    declared  what the document says of itself; it is believed
+    Reads at most about 3,000 characters of prose: a text that changes its language later is what it began as.
+    """
+    if declared:
+        return declared
+    prose = " ".join(_NO_PROSE.sub(" ", _sample(text)).split())[:_SAMPLE_CHARS]
+    letters = len(_LETTER.findall(prose))
+    by_script = _by_script(prose, letters)
+    if by_script:
+        return by_script
+    if letters < _LEAST_LETTERS:
+        return UNKNOWN
+    language, probability = _identifier().classify(prose)
+    # "zxx" is its word for "no language at all".
+    return str(language) if probability >= _LEAST_CONFIDENCE and language != "zxx" else UNKNOWN
+
+
+def _sample(text: str) -> str:
+    """Enough of a text to find its prose in: its beginning, and where that is all code, its middle."""
+    limit = 4 * _SAMPLE_CHARS
+    if len(text) <= 2 * limit:
+        return text
+    return text[:limit] + "\n" + text[len(text) // 2 : len(text) // 2 + limit]
+
+
+def _by_script(prose: str, letters: int) -> str | None:
+    counts = {language: len(pattern.findall(prose)) for language, pattern in _SCRIPTS.items()}
+    # Japanese is written with more Han than kana, but Chinese is written with no kana; Korean may hold some of either.
+    if counts["ja"] and counts["ja"] + counts["zh"] >= max(_LEAST_SHARE * letters, 2):
+        return "ja" if counts["ja"] * 20 >= counts["zh"] and counts["ja"] + counts["zh"] > counts["ko"] else None
+    language = max(counts, key=lambda name: counts[name])
+    is_enough = counts[language] >= max(_LEAST_SHARE * letters, 2)
+    return language if is_enough and counts[language] * 2 >= _LEAST_SHARE * letters else None
+
+
+@cache
+def _identifier() -> Any:
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)

@@ -1,0 +1,370 @@
+"""Files and folders → documents in the store, incrementally: discover → parse → chunk → embed → save → index.
+
+One document is one transaction, and none is open while the encoder works. What was committed before a crash stays; the
+next run does the rest.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from kb.errors import InvalidInput, KbError, NotFound
+from kb.ingest.discover import Scan, scan
+from kb.ingest.embed import Window, embed_missing, embed_window
+from kb.ingest.prepare import Prepared, Settings, hash_bytes, prepare
+from kb.ingest.report import IngestEvent, IngestReport, Outcome, Result, Tally, count_results, make_report
+from kb.ingest.sources import STDIN_SOURCE, Target, place_path
+from kb.knowledge_base import KnowledgeBase
+from kb.store import documents as stored
+from kb.store.database import corpus_state, write_meta
+from kb.store.documents import Stamp
+from kb.store.lock import writer_lock
+
+OnEvent = Callable[[IngestEvent], None]
+
+# Documents are gathered until so many of their chunks wait for a vector. Enough to fill batches with texts of like
+# length; few enough that Ctrl-C is answered in seconds.
+WINDOW_CHUNKS = 128
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What to ingest, and how.
+
+    prune    forget documents whose files are gone; None takes the configured default
+    force    read and chunk every file again, even when it looks unchanged
+    dry_run  say what would be done and change nothing
+    """
+
+    paths: tuple[Path, ...]
+    source: str | None = None
+    prune: bool | None = None
+    force: bool = False
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One file that may have to be read: where it is, what the store knows of it."""
+
+    target: Target
+    path: str
+    absolute: Path
+    type: str
+    size_bytes: int
+    mtime_ns: int
+    stamp: Stamp | None
+
+
+def ingest(
+    kb: KnowledgeBase,
+    request: IngestRequest,
+    on_event: OnEvent,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_embedded: Callable[[int], None] = lambda chunks: None,
+) -> IngestReport:
+    """Bring the knowledge base up to date with files and folders.
+
+    kb           opened for writing
+    on_event     called for every step, in order; the last event is completed or aborted
+    should_stop  asked between documents; True ends the run after the documents in hand
+    on_embedded  told of every batch of chunks that has got its vectors
+    raises       NotFound for a path that is not there, InvalidInput, Locked
+    """
+    if request.source and len(request.paths) > 1:
+        raise InvalidInput("--source names one folder, several paths were given", fix="run kb ingest once per folder")
+    with writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify):
+        run = _Run(kb, request, on_event, should_stop, on_embedded)
+        on_event(IngestEvent(event="scan_started"))
+        scans = [(target, run.timed("scan", lambda t=target: _scan(kb, t))) for target in run.targets()]  # type: ignore[misc]
+        run.work_through(scans)
+        return run.finish()
+
+
+def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, on_event: OnEvent) -> IngestReport:
+    """Store one text from standard input as a Markdown document named after its title; the same title replaces it."""
+    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in title.strip()).strip("-")
+    if not name:
+        raise InvalidInput("text from standard input needs a title", fix="give one with --title")
+    with writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify):
+        run = _Run(kb, IngestRequest(()), on_event, lambda: False, lambda chunks: None)
+        on_event(IngestEvent(event="scan_started"))
+        on_event(IngestEvent(event="scan_completed", total=1))
+        target = Target(
+            STDIN_SOURCE, Path("/"), Path("/"), is_new=STDIN_SOURCE not in stored.source_roots(kb.connection)
+        )
+        known = {s.path: s for s in stored.document_stamps(kb.connection, STDIN_SOURCE)}
+        path = f"{name}.md"
+        candidate = Candidate(target, path, Path("/dev/stdin"), "markdown", len(raw), time.time_ns(), known.get(path))
+        if target.is_new:
+            stored.save_source(kb.connection, STDIN_SOURCE, None)
+        run.take(candidate, raw, title=title)
+        run.flush()
+        return run.finish()
+
+
+def _scan(kb: KnowledgeBase, target: Target) -> Scan:
+    return scan(target.start, config=kb.config.ingest, root=target.root, home=kb.home)
+
+
+class _Run:
+    """One ingest under way: its tally, and the window of documents that wait for vectors."""
+
+    def __init__(
+        self,
+        kb: KnowledgeBase,
+        request: IngestRequest,
+        on_event: OnEvent,
+        should_stop: Callable[[], bool],
+        on_embedded: Callable[[int], None],
+    ) -> None:
+        self.kb = kb
+        self.request = request
+        self.on_event = on_event
+        self.should_stop = should_stop
+        self.on_embedded = on_embedded
+        self.tally = Tally()
+        self.settings = Settings.of(kb.config, kb.encoder())
+        self.window: list[Prepared] = []
+        self.window_texts = 0
+        self.expected_texts = 0
+        self.interrupted = False
+        self.gone: dict[str, list[Stamp]] = {}
+
+    # ---- plan
+
+    def targets(self) -> Iterator[Target]:
+        known = stored.source_roots(self.kb.connection)
+        for path in self.request.paths:
+            absolute = path.expanduser().absolute()
+            if not absolute.exists():
+                raise NotFound(f"no such file or folder: {path}", fix="check the path", path=str(path))
+            target = place_path(absolute.resolve(), known, self.request.source)
+            known = known | {target.source: str(target.root)}
+            yield target
+
+    def work_through(self, scans: Sequence[tuple[Target, Scan]]) -> None:
+        candidates: list[Candidate] = []
+        total = sum(len(found.files) + len(found.skipped) for _, found in scans)
+        self.on_event(IngestEvent(event="scan_completed", total=total))
+        for target, found in scans:
+            stamps = {s.path: s for s in stored.document_stamps(self.kb.connection, target.source)}
+            self.tally.ignored += found.ignored
+            for skip in found.skipped:
+                self.settle(Outcome(source=target.source, path=skip.path, result="skipped", reason=skip.reason))
+            candidates += [
+                Candidate(target, f.path, f.absolute, f.type, f.size_bytes, f.mtime_ns, stamps.get(f.path))
+                for f in found.files
+            ]
+            self.note_gone(target, found, stamps)
+            if target.is_new and found.files and not self.request.dry_run:
+                stored.save_source(self.kb.connection, target.source, str(target.root))
+        changed = [c for c in candidates if not self.is_surely_unchanged(c)]
+        self.expected_texts = sum(1 + c.size_bytes // 900 for c in changed)
+        for candidate in candidates:
+            if self.should_stop():
+                self.interrupted = True
+                break
+            if self.is_surely_unchanged(candidate):
+                self.settle_unchanged(candidate)
+            else:
+                self.read(candidate)
+        self.flush()
+        if not self.interrupted:
+            self.prune()
+
+    def note_gone(self, target: Target, found: Scan, stamps: dict[str, Stamp]) -> None:
+        """Collect the documents whose files are gone; none when the root looks empty or was not readable."""
+        seen = {f.path for f in found.files}
+        gone = [s for path, s in stamps.items() if path not in seen and target.covers(path)]
+        if not gone or not (self.kb.config.ingest.prune if self.request.prune is None else self.request.prune):
+            return
+        if not found.files and not found.skipped:
+            self.tally.warnings.append(
+                f"{target.start} holds no file at all; kept its {len(gone)} documents (an unmounted disk looks like"
+                f" this; to forget them: kb rm --source {target.source})"
+            )
+            return
+        for stamp in gone:
+            if any(stamp.path == u or stamp.path.startswith(f"{u}/") or u in ("", ".") for u in found.unreadable):
+                self.tally.warnings.append(f"kept {target.source}/{stamp.path}: its folder cannot be read")
+            else:
+                self.gone.setdefault(stamp.content_hash, []).append(stamp)
+
+    # ---- one file
+
+    def is_surely_unchanged(self, candidate: Candidate) -> bool:
+        """Same size, time and settings as when it was stored: not even opened."""
+        stamp = candidate.stamp
+        return (
+            stamp is not None
+            and not self.request.force
+            and (stamp.size_bytes, stamp.mtime_ns) == (candidate.size_bytes, candidate.mtime_ns)
+            and stamp.signature == self.settings.signature(candidate.type)
+        )
+
+    def read(self, candidate: Candidate) -> None:
+        self.on_event(IngestEvent(event="document_started", source=candidate.target.source, path=candidate.path))
+        try:
+            with self.timing("read"):
+                raw = candidate.absolute.read_bytes()
+        except OSError as error:
+            self.settle(self.outcome(candidate, "failed", f"cannot be read: {error.strerror}", "check its permissions"))
+            return
+        self.take(candidate, raw)
+
+    def take(self, candidate: Candidate, raw: bytes, title: str | None = None) -> None:
+        """Bytes of one file: settle it at once when nothing changes, else put it into the window."""
+        content_hash = hash_bytes(raw)
+        draft_stamp = self.restamped(candidate, content_hash)
+        stamp = candidate.stamp
+        if stamp and draft_stamp and self.is_same_content(stamp, draft_stamp):
+            if not self.request.dry_run:
+                stored.touch_document(self.kb.connection, stamp.doc_id, draft_stamp)
+            self.settle_unchanged(candidate)
+            return
+        moved_from = None if stamp else self.take_gone(candidate, content_hash)
+        try:
+            prepared = prepare(candidate, raw, content_hash, self.settings, self.tally, moved_from, title)
+        except KbError as error:
+            if moved_from:
+                self.gone.setdefault(content_hash, []).append(moved_from)
+            self.settle(self.outcome(candidate, "failed", error.problem, error.fix))
+            return
+        if self.request.dry_run:
+            self.settle(prepared.outcome())
+            return
+        self.window.append(prepared)
+        self.window_texts += len(prepared.texts)
+        if self.window_texts >= WINDOW_CHUNKS:
+            self.flush()
+
+    def is_same_content(self, stamp: Stamp, now: Stamp) -> bool:
+        """The same bytes under another time, or a file touched and saved again."""
+        return not self.request.force and (stamp.content_hash, stamp.signature) == (now.content_hash, now.signature)
+
+    def restamped(self, candidate: Candidate, content_hash: str) -> Stamp | None:
+        if candidate.stamp is None:
+            return None
+        signature = self.settings.signature(candidate.type)
+        known = candidate.stamp
+        return Stamp(
+            known.doc_id, known.source, known.path, candidate.size_bytes, candidate.mtime_ns, content_hash, signature
+        )
+
+    def take_gone(self, candidate: Candidate, content_hash: str) -> Stamp | None:
+        """A document with these bytes whose file is gone: the file was renamed or moved."""
+        for stamp in self.gone.get(content_hash, []):
+            if stamp.source == candidate.target.source:
+                self.gone[content_hash].remove(stamp)
+                return stamp
+        return None
+
+    # ---- the window
+
+    def flush(self) -> None:
+        """Embed what the window holds and save its documents, each in a transaction of its own."""
+        if not self.window:
+            return
+        self.stamp_encoder()
+        window = Window(self.window)
+        with self.timing("embed"):
+            vectors = embed_window(
+                self.kb, window, max(self.expected_texts, self.window_texts), self.tally, self.on_embedded
+            )
+        for prepared in self.window:
+            began = time.perf_counter()
+            stored.save_document(
+                self.kb.connection,
+                prepared.draft,
+                prepared.hashed_chunks(),
+                self.settings.encoder_digest,
+                {h: vectors[h] for h in prepared.texts if h in vectors},
+                prepared.replacing,
+            )
+            save_ms = (time.perf_counter() - began) * 1000
+            self.tally.add_ms("save", save_ms)
+            self.tally.chunks_written += len(prepared.chunks)
+            embed_ms = window.embed_ms * len(prepared.texts) / max(1, window.text_count)
+            self.settle(prepared.outcome(), {**prepared.ms, "embed": embed_ms, "save": save_ms})
+        self.window, self.window_texts = [], 0
+
+    def stamp_encoder(self) -> None:
+        """Say whose vectors the store holds, before the first of them is written."""
+        encoder = self.kb.encoder()
+        wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
+        if self.kb.stored_encoder() != wanted:
+            for part, value in zip(("model_id", "digest", "dimensions"), wanted, strict=True):
+                write_meta(self.kb.connection, f"encoder_{part}", value)
+
+    # ---- the end
+
+    def prune(self) -> None:
+        gone = [stamp for stamps in self.gone.values() for stamp in stamps]
+        if gone and not self.request.dry_run:
+            stored.remove_documents(self.kb.connection, [s.doc_id for s in gone])
+        for stamp in sorted(gone, key=lambda s: (s.source, s.path)):
+            self.settle(Outcome(source=stamp.source, path=stamp.path, result="pruned"))
+
+    def finish(self) -> IngestReport:
+        if not self.request.dry_run:
+            if not self.interrupted:
+                with self.timing("embed"):
+                    embed_missing(self.kb, self.settings, self.tally, self.should_stop)
+                if self.tally.chunks_written or any(o.result == "pruned" for o in self.tally.outcomes):
+                    stored.remove_unused_embeddings(self.kb.connection)
+            with self.timing("index"):
+                if self.kb.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+                    self.kb.refresh_lexical(announce=False)
+                    self.kb.refresh_vector(announce=False)
+            if self.tally.chunks_written:
+                self.kb.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        counts = count_results(self.tally.outcomes)
+        self.on_event(IngestEvent(event="aborted" if self.interrupted else "completed", counts=counts))
+        return make_report(
+            self.tally,
+            interrupted=self.interrupted,
+            dry_run=self.request.dry_run,
+            corpus_revision=corpus_state(self.kb.connection).revision,
+        )
+
+    # ---- bookkeeping
+
+    def outcome(
+        self, candidate: Candidate, result: Result, reason: str | None = None, fix: str | None = None
+    ) -> Outcome:
+        return Outcome(source=candidate.target.source, path=candidate.path, result=result, reason=reason, fix=fix)
+
+    def settle_unchanged(self, candidate: Candidate) -> None:
+        self.settle(self.outcome(candidate, "unchanged"))
+
+    def settle(self, outcome: Outcome, ms: dict[str, float] | None = None) -> None:
+        self.tally.outcomes.append(outcome)
+        self.on_event(
+            IngestEvent(
+                event="document_finished",
+                source=outcome.source,
+                path=outcome.path,
+                result=outcome.result,
+                reason=outcome.reason,
+                chunks=outcome.chunks,
+                done=len(self.tally.outcomes),
+                ms={phase: round(value, 2) for phase, value in ms.items()} if ms else None,
+            )
+        )
+
+    @contextmanager
+    def timing(self, phase: str) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.tally.add_ms(phase, (time.perf_counter() - began) * 1000)
+
+    def timed(self, phase: str, work: Callable[[], Scan]) -> Scan:
+        with self.timing(phase):
+            return work()

@@ -1,0 +1,81 @@
+"""The YAML or TOML between the first two fences of a Markdown file → what the document says of itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+# "---" fences YAML, which may also end with "..."; "+++" fences TOML (Hugo, Zola).
+_FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:(?<=\n)|^)(?:\1|(?<!\+)\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_LONGEST_CHARS = 100_000  # a fence that is closed later than this was no front matter
+
+
+@dataclass(frozen=True, slots=True)
+class FrontMatter:
+    """What front matter says.
+
+    end   offset of the first character after it; 0 where there is none
+    note  why something that looked like front matter was read as text
+    """
+
+    end: int = 0
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    language: str | None = None
+    note: str | None = None
+
+
+def read_front_matter(text: str) -> FrontMatter:
+    """The front matter at the start of a text; one that cannot be parsed is text, with a note."""
+    match = _FENCED.match(text[:_LONGEST_CHARS])
+    if not match:
+        return FrontMatter()
+    fence, body = match.group(1), match.group(2)
+    try:
+        values = _load(fence, body)
+    except (ValueError, RecursionError) as error:
+        said = " ".join(str(error).split())[:120]
+        return FrontMatter(note=f"the front matter cannot be parsed and was read as text: {said}")
+    if values is None and body.strip():
+        return FrontMatter()  # two thematic breaks with prose between them
+    values = {str(key).lower(): value for key, value in (values or {}).items()}
+    title, language = values.get("title"), values.get("lang") or values.get("language")
+    return FrontMatter(
+        match.end(),
+        " ".join(str(title).split()) or None if isinstance(title, str | int | float) else None,
+        tags_of(values.get("tags") or values.get("keywords")),
+        primary_language(language) if isinstance(language, str) else None,
+    )
+
+
+def tags_of(value: object) -> tuple[str, ...]:
+    """Tags from a list, or from a text with commas or semicolons; anything else in it is passed over."""
+    if isinstance(value, str):
+        value = re.split(r"[,;]", value)
+    if not isinstance(value, list | tuple):
+        return ()
+    tags = (" ".join(str(tag).split()).lstrip("#") for tag in value if isinstance(tag, str | int | float))
+    return tuple(dict.fromkeys(tag for tag in tags if tag))
+
+
+def primary_language(declared: str | None) -> str | None:
+    """The BCP 47 primary tag of a declared language ("en-GB", "pt_BR"); None for what is no language tag."""
+    match = re.match(r"\s*([A-Za-z]{2,3})(?:[-_][A-Za-z0-9-_]+)?\s*$", declared or "")
+    return match.group(1).lower() if match else None
+
+
+def _load(fence: str, body: str) -> Mapping[str, Any] | None:
+    """The mapping in a body, None where it holds something else; ValueError where it is malformed."""
+    if fence == "+++":
+        import tomllib
+
+        return tomllib.loads(body)
+    import yaml
+
+    try:
+        values = yaml.safe_load(body)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+    return values if isinstance(values, dict) else None

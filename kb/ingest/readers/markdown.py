@@ -1,0 +1,92 @@
+"""Markdown → blocks over the file's own text, with front matter read and left out. Knows CommonMark and tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from kb.ingest.decode import decode
+from kb.ingest.readers.front_matter import read_front_matter
+from kb.ingest.readers.lines import Lines
+from kb.records import Block, BlockKind, Parsed
+
+# `## Install {#install .wide}`: an anchor, not words of the title.
+_ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
+_INVISIBLE = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[!?/]?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE
+)
+_KINDS: dict[str, BlockKind] = {
+    "paragraph_open": "paragraph",
+    "list_item_open": "list",
+    "fence": "code",
+    "code_block": "code",
+    "table_open": "table",
+    "blockquote_open": "quote",
+}
+
+
+def read_markdown(raw: bytes, path: str) -> Parsed:
+    """A Markdown file; its title is the front matter's, or else its first level-1 heading."""
+    decoded = decode(raw)
+    matter = read_front_matter(decoded.text)
+    blocks = tuple(markdown_blocks(decoded.text, matter.end))
+    first = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
+    notes = [note for note in (decoded.note, matter.note) if note]
+    return Parsed(
+        decoded.text, blocks, matter.title or first, matter.tags, matter.language, True, "; ".join(notes) or None
+    )
+
+
+def markdown_blocks(text: str, start: int = 0) -> Iterator[Block]:
+    """The blocks of the Markdown that begins at an offset of a text; offsets are into the whole text."""
+    lines = Lines(text)
+    skipped = text.count("\n", 0, start)
+    parser = _parser()
+    environment: dict[str, Any] = {}
+    tokens = parser.parse(text[start:], environment)
+    for at, token in enumerate(tokens):
+        outermost = 1 if token.type == "list_item_open" else 0
+        if token.map is None or token.level != outermost:
+            continue
+        first, stop = token.map[0] + skipped, token.map[1] + skipped
+        if token.type == "heading_open":
+            inline: list[Any] = []
+            parser.inline.parse(tokens[at + 1].content, parser, environment, inline)
+            title = _plain(inline)
+            block = lines.block("heading", first, stop, level=int(token.tag[1]), title=title)
+            if block and title:
+                yield block
+        elif token.type == "html_block":
+            yield from _visible_runs(lines, first, stop)
+        elif token.type in _KINDS and (block := lines.block(_KINDS[token.type], first, stop)):
+            yield block
+
+
+@cache
+def _parser() -> Any:
+    from markdown_it import MarkdownIt
+
+    # Inline markup is parsed for titles only, which need it off: the blocks are cut from the source.
+    return MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").disable("inline")
+
+
+def _plain(inline: list[Any]) -> str:
+    words: list[str] = []
+    for token in inline:
+        if token.type in ("text", "code_inline", "text_special"):
+            words.append(token.content)
+        elif token.type == "image":
+            words.append(_plain(token.children or []))
+        elif token.type in ("softbreak", "hardbreak"):
+            words.append(" ")
+    return " ".join(_ATTRIBUTES.sub("", "".join(words)).split())
+
+
+def _visible_runs(lines: Lines, first: int, stop: int) -> Iterator[Block]:
+    """What a reader sees of a block of HTML: from its first to its last visible character, between blank lines."""
+    begin, end = lines.starts[first], lines.end_of(stop - 1)
+    blanked = _INVISIBLE.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), lines.text[begin:end])
+    for run in re.finditer(r"\S(?:[^\n]*\n(?=[^\n]*\S))*[^\n]*", blanked):
+        yield Block("paragraph", begin + run.start(), begin + run.start() + len(run.group().rstrip()))

@@ -1,0 +1,109 @@
+"""Plain-ish text → paragraphs over the file's own text; tables keep their rows, structured files their lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+
+from kb.ingest.decode import decode
+from kb.ingest.readers.lines import Lines
+from kb.records import Block, Parsed
+
+_LATEX_LEVELS = {"part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4}
+_LATEX_HEADING = re.compile(
+    rf"\\({'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]]*\])?\{{(.+)\}}\s*(?:\\label\{{[^}}]*\}})?\s*$"
+)
+_MARKED_HEADING = {
+    ".adoc": re.compile(r"(={1,6}) (\S.*)$"),
+    ".asciidoc": re.compile(r"(={1,6}) (\S.*)$"),
+    ".org": re.compile(r"(\*{1,6}) (\S.*)$"),
+    ".wiki": re.compile(r"(={1,6})\s*(\S.*?)\s*=+\s*$"),
+}
+_SEPARATORS = ",;\t|"
+_TAGGED = re.compile(r"\\[A-Za-z]+\*?|[{}~$]")
+
+
+def read_text(raw: bytes, path: str) -> Parsed:
+    """A text file: blank lines part its paragraphs; headings are found where the format marks them (TeX, AsciiDoc, Org)."""
+    decoded = decode(raw)
+    extension = PurePosixPath(path).suffix.lower()
+    lines = Lines(decoded.text)
+    blocks = _SHAPES.get(extension, _prose)(lines, extension)
+    titles = (block.title for block in blocks if block.kind == "heading" and block.level == 1)
+    title = next(titles, None) if extension in (*_MARKED_HEADING, ".tex") else None
+    return Parsed(decoded.text, tuple(blocks), title, has_lines=True, note=decoded.note)
+
+
+def _prose(lines: Lines, extension: str) -> list[Block]:
+    return lines.paragraphs("paragraph")
+
+
+def _structured(lines: Lines, extension: str) -> list[Block]:
+    return lines.paragraphs("code")
+
+
+def _marked(lines: Lines, extension: str) -> list[Block]:
+    headings = []
+    for line in range(len(lines)):
+        if match := _MARKED_HEADING[extension].match(lines[line]):
+            headings.append((line, len(match.group(1)), match.group(2).strip()))
+    return _between(lines, headings)
+
+
+def _latex(lines: Lines, extension: str) -> list[Block]:
+    headings = []
+    for line in range(len(lines)):
+        if match := _LATEX_HEADING.match(lines[line].strip()):
+            headings.append((line, _LATEX_LEVELS[match.group(1)], " ".join(_TAGGED.sub(" ", match.group(2)).split())))
+    return _between(lines, headings)
+
+
+def _between(lines: Lines, headings: Iterable[tuple[int, int, str]]) -> list[Block]:
+    """Headings as (line, level, title), and the paragraphs between them."""
+    blocks: list[Block] = []
+    done = 0
+    for line, level, title in headings:
+        blocks += lines.paragraphs("paragraph", done, line)
+        if title and (block := lines.block("heading", line, line + 1, level=level, title=title)):
+            blocks.append(block)
+        done = line + 1
+    return blocks + lines.paragraphs("paragraph", done)
+
+
+def _table(lines: Lines, extension: str) -> list[Block]:
+    """Rows as one table; the column names become its heading, because a heading goes with every chunk below it."""
+    filled = [line for line in range(len(lines)) if not lines.is_blank(line)]
+    if not filled:
+        return []
+    first = filled[0]
+    names = _column_names(lines[first])
+    if not names or len(filled) == 1:
+        block = lines.block("table", first, filled[-1] + 1)
+        return [block] if block else []
+    heading = lines.block("heading", first, first + 1, level=1, title=", ".join(names))
+    body = lines.block("table", filled[1], filled[-1] + 1)
+    return [block for block in (heading, body) if block]
+
+
+def _column_names(row: str) -> list[str]:
+    """The cells of a row that reads like column names: several, all different, none empty or a number."""
+    import csv
+
+    separator = max(_SEPARATORS, key=row.count)
+    try:
+        names = [" ".join(cell.split()) for cell in next(csv.reader([row], delimiter=separator), [])]
+    except csv.Error:
+        return []
+    is_header = len(names) > 1 and len(set(names)) == len(names) and len(row) < 2_000
+    return names if is_header and not any(re.fullmatch(r"[-+\d.,:/%\s]*", name) for name in names) else []
+
+
+_SHAPES: dict[str, Callable[[Lines, str], list[Block]]] = {
+    ".csv": _table,
+    ".tsv": _table,
+    ".tex": _latex,
+    **dict.fromkeys(_MARKED_HEADING, _marked),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson", ".yaml", ".yml", ".toml", ".xml", ".ini"), _structured),
+    **dict.fromkeys((".cfg", ".conf", ".env", ".properties", ".svg", ".rss", ".atom", ".xsd", ".plist"), _structured),
+}

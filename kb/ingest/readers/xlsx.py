@@ -1,0 +1,96 @@
+"""Workbooks (.xlsx) → each sheet a heading and tables of its filled cells; values, not formulas."""
+
+from __future__ import annotations
+
+import datetime
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from kb.ingest.readers.compose import Composition, one_line
+from kb.ingest.readers.container import open_container
+from kb.ingest.readers.front_matter import primary_language, tags_of
+from kb.ingest.readers.markup import table_text
+from kb.records import Parsed
+
+_MOST_CELLS = 2_000_000  # filled cells read of one workbook: about 100 MB of Python strings
+_MOST_EMPTY_ROWS = 10_000  # in a row; formatted but empty ranges reach to row 1,048,576
+_MOST_COLUMNS = 512
+
+
+def read_xlsx(raw: bytes, path: str) -> Parsed:
+    """A workbook; empty rows part the tables of a sheet, and a table's section is its range of cells."""
+    import warnings
+
+    import openpyxl
+
+    open_container(raw, path)
+    composition = Composition()
+    notes: list[str] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # openpyxl warns of styles and extensions that it drops
+        book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
+        budget = _MOST_CELLS
+        for sheet in book.worksheets:
+            composition.add("heading", sheet.title, level=1, section=sheet.title)
+            budget = _add_sheet(composition, sheet, budget)
+        about = book.properties
+        book.close()
+    if budget <= 0:
+        notes.append(f"only the first {_MOST_CELLS:,} cells were read")
+    return composition.parsed(
+        title=one_line(about.title or "") or None,
+        tags=tags_of(about.keywords),
+        language=primary_language(about.language),
+        note="; ".join(notes) or None,
+    )
+
+
+def _add_sheet(composition: Composition, sheet: Any, budget: int) -> int:
+    """Add the tables of one sheet; returns how many more cells may be read."""
+    from openpyxl.utils import get_column_letter
+
+    for first_row, rows in _tables(sheet):
+        filled = [[at for at, cell in enumerate(row) if cell] for row in rows]
+        left, right = min(cells[0] for cells in filled if cells), max(cells[-1] for cells in filled if cells)
+        area = f"{get_column_letter(left + 1)}{first_row}:{get_column_letter(right + 1)}{first_row + len(rows) - 1}"
+        cut = [[*row, *[""] * (right + 1 - len(row))][left : right + 1] for row in rows]
+        text = "\n".join(row[0] for row in cut) if left == right else table_text(cut)
+        composition.add("table" if left != right else "paragraph", text, section=f"{sheet.title}!{area}")
+        budget -= sum(map(len, filled))
+        if budget <= 0:
+            break
+    return budget
+
+
+def _tables(sheet: Any) -> Iterator[tuple[int, list[list[str]]]]:
+    """Runs of rows that have text, each with the number of its first row."""
+    rows: list[list[str]] = []
+    empty = 0
+    # Dimensions that the file declares may be wrong, or the whole sheet: rows are read as they are stored.
+    sheet.reset_dimensions()
+    for number, cells in enumerate(sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True), start=1):
+        row = [_shown(value) for value in cells]
+        if any(row):
+            empty = 0
+            rows.append(row)
+            continue
+        if rows:
+            yield number - len(rows), rows
+            rows = []
+        empty += 1
+        if empty > _MOST_EMPTY_ROWS:
+            return
+    if rows:
+        yield number - len(rows) + 1, rows
+
+
+def _shown(value: object) -> str:
+    """A cell as people see it: dates without a midnight, numbers without a trailing ".0"."""
+    if value is None:
+        return ""
+    if isinstance(value, datetime.datetime):
+        return value.isoformat(" ").removesuffix(" 00:00:00")
+    if isinstance(value, float):
+        return f"{value:.15g}"
+    return one_line(str(value))

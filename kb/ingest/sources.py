@@ -1,0 +1,79 @@
+"""The paths a user names → sources: which root a file's relative path starts from, and under which name it is kept. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kb.errors import InvalidInput
+
+STDIN_SOURCE = "stdin"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One path to ingest, placed in its source.
+
+    root    the folder that the source's relative paths start from
+    start   the folder or file to scan: the root itself, or something below it
+    is_new  the source is not in the store yet
+    """
+
+    source: str
+    root: Path
+    start: Path
+    is_new: bool
+
+    def covers(self, path: str) -> bool:
+        """True when a stored relative path lies in what is scanned, and may so be found gone."""
+        prefix = self.start.relative_to(self.root).as_posix()
+        return prefix == "." or path == prefix or path.startswith(f"{prefix}/")
+
+
+def place_path(path: Path, known: Mapping[str, str | None], wanted: str | None) -> Target:
+    """Decide the source of a file or folder.
+
+    path    absolute, exists
+    known   source → its root, as stored
+    wanted  --source, None when not given
+    raises  InvalidInput when the wanted name is taken by another folder
+
+    A path inside a known source belongs to it: ingesting `notes/` and later `notes/a.md` gives one document. A path
+    outside every source makes a new one, named after its folder.
+    """
+    holders = [
+        (name, Path(root))
+        for name, root in known.items()
+        if root and (path == Path(root) or Path(root) in path.parents) and wanted in (None, name)
+    ]
+    if holders:
+        name, root = max(holders, key=lambda holder: len(holder[1].parts))
+        return Target(name, root, path, is_new=False)
+    root = path if path.is_dir() else path.parent
+    if wanted is not None:
+        check_source_name(wanted)
+        if wanted in known:
+            taken = known[wanted] or "standard input"
+            raise InvalidInput(
+                f"source '{wanted}' already names {taken}", fix=f"choose another --source, or kb rm --source {wanted}"
+            )
+        return Target(wanted, root, path, is_new=True)
+    base = _safe_name(root.name)
+    name, number = base, 2
+    while name in known:
+        name, number = f"{base}-{number}", number + 1
+    return Target(name, root, path, is_new=True)
+
+
+def check_source_name(name: str) -> None:
+    """raises  InvalidInput for a name that could break a prompt header, a filter or a path."""
+    if not name or _safe_name(name) != name or name == STDIN_SOURCE:
+        raise InvalidInput(
+            f"'{name}' cannot name a source", fix="use letters, digits, '.', '_' and '-' (and not 'stdin')"
+        )
+
+
+def _safe_name(name: str) -> str:
+    safe = "".join(c if c.isalnum() or c in "._-" else "-" for c in name).strip("-")
+    return safe or "root"

@@ -1,0 +1,238 @@
+"""One knowledge base: its store, indexes, encoder and language model, opened lazily and once.
+
+The materials do not know each other; here data is carried from one to the other: rows from the store into an index,
+the encoder's vectors into a model. Knows nothing of the jobs above it. This is the Python API the command line uses:
+
+>>> kb = open_knowledge_base(Path("my-home"), Config())           # doctest: +SKIP
+>>> search(kb, SearchRequest("borrow checker")).hits[0].citation  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kb.config import Config, cache_folder
+from kb.errors import EmbeddingMismatch, IndexOutOfDate, KbError, NotIndexed
+from kb.index import lexical as lexical_module
+from kb.index import vector as vector_module
+from kb.index.lexical import LexicalIndex, TantivyIndex, build_lexical_index
+from kb.index.stamp import IndexStamp, read_stamp, replace_index
+from kb.index.vector import FaissIndex, VectorIndex, build_vector_index
+from kb.store import chunks as stored_chunks
+from kb.store.database import CorpusState, corpus_state, open_for_reading, open_for_writing, read_meta, snapshot
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatMatrix, FloatVector
+    from kb.embed.protocol import Encoder
+    from kb.llm.protocol import LanguageModel
+
+Notify = Callable[[str], None]
+# A reader may find the index gone that its stamp named, because a writer replaced it in between.
+OPEN_ATTEMPTS = 3
+
+
+def ignore(message: str) -> None:
+    """A `notify` for callers who want no messages."""
+
+
+def open_knowledge_base(home: Path, config: Config, *, write: bool = False, notify: Notify = ignore) -> KnowledgeBase:
+    """Open the knowledge base of a home.
+
+    write   create and migrate the store when needed; False opens it read-only
+    notify  gets one line of text for what a user should know (a rebuild, a fallback)
+    raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
+    """
+    return KnowledgeBase(home, config, write=write, notify=notify)
+
+
+class KnowledgeBase:
+    """See `open_knowledge_base`. Not for use by several threads at once."""
+
+    def __init__(self, home: Path, config: Config, *, write: bool = False, notify: Notify = ignore) -> None:
+        self.home = home
+        self.config = config
+        self.notify = notify
+        self.cache = cache_folder(os.environ)
+        self.connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
+        self._lexical: tuple[str, LexicalIndex] | None = None
+        self._vector: tuple[str, VectorIndex] | None = None
+        self._encoder: Encoder | None = None
+        self._model: LanguageModel | None = None
+
+    def close(self) -> None:
+        """Give back the store's connection."""
+        self.connection.close()
+
+    def __enter__(self) -> KnowledgeBase:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside sees the same corpus."""
+        with snapshot(self.connection):
+            yield
+
+    def corpus_state(self) -> CorpusState:
+        """Which corpus this is now."""
+        return corpus_state(self.connection)
+
+    def require_documents(self) -> None:
+        """raises  NotIndexed when there is nothing to find."""
+        if not self.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+            raise NotIndexed(f"the knowledge base in {self.home} is empty", fix="fill it with: kb ingest FOLDER")
+
+    # ---- indexes
+
+    def lexical_index(self) -> LexicalIndex:
+        """The lexical index of the corpus as it is now, rebuilt first when it is not."""
+        weights = self.config.search.title_weight, self.config.search.heading_weight
+        for _ in range(OPEN_ATTEMPTS):
+            stamp = self.refresh_lexical()
+            if self._lexical and self._lexical[0] == stamp.place:
+                return self._lexical[1]
+            try:
+                self._lexical = stamp.place, TantivyIndex(self._index_folder / stamp.place, *weights)
+            except (IndexOutOfDate, OSError):
+                self._discard(lexical_module.NAME, stamp)
+        if self._lexical is None:
+            raise IndexOutOfDate("the lexical index cannot be opened", fix="rebuild it: kb reindex")
+        return self._lexical[1]
+
+    def vector_index(self) -> VectorIndex:
+        """The vector index of the corpus as it is now, rebuilt first when it is not."""
+        for _ in range(OPEN_ATTEMPTS):
+            stamp = self.refresh_vector()
+            if self._vector and self._vector[0] == stamp.place:
+                return self._vector[1]
+            try:
+                self._vector = stamp.place, FaissIndex(self._index_folder / stamp.place, stamp)
+            except (IndexOutOfDate, OSError):
+                self._discard(vector_module.NAME, stamp)
+        if self._vector is None:
+            raise IndexOutOfDate("the vector index cannot be opened", fix="rebuild it: kb reindex")
+        return self._vector[1]
+
+    def refresh_lexical(self, *, force: bool = False, announce: bool = True) -> IndexStamp:
+        """Build the lexical index unless the one there is was built from this corpus."""
+        with self.snapshot():
+            state = self.corpus_state()
+            stamp = read_stamp(self._index_folder, lexical_module.NAME)
+            if stamp and not force and self.is_current(lexical_module.NAME, stamp):
+                return stamp
+            if announce:
+                self._tell_rebuild(stamp, "lexical", state)
+            rows = stored_chunks.lexical_rows(self.connection)
+            return self._replace(
+                lexical_module.NAME, lambda path: build_lexical_index(path, rows, state.revision, state.token)
+            )
+
+    def refresh_vector(self, *, force: bool = False, announce: bool = True) -> IndexStamp:
+        """Build the vector index unless the one there is was built from this corpus and encoder."""
+        with self.snapshot():
+            state = self.corpus_state()
+            digest, dimensions = self.stored_encoder()[1:]
+            stamp = read_stamp(self._index_folder, vector_module.NAME)
+            if stamp and not force and self.is_current(vector_module.NAME, stamp):
+                return stamp
+            if announce:
+                self._tell_rebuild(stamp, "vector", state)
+            rows = stored_chunks.vector_rows(self.connection, digest)
+            count = stored_chunks.count_chunks(self.connection)
+            limit = self.config.search.exact_up_to_chunks
+            return self._replace(
+                vector_module.NAME,
+                lambda path: build_vector_index(
+                    path, rows, count, dimensions, digest, state.revision, state.token, limit
+                ),
+            )
+
+    def is_current(self, name: str, stamp: IndexStamp) -> bool:
+        """True when an index with this stamp was built from the corpus and encoder as they are now."""
+        state = self.corpus_state()
+        if name == lexical_module.NAME:
+            return stamp.matches(state.revision, state.token, lexical_module.FORMAT)
+        return stamp.matches(state.revision, state.token, vector_module.FORMAT, self.stored_encoder()[1])
+
+    @property
+    def _index_folder(self) -> Path:
+        return self.home / "index"
+
+    def _replace(self, name: str, build: Callable[[Path], IndexStamp]) -> IndexStamp:
+        try:
+            return replace_index(self._index_folder, name, build)
+        except OSError as error:
+            raise IndexOutOfDate(
+                f"the {name} index does not match the documents and cannot be rebuilt: {error.strerror}",
+                fix=f"make {self._index_folder} writable, or run kb reindex as its owner",
+            ) from error
+
+    def _discard(self, name: str, stamp: IndexStamp) -> None:
+        """Forget an index that cannot be opened, unless another process has replaced it meanwhile."""
+        if read_stamp(self._index_folder, name) == stamp:
+            (self._index_folder / f"{name}.json").unlink(missing_ok=True)
+
+    def _tell_rebuild(self, stamp: IndexStamp | None, name: str, state: CorpusState) -> None:
+        if stamp and stamp.revision != state.revision:
+            behind = f"built from revision {stamp.revision}, the documents are at {state.revision}"
+            self.notify(f"rebuilding the {name} index ({behind})")
+        elif stamp:
+            self.notify(f"rebuilding the {name} index (it was built from other documents or by another version)")
+
+    # ---- encoder
+
+    def encoder(self) -> Encoder:
+        """The configured encoder; its weights are loaded on first use."""
+        if self._encoder is None:
+            from kb.embed.encoder import open_encoder
+
+            self._encoder = open_encoder(self.config.embedding, self.cache, self.notify)
+        return self._encoder
+
+    def stored_encoder(self) -> tuple[str, str, int]:
+        """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
+        values = [read_meta(self.connection, f"encoder_{part}") for part in ("model_id", "digest", "dimensions")]
+        return (values[0] or "", values[1] or "", int(values[2] or 0))
+
+    def encode_query(self, text: str) -> FloatVector:
+        """The query's vector, (d,) float32, by the encoder that made the stored vectors.
+
+        raises  EmbeddingMismatch when another one is configured now
+        """
+        encoder, (model_id, digest, _) = self.encoder(), self.stored_encoder()
+        if digest and digest != encoder.digest:
+            raise EmbeddingMismatch(
+                f"the stored vectors were made by {model_id}, the configured encoder is {encoder.model_id}"
+                + (" with other weights" if model_id == encoder.model_id else ""),
+                fix=f"run kb ingest again to re-embed, or set embedding.model = '{model_id}'",
+            )
+        return encoder.encode_query(text)
+
+    def describe_gaps(self) -> str:
+        """Why vector search might miss something, as words for a hint."""
+        _, digest, _ = self.stored_encoder()
+        missing = stored_chunks.count_missing_vectors(self.connection, digest)
+        return f"{missing} chunks have no vector yet: run kb ingest again" if missing else "every chunk has its vector"
+
+    # ---- language model
+
+    def language_model(self) -> LanguageModel:
+        """The configured language model, chosen on first use."""
+        if self._model is None:
+            from kb.llm.registry import choose_model
+
+            self._model = choose_model(self.config.llm, encode=self._encode_sentences(), notify=self.notify)
+        return self._model
+
+    def _encode_sentences(self) -> Callable[..., FloatMatrix] | None:
+        try:
+            return self.encoder().encode_sentences
+        except KbError:
+            return None

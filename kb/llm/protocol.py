@@ -1,0 +1,90 @@
+"""What a language model is to the rest of the program: a prompt in, pieces of text out, then how it ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+FinishReason = Literal["stop", "length", "aborted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One packed passage as structure, for models that read it without a prompt.
+
+    marker      the n of [#n]
+    text        the passage, unmutated
+    similarity  cosine of the passage to the question, None where no vector search took part
+    """
+
+    marker: int
+    text: str
+    heading_path: tuple[str, ...] = ()
+    similarity: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateRequest:
+    """One prompt.
+
+    question, evidence  the same content as `user`, as structure
+    stop                texts that end the answer when the model writes them
+    max_tokens          length of the answer at most
+    """
+
+    system: str
+    user: str
+    question: str
+    evidence: tuple[Evidence, ...]
+    language: str
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+    stop: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A piece of the answer, as it came."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The end of the answer; always the last event.
+
+    finish_reason      stop: the model ended; length: it was cut; aborted: the stream broke off
+    prompt_tokens      as the model counted them, None where it did not say
+    """
+
+    finish_reason: FinishReason
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """Which model wrote an answer; digest None where there is none to know."""
+
+    id: str
+    provider: str
+    digest: str | None = None
+
+
+class LanguageModel(Protocol):
+    """Writes an answer from a prompt."""
+
+    def reference(self) -> ModelRef:
+        """Which model this is."""
+
+    def context_tokens(self) -> int:
+        """Prompt and answer together may be this long, in tokens."""
+
+    def generate_stream(self, request: GenerateRequest) -> Iterator[Token | Done]:
+        """Pieces of text as they come, then exactly one Done.
+
+        raises  ModelError and its kinds when nothing could be generated; a stream that breaks off after the first
+                piece ends in Done("aborted") instead, so that what came is not lost
+        """

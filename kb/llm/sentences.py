@@ -1,0 +1,156 @@
+"""Packed passages → the sentences that can be quoted from them, with the Markdown around them taken off.
+
+Knows no question and no scores. A quote is verbatim up to white space (wrapped lines are joined by one space) and up
+to the marks at the start of a line (`> `, `- `, `1. `). Two things only are written otherwise: a marker that stands in
+the evidence, `[#7]`, is quoted as `[＃7]`, so that no document can forge a citation; and what is longer than
+LONGEST_CHARS is cut at a clause and ends in an ellipsis.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kb.llm.protocol import Evidence
+from kb.text import split_sentences
+
+# A quote of more than five lines of a terminal is no sentence any more; the median sentence has 110 characters.
+LONGEST_CHARS = 400
+# A cut in the first half would lose more than it tells.
+SHORTEST_CUT_CHARS = 200
+
+UnitKind = Literal["prose", "code"]
+
+_FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
+_QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
+_BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_UNORDERED_OR_FIRST = re.compile(r"^\s*(?:[-*+•]|1[.)])\s")
+_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
+# Lines that carry no sentence: headings, rules and setext underlines, rows of dashes under a table's head, link targets,
+# single tags and comments, admonition fences (`///`, `:::`, `!!!`) and include directives of documentation tools.
+_NO_SENTENCE = re.compile(
+    r"^\s*(?:#{1,6}(?:\s|$).*|(?:[-=*_~^]\s*){3,}|\|?[\s:|-]*-[\s:|-]*\|?|\[[^\]]+\]:\s.*|<[^>]*>|<!--.*|(?:///|:::|!!!).*"
+    r"|\{[*%#{].*[*%#}]\}|\.\.\s+[\w-]+::.*)\s*$"
+)
+_UNDERLINE = re.compile(r"^\s{0,3}(?:=+|-+)\s*$")
+_LINK = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
+_MARKER = re.compile(r"([\[［【]\s*)#(?=\s*\d)")
+_CLAUSE_END = re.compile(r"[,;:，、；：](?=\s|[^\x00-\x7f])|\s[-–—](?=\s)|\)(?=\s)")
+_CODE_LINE = re.compile(
+    r"^(?:\t| {4})|[{};]\s*$|^\s*(?:def|class|import|from|fn|let|use|pub|func|return)\s.*[:;({]\s*$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One stretch that can be quoted.
+
+    marker    the n of the passage's [#n]
+    passage   0-based place of the passage in the evidence
+    position  0-based place within the passage, in reading order
+    text      as it is quoted; code keeps its lines
+    """
+
+    marker: int
+    passage: int
+    position: int
+    text: str
+    heading: str
+    kind: UnitKind = "prose"
+
+    def is_question(self) -> bool:
+        """True when the sentence asks instead of telling."""
+        return self.text.rstrip("\"'”’)*_` ").endswith(("?", "？"))
+
+
+def sentences_of(evidence: Sequence[Evidence]) -> list[Sentence]:
+    """Every quotable sentence, in evidence order."""
+    found = []
+    for passage, entry in enumerate(evidence):
+        heading = " > ".join(entry.heading_path)
+        for position, (kind, text) in enumerate(_quotable(entry.text)):
+            found.append(Sentence(entry.marker, passage, position, text, heading, kind))
+    return found
+
+
+def neutralize_markers(text: str) -> str:
+    """The text with `[#7]` as `[＃7]`: it reads the same and is no marker.
+
+    >>> neutralize_markers("proved [#7] and [ #12, #3]")
+    'proved [＃7] and [ ＃12, #3]'
+    """
+    return _MARKER.sub(r"\1＃", text)
+
+
+def _quotable(text: str) -> Iterator[tuple[UnitKind, str]]:
+    for kind, block in _blocks(text):
+        if kind == "code":
+            yield "code", neutralize_markers(_cut_lines(block))
+            continue
+        for start, end in split_sentences(block):
+            sentence = block[start:end]
+            if any(c.isalnum() for c in _LINK.sub("", _LINK.sub("", sentence))):
+                yield "prose", neutralize_markers(_cut_clause(sentence))
+
+
+def _blocks(text: str) -> Iterator[tuple[UnitKind, str]]:
+    """Code blocks with their lines; paragraphs, list items and table rows as one line each, start marks taken off."""
+    lines: list[str] = []
+    code: list[str] = []
+    fence = ""
+    for line in [*text.splitlines(), ""]:
+        mark = _FENCE.match(line)
+        if fence:
+            if mark and mark[1].startswith(fence):
+                yield from _code_block(code)
+                code, fence = [], ""
+            else:
+                code.append(line)
+            continue
+        body = _QUOTE.sub("", line)
+        is_row = bool(_TABLE_ROW.match(body))
+        begins = is_row or bool(_UNORDERED_OR_FIRST.match(body) or (not lines and _BULLET.match(body)))
+        begins = begins or bool(lines and _BULLET.match(lines[0]) and _BULLET.match(body))
+        if len(lines) == 1 and _UNDERLINE.match(body):
+            lines = []  # it was a heading
+        if mark or not body.strip() or begins or _NO_SENTENCE.match(body):
+            yield from _paragraph(lines)
+            lines = []
+        if mark:
+            fence = mark[1]
+        elif body.strip() and not _NO_SENTENCE.match(body):
+            lines.append(body)
+            if is_row:
+                yield from _paragraph(lines)
+                lines = []
+    yield from _code_block(code)  # a fence that the end of the chunk cut open
+
+
+def _paragraph(lines: list[str]) -> Iterator[tuple[UnitKind, str]]:
+    if len(lines) > 1 and 2 * sum(1 for line in lines if _CODE_LINE.search(line)) > len(lines):
+        yield from _code_block(lines)
+    elif lines:
+        yield "prose", " ".join(" ".join([_BULLET.sub("", lines[0]), *lines[1:]]).split())
+
+
+def _code_block(lines: list[str]) -> Iterator[tuple[UnitKind, str]]:
+    block = "\n".join(lines).strip("\n")
+    if block.strip():
+        yield "code", block
+
+
+def _cut_clause(sentence: str) -> str:
+    if len(sentence) <= LONGEST_CHARS:
+        return sentence
+    ends = [m.start() for m in _CLAUSE_END.finditer(sentence, SHORTEST_CUT_CHARS, LONGEST_CHARS)]
+    end = ends[-1] if ends else sentence.rfind(" ", SHORTEST_CUT_CHARS, LONGEST_CHARS)
+    return sentence[: end if end > 0 else LONGEST_CHARS].rstrip() + "…"
+
+
+def _cut_lines(block: str) -> str:
+    if len(block) <= LONGEST_CHARS:
+        return block
+    end = block.rfind("\n", 1, LONGEST_CHARS)
+    return block[: end if end > 0 else LONGEST_CHARS].rstrip() + "\n…"

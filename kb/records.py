@@ -1,0 +1,291 @@
+"""The records that pass between the parts: what a document, a chunk, a citation and a hit are.
+
+Knows no library and no storage. Records that leave the program as JSON carry their `schema_version`; the answer's
+records are in `kb/ask/records.py`, the ingest report's in `kb/ingest/report.py`, each beside the job that makes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+SearchMode = Literal["lexical", "vector", "hybrid"]
+ScoreKind = Literal["rrf", "bm25", "cosine"]
+BlockKind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural piece of a parsed text; blocks come in order and do not overlap.
+
+    start, end  character offsets into `Parsed.text`, end exclusive
+    level       1..6 for headings, 0 otherwise
+    title       a heading's text without its markup; empty for other kinds
+    page        1-based page or slide number, None where the format has none
+    section     a label of the place when the format has its own (sheet, slide, notebook cell, code symbol)
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    title: str = ""
+    page: int | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file as text with its structure: what every reader returns.
+
+    text       what is chunked and cited; for formats with lines, the decoded file with newlines as "\\n"
+    blocks     in order, non-overlapping; text outside every block is not indexed (front matter, link targets)
+    title      the document's own title, None where it has none (the caller falls back to the file name)
+    tags       from front matter or document properties
+    language   BCP 47 primary tag the document declares, None where it declares none
+    has_lines  True when line n of `text` is line n of the file
+    note       what was left out or guessed, said to the user; None when nothing was
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    language: str | None = None
+    has_lines: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """One stretch of a parsed document, not stored yet: `text == parsed.text[start:end]`.
+
+    position              0-based order within the document
+    start, end            character offsets into the parsed text, end exclusive
+    start_line, end_line  1-based, inclusive, None where the format has no lines
+    heading_path          titles of the headings above, outermost first
+    token_count           length in tokens of the encoder's own tokenizer
+    """
+
+    position: int
+    start: int
+    end: int
+    text: str
+    heading_path: tuple[str, ...]
+    token_count: int
+    start_line: int | None = None
+    end_line: int | None = None
+    page: int | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDraft:
+    """One document as ingest hands it to the store, without its chunks.
+
+    mtime_ns   the file's modification time in nanoseconds since 1970
+    signature  names everything besides the bytes that shaped the chunks: reader, chunker, encoder, settings
+    """
+
+    source: str
+    path: str
+    title: str
+    type: str
+    language: str
+    tags: tuple[str, ...]
+    size_bytes: int
+    mtime_ns: int
+    content_hash: str
+    signature: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """A place a reader can open: a file, and the lines, page or section in it.
+
+    path        relative to the root of its source
+    uri         path#L12-L34, path#L7 or path#page=13; `%` and `#` in the path percent-encoded
+    start_line  1-based, inclusive, in the original file; None where the format has no lines
+    """
+
+    schema_version: Literal["citation.v1"] = "citation.v1"
+    path: str
+    uri: str
+    start_line: int | None = None
+    end_line: int | None = None
+    page: int | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chunk:
+    """One stored stretch of a document: the unit that is embedded, ranked and cited.
+
+    position    0-based order within the document; neighbours differ by 1
+    start, end  character offsets into the parsed document, end exclusive
+    text_hash   sha256 of the text, hex
+    indexed_at  when its document was last written, ISO 8601 UTC
+    """
+
+    schema_version: Literal["chunk.v1"] = "chunk.v1"
+    chunk_id: int
+    doc_id: int
+    source: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    citation: Citation
+    token_count: int
+    position: int
+    start: int
+    end: int
+    text_hash: str
+    tags: tuple[str, ...]
+    indexed_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """One file, or one text from standard input, as the store knows it.
+
+    path          relative to the root of its source
+    type          the format's name: markdown, pdf, code …
+    language      BCP 47 primary tag, "und" where it could not be told
+    content_hash  sha256 of the file's bytes, hex
+    modified_at   the file's modification time, ISO 8601 UTC
+    """
+
+    schema_version: Literal["document.v1"] = "document.v1"
+    doc_id: int
+    source: str
+    path: str
+    title: str
+    type: str
+    language: str
+    tags: tuple[str, ...]
+    size_bytes: int
+    content_hash: str
+    chunk_ids: tuple[int, ...]
+    modified_at: str
+    indexed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which documents may be found: OR within one field, AND between fields; an empty field lets all through.
+
+    paths         globs over the path relative to the source's root; `**` crosses folders
+    since, until  ISO dates (or date-times); `until` with a plain date includes that day
+    """
+
+    tags: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    languages: tuple[str, ...] = ()
+    since: str | None = None
+    until: str | None = None
+
+    def is_empty(self) -> bool:
+        """True when every document passes."""
+        return self == Filters()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """One query as the user put it.
+
+    k          how many hits to return at most
+    min_score  hits below this score (of the mode's own kind) are left out
+    explain    fill the response's trace
+    """
+
+    query: str
+    mode: SearchMode = "hybrid"
+    k: int = 10
+    filters: Filters = field(default_factory=Filters)
+    min_score: float | None = None
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """How a hit was found: each list's rank and raw score, None where that list did not hold it.
+
+    fusion_score   the score hits are ordered by, in [0, 1] for hybrid; equal to the raw score in the other modes
+    lexical_score  BM25, unbounded above; ranks are 1-based
+    vector_score   cosine in [-1, 1]
+    """
+
+    method: SearchMode
+    fusion_score: float
+    lexical_score: float | None = None
+    lexical_rank: int | None = None
+    vector_score: float | None = None
+    vector_rank: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One ranked passage.
+
+    score       orders the hits; what kind it is says score_kind; an rrf score is no measure of relevance
+    highlights  [start, end) offsets into `snippet` of the words that matched
+    """
+
+    schema_version: Literal["search_hit.v1"] = "search_hit.v1"
+    rank: int
+    score: float
+    score_kind: ScoreKind
+    chunk_id: int
+    doc_id: int
+    source: str
+    path: str
+    title: str
+    heading_path: tuple[str, ...]
+    snippet: str
+    highlights: tuple[tuple[int, int], ...]
+    citation: Citation
+    tags: tuple[str, ...]
+    retrieval: Retrieval
+    indexed_at: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankedChunk:
+    """One row of one retriever's list, for the trace."""
+
+    chunk_id: int
+    rank: int
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchTrace:
+    """What happened inside one search: both lists as they came, and milliseconds per stage."""
+
+    lexical: tuple[RankedChunk, ...]
+    vector: tuple[RankedChunk, ...]
+    query_terms: tuple[str, ...]
+    filtered_documents: int | None
+    stage_ms: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResponse:
+    """The answer to one query: hits best first.
+
+    index_revision  the corpus revision the indexes were built from
+    hint            one line under an empty result: what was tried
+    """
+
+    schema_version: Literal["search_response.v1"] = "search_response.v1"
+    query: str
+    mode: SearchMode
+    hits: tuple[Hit, ...]
+    took_ms: float
+    index_revision: int
+    hint: str | None = None
+    trace: SearchTrace | None = None

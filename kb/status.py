@@ -1,0 +1,96 @@
+"""What is in a knowledge base, and whether it is complete and up to date: `kb status`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from kb.index import lexical, vector
+from kb.index.stamp import read_stamp
+from kb.knowledge_base import KnowledgeBase
+from kb.store.chunks import count_chunks, count_missing_vectors
+from kb.store.database import FILE_NAME
+from kb.store.documents import source_roots
+from kb.store.lock import lock_owner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceStatus:
+    """One source: its folder on this machine, None for text from standard input, and what came from it."""
+
+    source: str
+    root: str | None
+    documents: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexStatus:
+    """One derived index: up to date or not, how many chunks are in it."""
+
+    name: str
+    up_to_date: bool
+    rows: int
+    kind: str
+    recall: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """kb status"""
+
+    schema_version: Literal["status.v1"] = "status.v1"
+    home: str
+    corpus_revision: int
+    documents: int
+    chunks: int
+    chunks_without_vector: int
+    answers: int
+    types: dict[str, int]
+    sources: tuple[SourceStatus, ...]
+    embedding_model: str
+    embedding_dimensions: int
+    indexes: tuple[IndexStatus, ...]
+    store_bytes: int
+    index_bytes: int
+    writer: str | None
+
+
+def read_status(kb: KnowledgeBase) -> Status:
+    """The state of an open knowledge base; changes nothing."""
+    with kb.snapshot():
+        model_id, digest, dimensions = kb.stored_encoder()
+        by_source = dict(kb.connection.execute("SELECT source, count(*) FROM documents GROUP BY source"))
+        roots = source_roots(kb.connection)
+        types = dict(kb.connection.execute("SELECT type, count(*) FROM documents GROUP BY type ORDER BY type"))
+        return Status(
+            home=str(kb.home),
+            corpus_revision=kb.corpus_state().revision,
+            documents=sum(types.values()),
+            chunks=count_chunks(kb.connection),
+            chunks_without_vector=count_missing_vectors(kb.connection, digest),
+            answers=int(kb.connection.execute("SELECT count(*) FROM answers").fetchone()[0]),
+            types=types,
+            sources=tuple(
+                SourceStatus(source=name, root=root, documents=by_source.get(name, 0)) for name, root in roots.items()
+            ),
+            embedding_model=model_id,
+            embedding_dimensions=dimensions,
+            indexes=(_index_status(kb, lexical.NAME), _index_status(kb, vector.NAME)),
+            store_bytes=_size(kb.home / FILE_NAME) + _size(kb.home / f"{FILE_NAME}-wal"),
+            index_bytes=sum(_size(path) for path in (kb.home / "index").rglob("*")),
+            writer=lock_owner(kb.home),
+        )
+
+
+def _index_status(kb: KnowledgeBase, name: str) -> IndexStatus:
+    stamp = read_stamp(kb.home / "index", name)
+    if stamp is None:
+        return IndexStatus(name=name, up_to_date=False, rows=0, kind="", recall=None)
+    return IndexStatus(
+        name=name, up_to_date=kb.is_current(name, stamp), rows=stamp.rows, kind=stamp.kind, recall=stamp.recall
+    )
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.is_file() else 0

@@ -1,0 +1,200 @@
+"""Chunks and vectors out of the store: by id for hits, all in order for building an index."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from kb.records import Chunk, Citation
+from kb.store.database import raise_revision, transaction
+
+# SQLite 3.40 allows 32,766 variables in one statement; smaller batches keep the statement cache useful.
+VARIABLES_PER_STATEMENT = 500
+
+_CHUNK_COLUMNS = (
+    "SELECT chunk_id, doc_id, source, path, title, heading_path, text, token_count, position, start_char, end_char,"
+    " start_line, end_line, page, section, text_hash, indexed_at,"
+    " (SELECT json_group_array(tag) FROM document_tags WHERE document_tags.doc_id = documents.doc_id)"
+    " FROM chunks JOIN documents USING (doc_id)"
+)
+
+
+def batches_of(values: Iterable[int | str]) -> Iterator[list[int | str]]:
+    """Values in lists short enough for one SQL statement."""
+    batch: list[int | str] = []
+    for value in values:
+        batch.append(value)
+        if len(batch) == VARIABLES_PER_STATEMENT:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def marks(values: Sequence[object]) -> str:
+    """The `(?, ?, …)` of an SQL statement for these values."""
+    return "(" + ", ".join("?" * len(values)) + ")"
+
+
+def fetch_chunks(connection: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+    """Chunks by id; an id that is not there any more is left out."""
+    found: dict[int, Chunk] = {}
+    for batch in batches_of(chunk_ids):
+        for row in connection.execute(f"{_CHUNK_COLUMNS} WHERE chunk_id IN {marks(batch)}", batch):
+            found[row[0]] = _to_chunk(row)
+    return found
+
+
+def chunks_of_document(connection: sqlite3.Connection, doc_id: int) -> list[Chunk]:
+    """A document's chunks in reading order."""
+    rows = connection.execute(f"{_CHUNK_COLUMNS} WHERE chunks.doc_id = ? ORDER BY position", [doc_id])
+    return [_to_chunk(row) for row in rows]
+
+
+def _to_chunk(row: tuple[object, ...]) -> Chunk:
+    (chunk_id, doc_id, source, path, title, headings, text, tokens, position, start, end, *rest) = row
+    start_line, end_line, page, section, text_hash, indexed_at, tags = rest
+    return Chunk(
+        chunk_id=chunk_id,  # type: ignore[arg-type]
+        doc_id=doc_id,  # type: ignore[arg-type]
+        source=str(source),
+        path=str(path),
+        title=str(title),
+        heading_path=tuple(json.loads(str(headings))),
+        text=str(text),
+        citation=make_citation(str(path), start_line, end_line, page, section),  # type: ignore[arg-type]
+        token_count=tokens,  # type: ignore[arg-type]
+        position=position,  # type: ignore[arg-type]
+        start=start,  # type: ignore[arg-type]
+        end=end,  # type: ignore[arg-type]
+        text_hash=str(text_hash),
+        tags=tuple(sorted(json.loads(str(tags)))),
+        indexed_at=str(indexed_at),
+    )
+
+
+def make_citation(
+    path: str, start_line: int | None, end_line: int | None, page: int | None, section: str | None
+) -> Citation:
+    """A place as path, uri and parts; `%` and `#` in the path are percent-encoded so that the uri can be split again.
+
+    >>> make_citation("a#b.md", 12, 34, None, None).uri
+    'a%23b.md#L12-L34'
+    """
+    fragment = ""
+    if start_line is not None:
+        fragment = f"#L{start_line}" if end_line in (None, start_line) else f"#L{start_line}-L{end_line}"
+    elif page is not None:
+        fragment = f"#page={page}"
+    elif section:
+        fragment = f"#{quote(section, safe=' !:,.()')}".replace(" ", "%20")
+    uri = path.replace("%", "%25").replace("#", "%23") + fragment
+    return Citation(path=path, uri=uri, start_line=start_line, end_line=end_line, page=page, section=section)
+
+
+def lexical_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int, str, str, str]]:
+    """Every chunk in id order as (chunk_id, doc_id, title, headings, text), for building the lexical index."""
+    rows = connection.execute(
+        "SELECT chunk_id, doc_id, title, heading_path, text FROM chunks JOIN documents USING (doc_id) ORDER BY chunk_id"
+    )
+    for chunk_id, doc_id, title, headings, text in rows:
+        yield chunk_id, doc_id, title, " \n ".join(json.loads(headings)), text
+
+
+def count_chunks(connection: sqlite3.Connection) -> int:
+    """How many chunks there are."""
+    return int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])
+
+
+def vector_rows(connection: sqlite3.Connection, encoder_digest: str) -> Iterator[tuple[int, bytes]]:
+    """Every chunk that has a vector of this encoder, in id order, as (chunk_id, float32 bytes)."""
+    rows: Iterator[tuple[int, bytes]] = connection.execute(
+        "SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash) WHERE encoder_digest = ?"
+        " ORDER BY chunk_id",
+        [encoder_digest],
+    )
+    return rows
+
+
+def stored_hashes(connection: sqlite3.Connection, encoder_digest: str, hashes: Iterable[str]) -> set[str]:
+    """Those of the embed hashes whose vector by this encoder is in the store already."""
+    found: set[str] = set()
+    for batch in batches_of(hashes):
+        rows = connection.execute(
+            f"SELECT embed_hash FROM embeddings WHERE encoder_digest = ? AND embed_hash IN {marks(batch)}",
+            [encoder_digest, *batch],
+        )
+        found.update(row[0] for row in rows)
+    return found
+
+
+def count_missing_vectors(connection: sqlite3.Connection, encoder_digest: str) -> int:
+    """How many chunks have no vector of this encoder: they cannot be found by vector search."""
+    row = connection.execute(
+        "SELECT count(*) FROM chunks WHERE NOT EXISTS (SELECT 1 FROM embeddings"
+        " WHERE embeddings.embed_hash = chunks.embed_hash AND encoder_digest = ?)",
+        [encoder_digest],
+    ).fetchone()
+    return int(row[0])
+
+
+@dataclass(frozen=True, slots=True)
+class UnembeddedChunk:
+    """A stored chunk that has no vector of the present encoder."""
+
+    chunk_id: int
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+
+
+def chunks_without_vector(connection: sqlite3.Connection, encoder_digest: str, limit: int) -> list[UnembeddedChunk]:
+    """Some of the chunks that have no vector of this encoder, in id order."""
+    rows = connection.execute(
+        "SELECT chunk_id, title, heading_path, text FROM chunks JOIN documents USING (doc_id)"
+        " WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.embed_hash = chunks.embed_hash"
+        " AND encoder_digest = ?) ORDER BY chunk_id LIMIT ?",
+        [encoder_digest, limit],
+    )
+    return [UnembeddedChunk(chunk_id, title, tuple(json.loads(path)), text) for chunk_id, title, path, text in rows]
+
+
+def save_vectors(
+    connection: sqlite3.Connection, encoder_digest: str, hashes: Mapping[int, str], vectors: Mapping[str, bytes]
+) -> None:
+    """File vectors under their hashes and point chunks at them: chunk_id → embed hash, embed hash → float32 bytes."""
+    with transaction(connection):
+        connection.executemany(
+            "UPDATE chunks SET embed_hash = ? WHERE chunk_id = ?", [(h, chunk_id) for chunk_id, h in hashes.items()]
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
+            [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
+        )
+        raise_revision(connection)
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedChunk:
+    """A stored chunk with its vector, float32 bytes."""
+
+    title: str
+    heading_path: tuple[str, ...]
+    text: str
+    embed_hash: str
+    vector: bytes
+
+
+def sample_vectors(connection: sqlite3.Connection, encoder_digest: str, most: int) -> list[EmbeddedChunk]:
+    """Some chunks with their vectors, spread over the corpus, the same ones every time."""
+    ids = [row[0] for row in connection.execute("SELECT chunk_id FROM chunks ORDER BY chunk_id")]
+    chosen = ids[:: max(1, len(ids) // max(1, most))][:most]
+    rows = connection.execute(
+        "SELECT title, heading_path, text, embed_hash, vector FROM chunks JOIN documents USING (doc_id)"
+        f" JOIN embeddings USING (embed_hash) WHERE encoder_digest = ? AND chunk_id IN {marks(chosen)}",
+        [encoder_digest, *chosen],
+    )
+    return [EmbeddedChunk(t, tuple(json.loads(h)), text, e, v) for t, h, text, e, v in rows]

@@ -1,0 +1,174 @@
+"""kb.sqlite as a connection: opened read-only for readers, created and migrated for writers; the corpus revision.
+
+SQLite holds the truth, vectors included. Knows nothing of indexes, encoders or commands.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from kb.errors import CorruptStore, IoError, NotIndexed
+
+FILE_NAME = "kb.sqlite"
+MIGRATION_SET = "kb"
+MIGRATION_NAMES = ("m001_documents_chunks_answers",)
+
+# Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
+BUSY_TIMEOUT_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusState:
+    """Which corpus this is: the revision rises with every change, the token differs even between diverged copies."""
+
+    revision: int
+    token: str
+
+
+def open_for_reading(home: Path) -> sqlite3.Connection:
+    """The store of a home, read-only; never creates, migrates or locks out a writer.
+
+    raises  NotIndexed when there is none, CorruptStore when it cannot be read
+    """
+    path = home / FILE_NAME
+    if not path.is_file():
+        raise NotIndexed(f"no knowledge base in {home}", fix="make one with: kb ingest FOLDER", home=str(home))
+    connection = _connect(path, "mode=ro")
+    try:
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError:
+        # A WAL database on a read-only medium cannot make its -shm file; without writers it is safe to ignore the log.
+        connection.close()
+        connection = _connect(path, "mode=ro&immutable=1")
+    except sqlite3.DatabaseError as error:
+        raise _corrupt(path, error) from error
+    _check_schema(connection, path)
+    return connection
+
+
+def open_for_writing(home: Path) -> sqlite3.Connection:
+    """The store of a home, created and migrated when needed.
+
+    raises  CorruptStore, IoError
+    """
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IoError(f"cannot make {home}: {error.strerror}", fix="choose another folder with --home") from error
+    path = home / FILE_NAME
+    connection = _connect(path, "mode=rwc")
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if applied_migrations(connection) != list(MIGRATION_NAMES):
+            _migrate(connection)
+    except sqlite3.OperationalError as error:
+        raise IoError(f"cannot write {path}: {error}", fix="check the folder's permissions and free space") from error
+    except sqlite3.DatabaseError as error:
+        raise _corrupt(path, error) from error
+    _check_schema(connection, path)
+    return connection
+
+
+def _connect(path: Path, options: str) -> sqlite3.Connection:
+    try:
+        connection = sqlite3.connect(
+            f"file:{quote(str(path))}?{options}", uri=True, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None
+        )
+    except sqlite3.OperationalError as error:
+        raise IoError(f"cannot open {path}: {error}", fix="check the folder's permissions") from error
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection) -> None:
+    from sqlite_utils import Database
+
+    from kb.store.migrations import apply_migrations
+
+    apply_migrations(Database(connection))
+
+
+def applied_migrations(connection: sqlite3.Connection) -> list[str]:
+    """Names of the schema steps this file has been through, in order; empty for a new file."""
+    known = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = '_sqlite_migrations'").fetchone()
+    if not known:
+        return []
+    rows = connection.execute(
+        "SELECT name FROM _sqlite_migrations WHERE migration_set = ? ORDER BY rowid", [MIGRATION_SET]
+    )
+    return [name for (name,) in rows]
+
+
+def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
+    try:
+        applied = applied_migrations(connection)
+    except sqlite3.DatabaseError as error:
+        raise _corrupt(path, error) from error
+    if applied == list(MIGRATION_NAMES):
+        return
+    if set(applied) - set(MIGRATION_NAMES):
+        raise CorruptStore(f"{path} was written by a newer kb", fix="upgrade kb, or use another --home")
+    if not applied:
+        raise NotIndexed(f"{path} holds no knowledge base yet", fix="fill it with: kb ingest FOLDER", path=str(path))
+    raise CorruptStore(f"{path} has the schema of an older kb", fix="bring it up to date with: kb doctor --repair")
+
+
+def _corrupt(path: Path, error: Exception) -> CorruptStore:
+    return CorruptStore(
+        f"{path} cannot be read: {error}", fix="restore a copy made with kb backup, or move it away and ingest again"
+    )
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """One short write transaction: all of it or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
+
+
+@contextmanager
+def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
+    """One read transaction: everything inside sees the same corpus, whatever a writer commits meanwhile."""
+    if connection.in_transaction:
+        yield
+        return
+    connection.execute("BEGIN")
+    try:
+        yield
+    finally:
+        connection.execute("ROLLBACK")
+
+
+def corpus_state(connection: sqlite3.Connection) -> CorpusState:
+    """The corpus as it is now, for comparing with what an index was built from."""
+    return CorpusState(int(read_meta(connection, "corpus_revision") or 0), read_meta(connection, "corpus_state") or "")
+
+
+def raise_revision(connection: sqlite3.Connection) -> None:
+    """Mark the corpus as changed; part of the transaction that changes it."""
+    connection.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'corpus_revision'")
+    connection.execute("UPDATE meta SET value = ? WHERE name = 'corpus_state'", [secrets.token_hex(8)])
+
+
+def read_meta(connection: sqlite3.Connection, name: str) -> str | None:
+    """One value of the meta table, None when it is not set."""
+    row: tuple[str] | None = connection.execute("SELECT value FROM meta WHERE name = ?", [name]).fetchone()
+    return row[0] if row else None
+
+
+def write_meta(connection: sqlite3.Connection, name: str, value: Any) -> None:
+    """Set one value of the meta table."""
+    connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [name, str(value)])

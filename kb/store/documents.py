@@ -1,0 +1,235 @@
+"""Documents in the store: saved, moved, stamped, removed and listed; one document is one transaction.
+
+Writing functions raise the corpus revision when what can be found has changed, and only then.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+
+from kb.errors import NotFound
+from kb.records import ChunkDraft, Document, DocumentDraft
+from kb.store.database import raise_revision, transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    """What is needed to tell whether a file has changed since it was stored."""
+
+    doc_id: int
+    source: str
+    path: str
+    size_bytes: int
+    mtime_ns: int
+    content_hash: str
+    signature: str
+
+
+def utc_text(moment_ns: int | None = None) -> str:
+    """A moment (now, or nanoseconds since 1970) as ISO 8601 UTC with seconds."""
+    moment = datetime.now(UTC) if moment_ns is None else datetime.fromtimestamp(moment_ns / 1e9, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def source_roots(connection: sqlite3.Connection) -> dict[str, str | None]:
+    """Every source and its folder; None for text from standard input."""
+    return dict(connection.execute("SELECT source, root FROM sources ORDER BY source"))
+
+
+def save_source(connection: sqlite3.Connection, source: str, root: str | None) -> None:
+    """Remember where a source's paths start."""
+    with transaction(connection):
+        connection.execute("INSERT OR REPLACE INTO sources (source, root) VALUES (?, ?)", [source, root])
+
+
+def document_stamps(connection: sqlite3.Connection, source: str | None = None) -> list[Stamp]:
+    """The stamps of one source's documents, or of all, in path order."""
+    query = "SELECT doc_id, source, path, size_bytes, mtime_ns, content_hash, signature FROM documents"
+    where, values = (" WHERE source = ?", [source]) if source is not None else ("", [])
+    return [Stamp(*row) for row in connection.execute(f"{query}{where} ORDER BY source, path", values)]
+
+
+def save_document(
+    connection: sqlite3.Connection,
+    draft: DocumentDraft,
+    chunks: Sequence[tuple[ChunkDraft, str]],
+    encoder_digest: str | None,
+    vectors: Mapping[str, bytes],
+    replacing: int | None = None,
+) -> int:
+    """Write a document with its chunks, tags and vectors in one transaction, in place of what was there.
+
+    chunks     each with the hash its vector is filed under
+    vectors    hash → float32 bytes, for hashes the store does not have yet
+    replacing  the doc_id to keep (an edited or moved file), None for a new document
+    returns    the doc_id
+    """
+    with transaction(connection):
+        if replacing is None:
+            doc_id = _insert_document(connection, draft)
+        else:
+            doc_id = replacing
+            _update_document(connection, doc_id, draft)
+        connection.executemany(
+            "INSERT OR IGNORE INTO document_tags (doc_id, tag) VALUES (?, ?)", [(doc_id, tag) for tag in draft.tags]
+        )
+        connection.executemany(
+            "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, end_line, page, section,"
+            " heading_path, text, text_hash, embed_hash, token_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [_chunk_row(doc_id, chunk, embed_hash) for chunk, embed_hash in chunks],
+        )
+        connection.executemany(
+            "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
+            [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
+        )
+        raise_revision(connection)
+    return doc_id
+
+
+def _insert_document(connection: sqlite3.Connection, draft: DocumentDraft) -> int:
+    row = connection.execute(
+        "INSERT INTO documents (source, path, title, type, language, size_bytes, mtime_ns, content_hash, signature,"
+        " note, indexed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING doc_id",
+        _document_values(draft),
+    ).fetchone()
+    return int(row[0])
+
+
+def _update_document(connection: sqlite3.Connection, doc_id: int, draft: DocumentDraft) -> None:
+    connection.execute(
+        "UPDATE documents SET source = ?, path = ?, title = ?, type = ?, language = ?, size_bytes = ?, mtime_ns = ?,"
+        " content_hash = ?, signature = ?, note = ?, indexed_at = ? WHERE doc_id = ?",
+        [*_document_values(draft), doc_id],
+    )
+    connection.execute("DELETE FROM chunks WHERE doc_id = ?", [doc_id])
+    connection.execute("DELETE FROM document_tags WHERE doc_id = ?", [doc_id])
+
+
+def _document_values(draft: DocumentDraft) -> list[str | int | None]:
+    return [
+        draft.source,
+        draft.path,
+        draft.title,
+        draft.type,
+        draft.language,
+        draft.size_bytes,
+        draft.mtime_ns,
+        draft.content_hash,
+        draft.signature,
+        draft.note,
+        utc_text(),
+    ]
+
+
+def _chunk_row(doc_id: int, chunk: ChunkDraft, embed_hash: str) -> tuple[str | int | None, ...]:
+    return (
+        doc_id,
+        chunk.position,
+        chunk.start,
+        chunk.end,
+        chunk.start_line,
+        chunk.end_line,
+        chunk.page,
+        chunk.section,
+        json.dumps(chunk.heading_path, ensure_ascii=False),
+        chunk.text,
+        sha256(chunk.text.encode()).hexdigest(),
+        embed_hash,
+        chunk.token_count,
+    )
+
+
+def touch_document(connection: sqlite3.Connection, doc_id: int, draft_stamp: Stamp) -> None:
+    """Note a new size, time, hash or signature for a document whose chunks stay as they are: no new revision."""
+    with transaction(connection):
+        connection.execute(
+            "UPDATE documents SET size_bytes = ?, mtime_ns = ?, content_hash = ?, signature = ? WHERE doc_id = ?",
+            [draft_stamp.size_bytes, draft_stamp.mtime_ns, draft_stamp.content_hash, draft_stamp.signature, doc_id],
+        )
+
+
+def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> int:
+    """Forget documents with their chunks and tags; returns how many there were."""
+    with transaction(connection):
+        removed = 0
+        for doc_id in doc_ids:
+            removed += connection.execute("DELETE FROM documents WHERE doc_id = ?", [doc_id]).rowcount
+        if removed:
+            connection.execute(
+                "DELETE FROM sources WHERE NOT EXISTS (SELECT 1 FROM documents WHERE documents.source = sources.source)"
+            )
+            raise_revision(connection)
+    return removed
+
+
+def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
+    """Forget the vectors that no chunk uses any more: what was removed leaves no trace; returns how many."""
+    with transaction(connection):
+        return connection.execute(
+            "DELETE FROM embeddings WHERE NOT EXISTS"
+            " (SELECT 1 FROM chunks WHERE chunks.embed_hash = embeddings.embed_hash)"
+        ).rowcount
+
+
+def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None = None) -> list[Document]:
+    """Documents in (source, path) order: those named, or all."""
+    tags: dict[int, list[str]] = {}
+    for doc_id, tag in connection.execute("SELECT doc_id, tag FROM document_tags ORDER BY doc_id, tag"):
+        tags.setdefault(doc_id, []).append(tag)
+    chunk_ids: dict[int, list[int]] = {}
+    for doc_id, chunk_id in connection.execute("SELECT doc_id, chunk_id FROM chunks ORDER BY doc_id, position"):
+        chunk_ids.setdefault(doc_id, []).append(chunk_id)
+    wanted = None if doc_ids is None else set(doc_ids)
+    rows = connection.execute(
+        "SELECT doc_id, source, path, title, type, language, size_bytes, content_hash, mtime_ns, indexed_at"
+        " FROM documents ORDER BY source, path"
+    )
+    return [
+        Document(
+            doc_id=doc_id,
+            source=source,
+            path=path,
+            title=title,
+            type=kind,
+            language=language,
+            tags=tuple(tags.get(doc_id, ())),
+            size_bytes=size_bytes,
+            content_hash=content_hash,
+            chunk_ids=tuple(chunk_ids.get(doc_id, ())),
+            modified_at=utc_text(mtime_ns),
+            indexed_at=indexed_at,
+        )
+        for doc_id, source, path, title, kind, language, size_bytes, content_hash, mtime_ns, indexed_at in rows
+        if wanted is None or doc_id in wanted
+    ]
+
+
+def find_document(connection: sqlite3.Connection, name: str) -> Document:
+    """The document a user means: `doc:12`, a path, `source/path`, or the unique end of a path.
+
+    raises  NotFound, naming the nearest paths, or all that match when there are several
+    """
+    if name.startswith("doc:") and name[4:].isdigit():
+        found = list_documents(connection, [int(name[4:])])
+        if found:
+            return found[0]
+    documents = list_documents(connection)
+    for matches in (
+        [d for d in documents if name in (d.path, f"{d.source}/{d.path}")],
+        [d for d in documents if f"/{d.source}/{d.path}".endswith(f"/{name.lstrip('/')}")],
+    ):
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            listed = ", ".join(f"{d.source}/{d.path}" for d in matches[:5])
+            raise NotFound(f"'{name}' is the end of {len(matches)} paths", fix=f"name one of: {listed}")
+    import difflib
+
+    near = difflib.get_close_matches(name, [d.path for d in documents], n=3, cutoff=0.5)
+    hint = f"did you mean: {', '.join(near)}?" if near else "see what there is with: kb list"
+    raise NotFound(f"no document '{name}'", fix=hint)

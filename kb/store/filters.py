@@ -1,0 +1,94 @@
+"""Filters → the documents they let through, decided in the store before any retrieval."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from datetime import UTC, datetime, timedelta
+
+from kb.errors import InvalidInput
+from kb.records import Filters
+from kb.store.chunks import batches_of, marks
+
+
+def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
+    """doc_ids that pass, ascending; None when there is no filter at all.
+
+    raises  InvalidInput for a date that is none
+    """
+    if filters.is_empty():
+        return None
+    where: list[str] = []
+    values: list[str | int] = []
+    for column, wanted in (("source", filters.sources), ("type", filters.types), ("language", filters.languages)):
+        if wanted:
+            where.append(f"lower({column}) IN {marks(wanted)}")
+            values += [w.lower() for w in wanted]
+    if filters.tags:
+        tags = [t.lower() for t in filters.tags]
+        where.append(f"doc_id IN (SELECT doc_id FROM document_tags WHERE lower(tag) IN {marks(tags)})")
+        values += tags
+    if filters.since:
+        where.append("mtime_ns >= ?")
+        values.append(_moment_ns(filters.since, "--since"))
+    if filters.until:
+        where.append("mtime_ns < ?")
+        values.append(_moment_ns(filters.until, "--until", whole_day=True))
+    clause = f" WHERE {' AND '.join(where)}" if where else ""
+    rows = connection.execute(f"SELECT doc_id, path FROM documents{clause} ORDER BY doc_id", values)
+    globs = [glob_pattern(g) for g in filters.paths]
+    return [doc_id for doc_id, path in rows if not globs or any(g.fullmatch(path) for g in globs)]
+
+
+def chunk_ids_of(connection: sqlite3.Connection, doc_ids: list[int]) -> list[int]:
+    """The chunks of these documents, ascending."""
+    found: list[int] = []
+    for batch in batches_of(doc_ids):
+        rows = connection.execute(f"SELECT chunk_id FROM chunks WHERE doc_id IN {marks(batch)}", batch)
+        found += [row[0] for row in rows]
+    return sorted(found)
+
+
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """A path glob as a regular expression: `*` and `?` stay inside one folder, `**` crosses folders.
+
+    A glob without a slash matches the file's name in any folder; one that ends in a slash matches all below it.
+
+    >>> bool(glob_pattern("docs/**/*.md").fullmatch("docs/a.md"))
+    True
+    """
+    text = glob.removeprefix("./")
+    if text.endswith("/"):
+        text += "**"
+    if "/" not in text:
+        text = "**/" + text
+    out = ""
+    i = 0
+    while i < len(text):
+        if text.startswith("**/", i):
+            out, i = out + r"(?:.*/)?", i + 3
+        elif text.startswith("**", i):
+            out, i = out + r".*", i + 2
+        elif text[i] == "[" and (end := text.find("]", i + 2)) > 0:
+            inner = text[i + 1 : end]
+            negated = inner[0] in "!^"
+            out += f"[{'^' if negated else ''}{re.escape(inner[negated:]).replace(chr(92) + '-', '-')}]"
+            i = end + 1
+        else:
+            out += {"*": r"[^/]*", "?": r"[^/]"}.get(text[i], re.escape(text[i]))
+            i += 1
+    return re.compile(out, re.DOTALL)
+
+
+def _moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise InvalidInput(
+            f"{flag} '{text}' is not a date", fix="write it as 2026-03-31 or 2026-03-31T18:00"
+        ) from error
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    if whole_day and len(text) <= 10:
+        moment += timedelta(days=1)
+    return int(moment.timestamp() * 1e9)

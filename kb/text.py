@@ -1,0 +1,185 @@
+"""Text → the tokens that are indexed and queried (one analyzer for both), its sentences, its length in tokens.
+
+Knows no index, encoder or language model. Every offset is a character offset into the string that was given.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import cache
+from typing import Any
+
+# Bump when a token changes: indexes built by another version are rebuilt.
+ANALYZER_VERSION = 1
+
+# Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han, Hangul. Their runs become bigrams.
+_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
+# Marks that belong to the word before them but are no \w: Latin accents, Hebrew and Arabic points, the Indic blocks.
+_MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+_WORD = re.compile(rf"[A-Za-z](?:\+\+|#)(?![\w+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
+_RUNS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}._]+")
+_HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_PLAIN = re.compile(r"[a-z']+|\d+")
+_ACRONYMS = re.compile(r"[A-Z]{2,}s")
+
+# The shortest list that helps BM25 on questions: function words and question words, none that carries a topic.
+STOP_WORDS = frozenset(
+    "a about an and any are as at be been but by can could did do does for from had has have he her his how i if in into "
+    "is it its may me my no not of on or our shall she should so such than that the their them then there these they this "
+    "those to us was we were what when where which while who whom whose why will with would you your".split()
+)
+
+_ABBREVIATIONS = frozenset(
+    "e.g i.e etc vs cf al fig figs eq eqs no nos vol pp p ch sec dr mr mrs ms prof st jr sr inc ltd co corp approx dept est".split()
+)
+_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_`]*(?=\s)|[。！？]+[」』”’）]*|\n[ \t]*\n\s*")
+
+
+@cache
+def _stemmer() -> Any:
+    import Stemmer
+
+    return Stemmer.Stemmer("english")
+
+
+# One entry per distinct word form met in this process; an index build meets each form thousands of times.
+_known_words: dict[str, tuple[str, ...]] = {}
+
+
+def analyze(text: str) -> list[str]:
+    """The index terms of a text, in order: NFKC, casefolded, stemmed; identifiers whole and split; CJK as bigrams.
+
+    >>> analyze("Reading parse_config, HTTPServer")
+    ['read', 'parse_config', 'pars', 'config', 'httpserver', 'http', 'server']
+    >>> analyze("소유권이란")
+    ['소유', '유권', '권이', '이란']
+    """
+    terms: list[str] = []
+    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+        found = _known_words.get(word)
+        if found is None:
+            found = tuple(_word_terms(word))
+            if len(_known_words) < 1_000_000:
+                _known_words[word] = found
+        terms.extend(found)
+    return terms
+
+
+def analyze_query(text: str) -> list[str]:
+    """The distinct terms of a query in first-seen order; stop words are dropped unless nothing else is left."""
+    terms = list(dict.fromkeys(analyze(text)))
+    return [t for t in terms if t not in _stop_terms()] or terms
+
+
+@cache
+def _stop_terms() -> frozenset[str]:
+    return STOP_WORDS | frozenset(_stemmer().stemWords(list(STOP_WORDS)))
+
+
+def _word_terms(word: str) -> list[str]:
+    folded = word.casefold().replace("’", "'")
+    if _PLAIN.fullmatch(folded) and (word[1:].islower() or len(word) < 3 or word.isupper() or word.isdigit()):
+        return [_stem(folded)]
+    if _ACRONYMS.fullmatch(word):
+        return [_stem(folded)]
+    if word[-1] in "+#":
+        return [folded, folded[0]]
+    if _HAS_UNSPACED.search(word):
+        return [t for run in _RUNS.findall(word) for t in _run_terms(run)]
+    whole = folded.strip("_.'")
+    parts = [part for piece in re.split(r"[._]", word) for part in _split_camel(piece)]
+    return [whole, *parts] if len(parts) > 1 else [_stem(whole)] if whole else []
+
+
+def _run_terms(run: str) -> list[str]:
+    if not _HAS_UNSPACED.match(run):
+        return _word_terms(run)
+    return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+
+
+def _split_camel(piece: str) -> list[str]:
+    if not piece.isascii() or "'" in piece:
+        return [_stem(piece.casefold())] if piece else []
+    return [_stem(part.lower()) for part in _CAMEL.findall(piece)]
+
+
+def _stem(word: str) -> str:
+    stemmed: str = _stemmer().stemWord(word)
+    return stemmed
+
+
+def match_spans(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
+    """Where any of the index terms stands in a text: [start, end) offsets in order, not overlapping."""
+    spans: list[tuple[int, int]] = []
+    for match in _WORD.finditer(text):
+        word = match.group()
+        if not terms.isdisjoint(analyze(word)):
+            spans.extend(_spans_in_word(word, match.start(), terms))
+    merged: list[tuple[int, int]] = []
+    for start, end in spans:
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _spans_in_word(word: str, offset: int, terms: frozenset[str]) -> list[tuple[int, int]]:
+    if not _HAS_UNSPACED.search(word):
+        return [(offset, offset + len(word))]
+    spans = []
+    for run in _RUNS.finditer(word):
+        if not _HAS_UNSPACED.match(run.group()) or len(run.group()) < 3:
+            if not terms.isdisjoint(analyze(run.group())):
+                spans.append((offset + run.start(), offset + run.end()))
+            continue
+        for i in range(run.start(), run.end() - 1):
+            if word[i : i + 2] in terms:
+                spans.append((offset + i, offset + i + 2))
+    return spans
+
+
+def split_sentences(text: str) -> list[tuple[int, int]]:
+    """The sentences of a text as [start, end) offsets without the white space around them; blank lines end one too."""
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for match in _SENTENCE_END.finditer(text):
+        if not match.group().isspace() and _is_inner_stop(text, match.start(), match.end()):
+            continue
+        start = _add_trimmed(spans, text, start, match.end())
+    _add_trimmed(spans, text, start, len(text))
+    return spans
+
+
+def _is_inner_stop(text: str, dot: int, end: int) -> bool:
+    """True for the dot of an abbreviation, an initial or a numbered list, and before a lower-case continuation."""
+    if text[dot] != ".":
+        return False
+    before = re.search(r"[\w.]+$", text[max(0, dot - 12) : dot])
+    word = before.group().lower() if before else ""
+    at_line_start = not text[text.rfind("\n", 0, dot) + 1 : dot - len(word)].strip()
+    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()) or (word.isdigit() and at_line_start):
+        return True
+    after = text[end:].lstrip(" \t")[:1] if len(text) - end < 80 else text[end : end + 80].lstrip(" \t")[:1]
+    return after.islower() and end - dot == 1 and "\n" not in text[end : end + 2]
+
+
+def _add_trimmed(spans: list[tuple[int, int]], text: str, start: int, end: int) -> int:
+    piece = text[start:end]
+    left = len(piece) - len(piece.lstrip())
+    if left < len(piece):
+        spans.append((start + left, start + len(piece.rstrip())))
+    return end
+
+
+def estimate_tokens(text: str) -> int:
+    """Length of a text in tokens of some language model, rounded up to be on the safe side.
+
+    Four characters a token in ASCII prose, one token a character in scripts without spaces, two characters elsewhere:
+    measured tokenizers stay below it on prose, and a prompt that is cut is worse than one that is a little short.
+    """
+    unspaced = len(_HAS_UNSPACED.findall(text))
+    plain = sum(1 for c in text if c < "\x80") if not text.isascii() else len(text)
+    return -(-plain // 4) + unspaced + -(-(len(text) - plain - unspaced) // 2)

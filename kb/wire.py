@@ -1,0 +1,116 @@
+"""Records → the JSON that leaves the program, and the JSON Schema of each; errors too.
+
+The schemas are generated from the records, so they cannot drift. Text that could drive a terminal leaves escaped.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+from kb.errors import KbError, NotFound, error_codes
+
+# schema name → where its record is defined; imported only when asked for.
+WIRE_RECORDS: dict[str, str] = {
+    "search_response.v1": "kb.records:SearchResponse",
+    "search_hit.v1": "kb.records:Hit",
+    "citation.v1": "kb.records:Citation",
+    "chunk.v1": "kb.records:Chunk",
+    "document.v1": "kb.records:Document",
+    "answer.v1": "kb.ask.records:Answer",
+    "answer_event.v1": "kb.ask.records:AnswerEvent",
+    "ingest_event.v1": "kb.ingest.report:IngestEvent",
+    "ingest_report.v1": "kb.ingest.report:IngestReport",
+    "document_list.v1": "kb.cli.views:DocumentList",
+    "document_view.v1": "kb.cli.views:DocumentView",
+    "removal.v1": "kb.cli.views:Removal",
+    "place.v1": "kb.cli.views:Place",
+    "answer_list.v1": "kb.cli.views:AnswerList",
+    "stored_answer.v1": "kb.cli.views:StoredAnswer",
+    "status.v1": "kb.status:Status",
+    "done.v1": "kb.cli.views:Finished",
+    "schema_list.v1": "kb.cli.views:SchemaList",
+    "doctor.v1": "kb.doctor:Diagnosis",
+}
+
+# What a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.
+TERMINAL_DANGERS = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
+)
+
+
+def to_json(record: object) -> str:
+    """One line of JSON: None for absent, characters that could drive a terminal as \\u escapes.
+
+    Non-ASCII text stays readable. Inside JSON such characters stand only in strings, where an escape means the same.
+    """
+    import msgspec
+
+    try:
+        text = msgspec.json.encode(record).decode()
+    except UnicodeEncodeError:
+        # A lone surrogate: only in what the user typed, since readers replace those of documents.
+        import json
+
+        return json.dumps(msgspec.to_builtins(record))
+    return TERMINAL_DANGERS.sub(lambda match: _escape(match.group()), text)
+
+
+def _escape(character: str) -> str:
+    units = character.encode("utf-16-be", "surrogatepass")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
+
+
+def error_json(error: KbError) -> str:
+    """error.v1 in one line."""
+    return to_json(
+        {
+            "schema_version": "error.v1",
+            "code": error.code,
+            "message": error.problem,
+            "fix": error.fix,
+            "details": error.details,
+        }
+    )
+
+
+def schema_names() -> list[str]:
+    """Every schema that `kb schema` knows, sorted."""
+    return sorted([*WIRE_RECORDS, "error.v1"])
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a wire object.
+
+    raises  NotFound for a name that is none
+    """
+    if name == "error.v1":
+        return _error_schema()
+    if name not in WIRE_RECORDS:
+        raise NotFound(f"no schema '{name}'", fix=f"there are: {', '.join(schema_names())}")
+    import msgspec
+
+    module, _, record = WIRE_RECORDS[name].partition(":")
+    (reference,), components = msgspec.json.schema_components(
+        [getattr(importlib.import_module(module), record)], ref_template="#/$defs/{name}"
+    )
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": name, **reference, "$defs": components}
+
+
+def _error_schema() -> dict[str, Any]:
+    text = {"type": "string"}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "error.v1",
+        "type": "object",
+        "properties": {
+            "schema_version": {"const": "error.v1"},
+            "code": {"enum": error_codes()},
+            "message": text,
+            "fix": text,
+            "details": {"type": "object"},
+        },
+        "required": ["schema_version", "code", "message", "fix", "details"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,25 @@
+"""Fixtures that more than one folder of tests needs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from kb.config import EmbeddingConfig
+from kb.embed.encoder import open_encoder
+
+
+@pytest.fixture(scope="session")
+def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder with the default encoder exported, made once per test run and shared by all xdist workers."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    cache = root / "encoder_cache"
+    with FileLock(root / "encoder_cache.lock"):
+        if not (cache / "encoders").is_dir():
+            open_encoder(EmbeddingConfig(), cache, lambda line: None).encode_query("prepare")
+    return cache

@@ -1,0 +1,226 @@
+"""One contract for both ways a text becomes a vector, and the choice between them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from kb.config import EmbeddingConfig
+from kb.embed.batches import TOKENS_PER_BATCH, BatchEncoder, plan_batches, unit_rows
+from kb.embed.encoder import TORCH_PAYS_FROM_CHARS, TextEncoder, open_encoder
+from kb.embed.export import ExportFailed, find_export, find_failure, make_export, probe_texts
+from kb.embed.fast import FastEncoder
+from kb.embed.model_files import find_model
+from tests.embed.small_model import DIMENSIONS, save_small_model
+
+texts = [
+    "What does the borrow checker do?",
+    "소유권은 러스트의 가장 독특한 기능입니다.",
+    "emoji 🎉🚀 and \x00\x07\x1b[31m control \u202e characters",
+    "lone \ud800 surrogate \udfff",
+    "short",
+    "A text that is far longer than the model can take. " * 400,
+    "",
+    "   \n\t",
+    "short",
+]
+LEAST = 0.9999
+
+
+@pytest.fixture(scope="module")
+def batches(encoder_cache: Path) -> BatchEncoder:
+    return BatchEncoder(find_model("all-MiniLM-L6-v2", encoder_cache), 32)
+
+
+@pytest.fixture(scope="module")
+def fast(encoder_cache: Path, batches: BatchEncoder) -> FastEncoder:
+    export = find_export(encoder_cache, batches._files.digest)
+    assert export is not None
+    return FastEncoder(export)
+
+
+@pytest.fixture(params=["sentence-transformers", "onnx"])
+def encoder(request: pytest.FixtureRequest, batches: BatchEncoder, fast: FastEncoder) -> BatchEncoder | FastEncoder:
+    return batches if request.param == "sentence-transformers" else fast
+
+
+@pytest.fixture(scope="module")
+def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    prompts = {"query": "ask: ", "document": "read: "}
+    return save_small_model(tmp_path_factory.mktemp("small"), pooling="cls", prompts=prompts)
+
+
+def open_quietly(cache: Path, lines: list[str] | None = None, **changes: Any) -> TextEncoder:
+    return open_encoder(replace(EmbeddingConfig(), **changes), cache, (lines if lines is not None else []).append)
+
+
+def test_rows_are_unit_float32_in_order(encoder: BatchEncoder | FastEncoder) -> None:
+    vectors = encoder.encode(texts)
+    assert (vectors.shape, vectors.dtype, vectors.flags.c_contiguous) == ((len(texts), 384), np.float32, True)
+    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    for row, text in enumerate(texts):
+        assert encoder.encode([text])[0] @ vectors[row] >= LEAST
+
+
+def test_equal_texts_have_equal_vectors_in_any_batch(encoder: BatchEncoder | FastEncoder) -> None:
+    vectors = encoder.encode([*texts, *reversed(texts)])
+    assert (vectors[: len(texts)] * vectors[len(texts) :][::-1]).sum(axis=1).min() >= LEAST
+
+
+def test_progress_ends_with_the_number_of_texts(encoder: BatchEncoder | FastEncoder) -> None:
+    done: list[int] = []
+    encoder.encode(texts * 3, done.append)
+    assert done == sorted(done)
+    assert done[-1] == 3 * len(texts)
+    assert len(done) > 1
+
+
+def test_exception_from_the_callback_ends_the_work(encoder: BatchEncoder | FastEncoder) -> None:
+    def interrupt(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        encoder.encode(texts, interrupt)
+
+
+def test_no_text_gives_no_row(encoder: BatchEncoder | FastEncoder) -> None:
+    assert encoder.encode([]).shape == (0, 384)
+
+
+def test_both_ways_agree(batches: BatchEncoder, fast: FastEncoder) -> None:
+    everything = [*texts, *probe_texts]
+    assert (batches.encode(everything) * fast.encode(everything)).sum(axis=1).min() >= LEAST
+
+
+def test_batches_agree_with_plain_sentence_transformers(batches: BatchEncoder) -> None:
+    plain = batches.load().encode(list(probe_texts), normalize_embeddings=True, show_progress_bar=False)
+    assert (batches.encode(list(probe_texts)) * plain).sum(axis=1).min() >= LEAST
+
+
+def test_encoding_prints_nothing(batches: BatchEncoder, capfd: pytest.CaptureFixture[str]) -> None:
+    BatchEncoder(batches._files, 8).encode(texts)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("lengths", "batch_size", "batches"),
+    [
+        ([], 4, []),
+        ([3, 9, 3], 2, [[1, 0], [2]]),
+        ([0, 5, 0], 8, [[1], [0, 2]]),
+        ([TOKENS_PER_BATCH * 2, 1], 8, [[0], [1]]),
+        ([TOKENS_PER_BATCH // 2] * 3, 8, [[0, 1], [2]]),
+    ],
+)
+def test_batches_are_planned_by_length(lengths: list[int], batch_size: int, batches: list[list[int]]) -> None:
+    assert list(plan_batches(lengths, batch_size)) == batches
+
+
+def test_row_that_is_not_finite_becomes_zeros() -> None:
+    rows = np.array([[3, 4], [np.nan, 1], [np.inf, 1], [0, 0]], dtype=np.float32)
+    assert np.allclose(unit_rows(rows), [[0.6, 0.8], [0, 0], [0, 0], [0, 0]])
+
+
+def test_default_encoder_ranks_by_meaning(encoder_cache: Path) -> None:
+    encoder = open_quietly(encoder_cache)
+    query = encoder.encode_query("How do I keep a value from being freed twice?")
+    documents = encoder.encode_documents(["Ownership rules prevent double frees.", "Bake the bread for an hour."])
+    assert query.shape == (384,)
+    assert documents[0] @ query > documents[1] @ query
+    assert encoder.token_starts("one two") == [0, 4]
+    assert encoder.encode_documents([]).shape == encoder.encode_sentences([]).shape == (0, 384)
+
+
+def test_prefixes_are_applied(encoder_cache: Path) -> None:
+    encoder = open_quietly(encoder_cache, query_prefix="query: ", document_prefix="passage: ")
+    plain = encoder.encode_sentences(["query: rust", "passage: rust", "rust"])
+    assert np.allclose(encoder.encode_query("rust"), plain[0], atol=1e-5)
+    assert np.allclose(encoder.encode_documents(["rust"])[0], plain[1], atol=1e-5)
+    assert plain[2] @ plain[0] < LEAST
+
+
+def test_torch_is_loaded_only_when_there_is_enough_to_do(encoder_cache: Path) -> None:
+    encoder = open_quietly(encoder_cache)
+    encoder.encode_documents(["one document"] * 5)
+    assert not encoder._batches.is_loaded
+    longest = encoder.max_tokens * 5
+    assert not encoder._is_torch_worth_it(["x" * longest] * (TORCH_PAYS_FROM_CHARS // longest // 2))
+
+
+def test_model_by_path_uses_its_pooling_and_prompts(small_model: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    encoder = open_quietly(tmp_path, lines, model=str(small_model))
+    assert (encoder.dimensions, encoder.max_tokens, encoder.files.pooling) == (DIMENSIONS, 62, "cls")
+    assert "prepared on first use" in encoder.describe()
+    vectors = np.stack([encoder.encode_query(text) for text in texts])
+    assert lines == ["preparing the fast query encoder (once per model)…"]
+    reference = BatchEncoder(encoder.files, 4, bf16=False).encode(["ask: " + text for text in texts])
+    assert (vectors * reference).sum(axis=1).min() >= LEAST
+    prefixed = encoder.encode_sentences(["read: rust"])
+    assert np.allclose(encoder.encode_documents(["rust"]), prefixed, atol=1e-5)
+    assert "fp32 through ONNX," in encoder.describe()
+
+
+def test_fast_queries_can_be_switched_off(small_model: Path, tmp_path: Path) -> None:
+    lines: list[str] = []
+    encoder = open_quietly(tmp_path, lines, model=str(small_model), fast_queries=False)
+    assert np.linalg.norm(encoder.encode_query("text")) == pytest.approx(1, abs=1e-5)
+    assert not (tmp_path / "encoders").exists()
+    assert "embedding.fast_queries is off" in encoder.describe()
+
+
+def test_damaged_export_falls_back_and_is_made_again(small_model: Path, tmp_path: Path) -> None:
+    first = open_quietly(tmp_path, model=str(small_model))
+    vector = first.encode_query("text")
+    (tmp_path / "encoders" / first.digest / "model.onnx").write_bytes(b"damaged")
+    lines: list[str] = []
+    assert open_quietly(tmp_path, lines, model=str(small_model)).encode_query("text") @ vector >= 0.999
+    assert "damaged" in lines[0]
+    open_quietly(tmp_path, model=str(small_model)).encode_query("text")
+    assert find_export(tmp_path, first.digest) is not None
+
+
+def test_failed_parity_is_recorded_and_not_tried_again(small_model: Path, tmp_path: Path) -> None:
+    import torch
+
+    files = find_model(str(small_model), tmp_path)
+    model = BatchEncoder(files, 4).load()
+
+    class Drifting(torch.nn.Module):
+        """Gives another vector for the same text on every call, so that no recording of it can be right."""
+
+        calls = 0
+
+        def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+            self.calls += 1
+            features["sentence_embedding"] = features["sentence_embedding"].roll(self.calls, dims=1)
+            return features
+
+    model.append(Drifting())
+    with pytest.raises(ExportFailed, match="differ from the model's"):
+        make_export(files, tmp_path, lambda: model)
+    assert find_export(tmp_path, files.digest) is None
+    assert "differ" in (find_failure(tmp_path, files.digest) or "")
+    assert not list((tmp_path / "encoders").glob("*.unfinished"))
+    lines: list[str] = []
+    encoder = open_quietly(tmp_path, lines, model=str(small_model))
+    assert np.isfinite(encoder.encode_query("text")).all()
+    assert lines == [
+        f"encoding with sentence-transformers, which is slow to start: {find_failure(tmp_path, files.digest)}"
+    ]
+    note = tmp_path / "encoders" / f"{files.digest}.failed.json"
+    note.write_text(json.dumps(json.loads(note.read_text()) | {"libraries": {"torch": "1.0"}}))
+    assert find_failure(tmp_path, files.digest) is None
+
+
+def test_cache_that_cannot_be_written_falls_back(small_model: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    lines: list[str] = []
+    encoder = open_quietly(tmp_path / "file", lines, model=str(small_model))
+    assert np.isfinite(encoder.encode_query("text")).all()
+    assert "cannot be written" in lines[-1]

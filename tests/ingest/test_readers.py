@@ -1,0 +1,547 @@
+"""Every reader by one contract, each format by its fixture, and what damaged, hostile and odd files do."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import time
+import zipfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kb.config import IngestConfig
+from kb.errors import ParseFailed
+from kb.ingest.discover import scan
+from kb.ingest.readers import READERS, read_file, reader_for
+from kb.ingest.readers.rst import plain_title
+from kb.records import Parsed
+from tests.ingest.corpora import FORMATS, corpus
+
+SAMPLES = sorted(path for path in FORMATS.iterdir() if path.name.startswith("sample."))
+HEAVY = (
+    "pypdfium2 docx pptx openpyxl trafilatura lxml markdown_it docutils charset_normalizer yaml py3langid numpy".split()
+)
+
+
+def read(path: str, raw: bytes | str) -> Parsed:
+    reader = reader_for(path)
+    assert reader is not None
+    return read_file(reader, raw.encode() if isinstance(raw, str) else raw, path)
+
+
+def sample(name: str) -> Parsed:
+    return read(name, (FORMATS / name).read_bytes())
+
+
+def shape(parsed: Parsed) -> list[tuple[str, str]]:
+    """(kind, text) of each block; for headings the level and the title."""
+    return [
+        (f"h{block.level}", block.title)
+        if block.kind == "heading"
+        else (block.kind, parsed.text[block.start : block.end])
+        for block in parsed.blocks
+    ]
+
+
+def refusal(path: str, raw: bytes | str) -> str | None:
+    """Read by the contract; the problem where the file is refused instead, which is as good."""
+    try:
+        check_contract(read(path, raw))
+    except ParseFailed as error:
+        return error.problem if error.fix else "no fix"
+    return None
+
+
+def check_contract(parsed: Parsed) -> None:
+    """What every chunker may rely on, whatever the format."""
+    end = 0
+    for block in parsed.blocks:
+        assert end <= block.start < block.end <= len(parsed.text)
+        assert parsed.text[block.start : block.end].strip()
+        assert (1 <= block.level <= 6 and block.title.strip()) if block.kind == "heading" else block.level == 0
+        assert block.title == " ".join(block.title.split())
+        assert block.page is None or block.page >= 1
+        end = block.end
+    assert "\0" not in parsed.text
+    assert "\r" not in parsed.text
+    parsed.text.encode("utf-8")
+    assert parsed.title is None or parsed.title.strip() == parsed.title != ""
+    assert all(tag.strip() == tag != "" for tag in parsed.tags)
+
+
+# ---- the contract
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_each_format_keeps_the_contract(path: Path) -> None:
+    reader = reader_for(path.name)
+    assert reader is not None
+    parsed = sample(path.name)
+    check_contract(parsed)
+    assert parsed.blocks
+    assert parsed.has_lines == reader.has_lines
+    if reader.has_lines:
+        assert parsed.text == path.read_text("utf-8")
+
+
+def test_each_reader_has_a_fixture() -> None:
+    assert {reader.name for path in SAMPLES if (reader := reader_for(path.name))} == set(READERS)
+
+
+@pytest.mark.parametrize("name", READERS)
+@pytest.mark.parametrize("raw", [b"", b"  \n\t\n \r\n", b"\xef\xbb\xbf"], ids=["empty", "blank", "mark"])
+def test_a_file_of_nothing_has_no_blocks_or_a_reason(name: str, raw: bytes) -> None:
+    reader = READERS[name]
+    if reader.kind == "text":
+        assert read_file(reader, raw, f"a{reader.extensions[0]}").blocks == ()
+    else:
+        with pytest.raises(ParseFailed):
+            read_file(reader, raw, f"a{reader.extensions[0]}")
+
+
+@pytest.mark.parametrize("name", READERS)
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(raw=st.one_of(st.binary(max_size=200), st.text("#-=*>`|+:.~[]()<>!/{}\"' \n\tab1é日\0\r\ud800", max_size=200)))
+def test_any_bytes_are_read_or_refused(name: str, raw: bytes | str) -> None:
+    reader = READERS[name]
+    content = raw.encode("utf-8", "surrogatepass") if isinstance(raw, str) else raw
+    problem = refusal(f"a{reader.extensions[0]}", content)
+    assert problem is None or f"a{reader.extensions[0]}" in problem
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=lambda path: path.name)
+def test_damaged_files_are_read_or_refused(path: Path) -> None:
+    raw = path.read_bytes()
+    for at in range(0, len(raw), max(len(raw) // 25, 1)):
+        for damaged in (raw[:at], raw[:at] + bytes(8) + raw[at + 8 :], raw[:at] + raw[at + 3 :]):
+            problem = refusal(path.name, damaged)
+            assert problem is None or problem.startswith(f"cannot read {path.name}: ")
+
+
+def test_the_registry_loads_no_heavy_library() -> None:
+    code = f"import sys, kb.ingest.readers, kb.ingest.discover; print([m for m in {HEAVY} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("a.md", "markdown"), ("A.MARKDOWN", "markdown"), ("x/b.mdx", "markdown"), ("a.txt", "text"), ("a.yaml", "text"),
+        ("README", "text"), ("Makefile", "code"), ("x/Dockerfile", "code"), ("CMakeLists.txt", "code"), ("a.h", "code"),
+        ("a.rst", "restructuredtext"), ("a.xhtml", "html"), ("a.PDF", "pdf"), ("a.ipynb", "notebook"), ("a.vue", "code"),
+        ("a.xyz", None), ("md", None), ("a.", None),
+    ],
+)  # fmt: skip
+def test_the_name_tells_the_reader(path: str, name: str | None) -> None:
+    reader = reader_for(path)
+    assert (reader and reader.name) == name
+
+
+# ---- formats with lines
+
+
+def test_markdown() -> None:
+    parsed = sample("sample.md")
+    assert (parsed.title, parsed.tags, parsed.language) == ("Brandholm: the light", ("lighthouse", "history"), "en")
+    assert shape(parsed) == [
+        ("h1", "The light of Brandholm"),
+        ("paragraph", "The lamp was lit in 1887. See [the log][log]."),
+        ("h2", "Setext heading"),
+        ("list", "- oil\n  - whale oil, until 1902\n\n  and later paraffin"),
+        ("list", "- wicks"),
+        ("list", "1. trim"),
+        ("list", "2. light"),
+        ("code", "```sh\n# not a heading\nlight --at dusk\n```"),
+        ("code", "    indented = True"),
+        ("table", "| month | litres |\n|-------|--------|\n| May   | 40     |"),
+        ("quote", "> No exception for fog."),
+        ("paragraph", "Rebuilt</b> in 1911."),
+        ("paragraph", '!!! note "Keepers"\n    Ruth, since 1931.'),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "title", "tags", "first_block"),
+    [
+        ("---\ntitle: A\ntags: b, c\n---\ntext", "A", ("b", "c"), "text"),
+        ("---\r\nTitle: A\r\nkeywords:\r\n- '#b'\r\n- 3\r\n---\r\ntext", "A", ("b", "3"), "text"),
+        ("\ufeff---\ntitle: A\n...\ntext", "A", (), "text"),
+        ('+++\ntitle = "A"\ntags = ["b"]\n+++\ntext', "A", ("b",), "text"),
+        ("---\ntitle: 2024\ntags:\n---\n# H\ntext", "2024", (), "# H"),
+        ("---\ntitle: [broken\n---\ntext", None, (), "---\ntitle: [broken\n---"),
+        ("+++\nbroken\n+++\ntext", None, (), "+++\nbroken\n+++\ntext"),
+        ("---\n\nprose\n\n---\n\nmore", None, (), "prose"),
+        ("---\nnever closed\n\ntext", None, (), "never closed"),
+        ("---\n- a list\n- is no mapping\n---\ntext", None, (), "- a list"),
+        ("text\n---\ntitle: A\n---\n", None, (), "text\n---"),
+        ("---\n---\ntext", None, (), "text"),
+    ],
+)
+def test_front_matter(text: str, title: str | None, tags: tuple[str, ...], first_block: str) -> None:
+    parsed = read("a.md", text)
+    first = next(block for block in parsed.blocks)
+    assert (parsed.title, parsed.tags) == (title, tags)
+    if first.title != "title: [broken":
+        assert parsed.text[first.start : first.end] == first_block
+    assert ("front matter" in (parsed.note or "")) == ("broken" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "blocks"),
+    [
+        ("```\nunclosed\n# no heading", [("code", "```\nunclosed\n# no heading")]),
+        ("# a\n#b\n####### c", [("h1", "a"), ("paragraph", "#b\n####### c")]),
+        ("# [a](b) ![c](d) `e_f` *g* <b>h</b> \\# &amp;", [("h1", "a c e_f g h # &")]),
+        ("#\n\ntext", [("paragraph", "text")]),
+        ("# a {#b .c}", [("h1", "a")]),
+        ("- a\n\n\n- b\n", [("list", "- a"), ("list", "- b")]),
+        ("> # quoted\n> text", [("quote", "> # quoted\n> text")]),
+        ("<!-- a\n\nb -->\n\n[x]: y\n", []),
+        ("<script>\nlet a = 1\n</script>\n<p>seen</p>", [("paragraph", "seen")]),
+        ("a\r\n\r\nb\rc", [("paragraph", "a"), ("paragraph", "b\nc")]),
+        (
+            "{{#include file.rs}}\n\n::: note\nx\n:::",
+            [("paragraph", "{{#include file.rs}}"), ("paragraph", "::: note\nx\n:::")],
+        ),
+        ("|a|b|\n|-|-|\n|1|2|\ntext after", [("table", "|a|b|\n|-|-|\n|1|2|\ntext after")]),
+        ("a\0b", [("paragraph", "a\ufffdb")]),
+        (" " * 3 + "text  \n", [("paragraph", "text")]),
+    ],
+)
+def test_markdown_cases(text: str, blocks: list[tuple[str, str]]) -> None:
+    parsed = read("a.md", text)
+    check_contract(parsed)
+    assert shape(parsed) == blocks
+
+
+@pytest.mark.parametrize("text", [">" * 5_000 + "x", "- " * 5_000 + "x", "[" * 50_000, "*a_ " * 50_000, "`" * 50_000])
+def test_deep_and_repetitive_markdown_is_quick(text: str) -> None:
+    started = time.perf_counter()
+    check_contract(read("a.md", text))
+    assert time.perf_counter() - started < 3
+
+
+def test_restructuredtext() -> None:
+    parsed = sample("sample.rst")
+    assert (parsed.title, parsed.tags) == ("The light", ("lighthouse", "history"))
+    assert shape(parsed) == [
+        ("h1", "The light"),
+        ("paragraph", ":tags: lighthouse, history"),
+        ("paragraph", "The lamp was lit in 1887. To light it::"),
+        ("code", "    light --at dusk"),
+        ("h2", "The horn"),
+        ("list", "- sounds twice a minute"),
+        ("list", "- was built in 1911"),
+        ("paragraph", "It is silent by day."),
+        ("code", ".. code-block:: sh\n\n   horn --on"),
+        ("table", "=====  ======\nmonth  litres\n=====  ======\nMay    40\n=====  ======"),
+        ("h2", "Stores"),
+        ("paragraph", "Oil comes by boat."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("title", "plain"),
+    [
+        ("The ``x`` *of* **y**", "The x of y"),
+        (":func:`name <target>` here", "name here"),
+        ("`link <http://x>`_ and `ref`_", "link and ref"),
+        ("snake_case stays", "snake_case stays"),
+    ],
+)
+def test_titles_lose_their_markup(title: str, plain: str) -> None:
+    assert plain_title(title) == plain
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "blocks"),
+    [
+        ("a.txt", "one\ntwo\n\n\nthree\n", [("paragraph", "one\ntwo"), ("paragraph", "three")]),
+        ("a.csv", "name,age\nAnn,3\n", [("h1", "name, age"), ("table", "Ann,3")]),
+        ("a.tsv", "1\t2\n3\t4\n", [("table", "1\t2\n3\t4")]),
+        ("a.csv", 'a;"b;c"\n1;2', [("h1", "a, b;c"), ("table", "1;2")]),
+        ("a.json", '{"a": 1}', [("code", '{"a": 1}')]),
+        ("a.tex", "\\section{A \\emph{b}}\\label{x}\ntext", [("h1", "A b"), ("paragraph", "text")]),
+        ("a.adoc", "= A\n\ntext\n== B\nmore", [("h1", "A"), ("paragraph", "text"), ("h2", "B"), ("paragraph", "more")]),
+        ("a.org", "* A\ntext", [("h1", "A"), ("paragraph", "text")]),
+    ],
+)
+def test_text_cases(name: str, text: str, blocks: list[tuple[str, str]]) -> None:
+    assert shape(read(name, text)) == blocks
+
+
+def test_a_huge_single_line_is_one_block() -> None:
+    started = time.perf_counter()
+    assert len(read("a.txt", b"word " * 8_000_000).blocks) == 1
+    assert time.perf_counter() - started < 4
+
+
+@pytest.mark.parametrize(
+    ("name", "symbols"),
+    [
+        ("sample.py", [None, "def is_lit", "class Lamp", None]),
+        ("sample.rs", [None, "struct Lamp", "impl Lamp", "fn is_lit"]),
+    ],
+)
+def test_code_is_cut_at_its_symbols(name: str, symbols: list[str | None]) -> None:
+    parsed = sample(name)
+    assert [block.section for block in parsed.blocks] == symbols
+    assert "".join(parsed.text.split()) == "".join(
+        "".join(parsed.text[block.start : block.end].split()) for block in parsed.blocks
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "symbols"),
+    [
+        (
+            "a.js",
+            "import x\n\nexport default function foo() {\n}\nconst bar = async (x) => {\n}",
+            [None, "function foo", "bar"],
+        ),
+        ("a.ts", "export interface A {\n}\n\nexport class B extends C {\n}", ["interface A", "class B"]),
+        ("a.go", "package p\n\nfunc (s *S) Run(x int) error {\n}\n\ntype T struct {\n}", [None, "func Run", "type T"]),
+        ("a.c", "int add(int a, int b)\n{\n  return a;\n}\n", ["add"]),
+        ("a.java", "public final class A {\n  void b() {}\n}", ["class A"]),
+        ("a.rb", "class A\n  def b\n  end\nend\n", ["class A"]),
+        ("a.sql", "-- note\nCREATE TABLE IF NOT EXISTS a (b int);", ["TABLE a"]),
+        ("a.sh", "set -e\nrun() {\n  x\n}", [None, "run"]),
+        ("a.lua", "local function f(x)\nend", ["function f"]),
+        ("a.css", "a:hover {\n}\n.b {\n}", ["a:hover", ".b"]),
+        ("a.proto", "message A {\n}", ["message A"]),
+        ("Makefile", "all: b\n\techo\nb:\n\ttouch b", ["all", "b"]),
+        ("a.py", "def broken(:\n  x\nclass B:\n  y", ["def broken", "class B"]),
+        (
+            "a.py",
+            "class A:\n" + "".join(f"    def m{i}(self):\n" + "        x\n" * 30 for i in range(3)),
+            ["class A", "def A.m0", "def A.m1", "def A.m2"],
+        ),
+        ("a.xyz.sh", "one\n\n  two\n\nthree", [None, None]),
+    ],
+)
+def test_symbols(name: str, text: str, symbols: list[str | None]) -> None:
+    parsed = read(name, text)
+    check_contract(parsed)
+    assert [block.section for block in parsed.blocks] == symbols
+
+
+# ---- formats whose text is extracted
+
+
+def test_html() -> None:
+    parsed = sample("sample.html")
+    assert (parsed.title, parsed.language, parsed.tags) == ("The light", "en", ("lighthouse", "history"))
+    assert shape(parsed) == [
+        ("h1", "The light"),
+        ("paragraph", "The lamp of Brandholm was lit in 1887, and it has burned every night since then, with no exception for fog."),
+        ("h2", "The horn"),
+        ("paragraph", "The horn sounds twice a minute.\nIt was built in 1911, when the tower had to be made higher for the new shipping lane."),
+        ("list", "- oil\n  - whale oil"),
+        ("list", "- wicks"),
+        ("code", "light --at dusk\nhorn  --on"),
+        ("table", "month | litres\nMay | 40"),
+        ("quote", "No exception for fog."),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("html", "text", "note"),
+    [
+        ("<p>only</p>", "only", None),
+        ("no tags at all", "no tags at all", None),
+        ('<?xml version="1.0" encoding="utf-8"?><html><body>declared</body></html>', "declared", None),
+        ("<body><p hidden>no</p><p style='display: none'>no</p><p>yes</p></body>", "yes", None),
+        ("<script>x</script>", "", "no text"),
+        ("<div>" * 3_000 + "deep", None, None),
+        ("<p>a&nbsp;b&amp;c &#x20AC; &#0;</p>", "a b&c € \ufffd", None),
+        ("<dl><dt>a</dt><dd>b</dd><dt>c</dt><dd>d</dd></dl>", "a: b\n\nc: d", None),
+        (
+            "<table><tr><td><p>laid</p><table><tr><td>1</td><td>2</td></tr></table></td></tr></table>",
+            "laid\n\n1 | 2",
+            None,
+        ),
+        ("<nav><a href='/'>menu</a></nav><a href='/'>all</a> <a href='/'>links</a>", None, None),
+    ],
+)
+def test_html_cases(html: str, text: str | None, note: str | None) -> None:
+    parsed = read("a.html", html)
+    check_contract(parsed)
+    assert text is None or parsed.text == text
+    assert note is None or note in (parsed.note or "")
+
+
+def test_pdf() -> None:
+    parsed = sample("sample.pdf")
+    assert [(block.kind, block.level, block.page) for block in parsed.blocks] == [
+        ("heading", 1, 1), ("paragraph", 0, 1), ("heading", 1, 2), ("paragraph", 0, 2), ("paragraph", 0, 2),
+        ("heading", 1, 3), ("paragraph", 0, 3),
+    ]  # fmt: skip
+    assert "with no exception for fog." in " ".join(parsed.text.split())
+    assert parsed.title == "Keeper's handbook"
+
+
+def test_docx() -> None:
+    parsed = sample("sample.docx")
+    assert (parsed.title, parsed.tags) == ("Brandholm log", ("lighthouse", "log"))
+    assert shape(parsed) == [
+        ("h1", "Brandholm log"),
+        ("paragraph", "The lamp burned all night."),
+        ("h2", "Stores"),
+        ("list", "- oil"),
+        ("list", "- wicks"),
+        ("table", "month | oil\nMay | 40 l"),
+        ("paragraph", "Signed by the keeper."),
+    ]
+
+
+def test_pptx() -> None:
+    parsed = sample("sample.pptx")
+    assert shape(parsed) == [
+        ("h1", "The light"),
+        ("list", "- Range 14 miles\n- Two flashes"),
+        ("paragraph", "Say that it was rebuilt."),
+        ("h2", "The horn"),
+        ("table", "year | tone\n1911 | low"),
+    ]
+    assert [block.page for block in parsed.blocks] == [1, 1, 1, 2, 2]
+
+
+def test_xlsx() -> None:
+    parsed = sample("sample.xlsx")
+    assert shape(parsed) == [
+        ("h1", "Oil"),
+        ("table", "month | litres\nMay | 40\nJune | 38.5"),
+        ("table", "boat | day\nAlma | Tuesday"),
+        ("h1", "Keepers"),
+        ("table", "name | since\nRuth | 1931"),
+    ]
+    assert [block.section for block in parsed.blocks] == ["Oil", "Oil!A1:B3", "Oil!D6:E7", "Keepers", "Keepers!A1:B2"]
+    assert parsed.title is None
+
+
+def test_epub() -> None:
+    parsed = sample("sample.epub")
+    assert (parsed.title, parsed.language, parsed.tags) == ("The Brandholm light", "en", ("lighthouse",))
+    assert shape(parsed)[:3] == [("h1", "First"), ("paragraph", "The lamp came first."), ("list", "- lamp")]
+    assert [block.section for block in parsed.blocks] == ["First"] * 4 + ["Second"] * 4
+    assert parsed.note == "1 chapters are missing from the file: gone.xhtml"
+
+
+def test_notebook() -> None:
+    parsed = sample("sample.ipynb")
+    assert shape(parsed) == [
+        ("h1", "Oil per month"),
+        ("paragraph", "How much the lamp burns."),
+        ("code", "litres = [40, 38]\nsum(litres)"),
+        ("code", "78"),
+        ("paragraph", "The end."),
+    ]
+    assert [block.section for block in parsed.blocks] == ["cell 1", "cell 1", "cell 2", "cell 2", "cell 3"]
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [{"cell_type": "markdown", "source": "lone \ud800 surrogate"}],
+        [{"cell_type": "code", "source": "x", "outputs": [{"text": "y" * 5_000}]}],
+        [{"cell_type": "code", "source": ["a", None, 3], "outputs": "no list"}],
+        [None, 3, {}],
+        {"no": "list"},
+    ],
+)
+def test_odd_notebooks(cells: object) -> None:
+    assert refusal("a.ipynb", json.dumps({"cells": cells})) in (None, "cannot read a.ipynb: it has no cells")
+
+
+# ---- what is refused
+
+
+def zipped(**entries: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub"])
+@pytest.mark.parametrize(
+    ("raw", "reason"),
+    [
+        (b"no archive", "it is damaged, or not the format its name says"),
+        (b"\xd0\xcf\x11\xe0" + bytes(600), "it is encrypted, or in the legacy Office format"),
+        (zipped(other=b"x"), ""),
+    ],
+    ids=["no archive", "encrypted", "another archive"],
+)
+def test_what_is_no_container_is_refused(name: str, raw: bytes, reason: str) -> None:
+    with pytest.raises(ParseFailed) as caught:
+        read(name, raw)
+    assert reason in caught.value.problem
+    assert caught.value.fix
+
+
+@pytest.mark.parametrize("name", ["a.docx", "a.pptx", "a.xlsx", "a.epub"])
+def test_zip_bombs_are_not_unpacked(name: str) -> None:
+    raw = zipped(bomb=bytes(60_000_000))
+    started = time.perf_counter()
+    with pytest.raises(ParseFailed, match="would unpack to 60 MB"):
+        read(name, raw)
+    assert time.perf_counter() - started < 0.5
+
+
+def test_entities_are_not_expanded_and_files_not_read(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("keep this")
+    doctype = f'<!DOCTYPE x [<!ENTITY a "{"ha" * 50}"><!ENTITY s SYSTEM "{secret.as_uri()}">]>'
+    package = (
+        doctype + (FORMATS / "make.py").read_text().split('OPF = """')[1].split('"""')[0].partition("?>")[2]
+    ).replace("The Brandholm light", "&s;&a;")
+    with zipfile.ZipFile(FORMATS / "sample.epub") as book:
+        entries = {name: book.read(name) for name in book.namelist()}
+    parsed = read("a.epub", zipped(**{**entries, "OEBPS/book.opf": package.encode()}))
+    assert "keep this" not in f"{parsed.text} {parsed.title}"
+    for name in ("a.html", "a.xhtml"):
+        assert "keep this" not in read(name, f"{doctype}<html><body>&s; text</body></html>").text
+
+
+def test_a_library_that_stops_becomes_words() -> None:
+    broken = bytearray((FORMATS / "sample.docx").read_bytes())
+    with zipfile.ZipFile(io.BytesIO(broken)) as archive:
+        entries = {name: archive.read(name) for name in archive.namelist()}
+    entries["word/document.xml"] = b"<broken"
+    with pytest.raises(ParseFailed, match="the docx reader stopped with XMLSyntaxError") as caught:
+        read("dir/a.docx", zipped(**entries))
+    assert caught.value.details == {"path": "dir/a.docx", "reader": "docx"}
+
+
+# ---- real files
+
+
+@pytest.mark.parametrize(
+    "folder", ["messy-office", "messy-pdf", "messy-markdown", "messy-encodings", "html-readability"]
+)
+def test_real_files_are_read_or_refused_with_a_reason(folder: str) -> None:
+    found = scan(corpus(folder), config=IngestConfig())
+    step = max(len(found.files) // 60, 1)  # a sample: benchmarks/readers.py reads them all
+    for file in found.files[::step]:
+        problem = refusal(file.path, file.absolute.read_bytes()) if reader_for(file.path) else None
+        assert problem is None or "reader stopped" not in problem
+    assert all(skipped.reason for skipped in found.skipped)
+
+
+@pytest.mark.parametrize("folder", [("rust-book", "src"), ("messy-markdown", "commonmark")])
+def test_lines_are_those_of_the_file(folder: tuple[str, ...]) -> None:
+    for path in sorted(corpus(*folder).glob("*.md"))[::10]:
+        parsed = read(path.name, path.read_bytes())
+        lines = path.read_text("utf-8").split("\n")
+        assert parsed.text.split("\n") == lines
+        for block in parsed.blocks:
+            line = parsed.text.count("\n", 0, block.start)
+            assert parsed.text[block.start : block.end].split("\n")[0].strip() in lines[line]

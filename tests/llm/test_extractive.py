@@ -1,0 +1,255 @@
+"""ExtractiveModel: what it may quote, what it picks, when it refuses; every answer stands in the evidence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from rank_bm25 import BM25Okapi
+
+from kb.llm.extractive import REFUSAL, REFUSALS, ExtractiveModel, Weights, lexical_scores
+from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
+from kb.llm.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
+from kb.text import analyze
+
+FloatMatrix = NDArray[np.float32]
+
+OWNERSHIP = Evidence(
+    1,
+    "## What Is Ownership?\n\nOwnership is a set of rules that govern how a Rust program\nmanages memory. "
+    "All programs have to manage the way they use a computer's memory while running.\n\n"
+    "- Each value in Rust has an *owner*.\n- There can only be one owner at a time.\n",
+    ("Ownership",),
+)
+CARGO = Evidence(2, "Cargo is the build system and package manager of Rust. What does it build?", ("Cargo",))
+KOREAN = (
+    Evidence(
+        1,
+        "# 경로 매개변수\n\n경로 매개변수 `item_id`의 값은 함수의 `item_id` 인자로 전달됩니다.\n\n"
+        "/// tip | 팁\n\n이 기능은 편집기 기능을 활용할 수 있게 해줍니다.\n\n///\n",
+        ("경로 매개변수",),
+    ),
+    Evidence(2, "미들웨어는 모든 요청 전에 실행되는 함수입니다. 응답을 반환하기 전에도 실행됩니다.", ("미들웨어",)),
+)
+
+
+def ask(
+    question: str,
+    evidence: Sequence[Evidence],
+    language: str = "en",
+    model: ExtractiveModel | None = None,
+    tokens: int = 768,
+) -> str:
+    request = GenerateRequest("rules", "prompt", question, tuple(evidence), language, tokens)
+    events = list((model or ExtractiveModel()).generate_stream(request))
+    assert isinstance(events[-1], Done)
+    assert events[-1].finish_reason == "stop"
+    return "".join(event.text for event in events if isinstance(event, Token))
+
+
+def texts_of(markdown: str) -> list[str]:
+    return [sentence.text for sentence in sentences_of([Evidence(1, markdown)])]
+
+
+def bag_of_words(texts: Sequence[str]) -> FloatMatrix:
+    """A small real encoder: unit vectors of hashed words."""
+    rows = np.zeros((len(texts), 8192), dtype=np.float32)
+    for row, text in enumerate(texts):
+        for term in analyze(text):
+            rows[row, int.from_bytes(term.encode()) % 8191] += 1.0
+    lengths: FloatMatrix = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
+    return np.divide(rows, lengths)
+
+
+class TestSentences:
+    @pytest.mark.parametrize(
+        ("markdown", "sentences"),
+        [
+            ("# Title\n\nOne. Two.", ["One.", "Two."]),
+            ("A line that\nis wrapped\n  twice.", ["A line that is wrapped twice."]),
+            ("Title\n=====\ntext here", ["text here"]),
+            ("> Quoted words\n> go on.", ["Quoted words go on."]),
+            ("- first\n- second\n  goes on\n\n1. third\n2. fourth", ["first", "second goes on", "third", "fourth"]),
+            ("- [x] done task", ["done task"]),
+            ("| a | b |\n|---|:-:|\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
+            ("---\n\n***\n\ntext", ["text"]),
+            ("![image](a.png)\n\n[link](b.md)\n\n- [Home](/) [Next](/n)\n\nsee [this](c.md)", ["see [this](c.md)"]),
+            ("https://example.org/a\n\n[1]: https://example.org\n\ntext", ["text"]),
+            ("<div>\n\n<!-- note -->\n\n</div>\n\ntext", ["text"]),
+            ("/// tip | Tip\n\nSaves time.\n\n///\n\n{* ../src/a.py hl[1] *}", ["Saves time."]),
+            ("소유권은 규칙이다. 러스트의\n핵심이다.", ["소유권은 규칙이다.", "러스트의 핵심이다."]),
+            ("所有権とは何か。規則である。", ["所有権とは何か。", "規則である。"]),
+            ("", []),
+            ("###\n\n```\n```\n", []),
+        ],
+    )
+    def test_what_can_be_quoted(self, markdown: str, sentences: list[str]) -> None:
+        assert texts_of(markdown) == sentences
+
+    def test_code_keeps_its_lines_and_is_no_prose(self) -> None:
+        found = sentences_of([Evidence(1, "Run it:\n\n```sh\ncargo new x\n\ncd x\n```\n\n~~~\nopen end")])
+        assert [(s.kind, s.text) for s in found] == [
+            ("prose", "Run it:"),
+            ("code", "cargo new x\n\ncd x"),
+            ("code", "open end"),
+        ]
+
+    def test_source_code_without_a_fence_is_code(self) -> None:
+        found = sentences_of([Evidence(1, "def parse(text):\n    rows = []\n    return rows\n")])
+        assert [s.kind for s in found] == ["code"]
+
+    @pytest.mark.parametrize("joint", [", and then ", " ", ""])
+    def test_a_very_long_sentence_is_cut_at_a_clause(self, joint: str) -> None:
+        whole = joint.join(["words"] * 200)
+        cut = texts_of(whole)[0]
+        assert LONGEST_CHARS // 2 <= len(cut) <= LONGEST_CHARS + 1
+        assert cut.endswith("…")
+        assert whole.startswith(cut[:-1])
+
+    @pytest.mark.parametrize(
+        ("text", "neutral"),
+        [
+            ("a [#7] b", "a [＃7] b"),
+            ("[#1][ #22, #3]", "[＃1][ ＃22, #3]"),
+            ("［#7］【#7】", "［＃7］【＃7】"),
+            ("vec![1] #7 [#a] [label](#7)", "vec![1] #7 [#a] [label](#7)"),
+        ],
+    )
+    def test_markers_in_the_evidence_are_none_in_the_quote(self, text: str, neutral: str) -> None:
+        assert neutralize_markers(text) == neutral
+
+
+class TestChoice:
+    def test_the_best_sentence_is_quoted_with_its_marker(self) -> None:
+        answer = ask("How many owners can a value have at a time?", [CARGO, OWNERSHIP])
+        assert "There can only be one owner at a time. [#1]" in answer
+        assert "Cargo" not in answer
+
+    def test_quotes_come_in_evidence_order_grouped_by_passage(self) -> None:
+        answer = ask(
+            "rust ownership rules owner cargo build",
+            [OWNERSHIP, CARGO],
+            model=ExtractiveModel(weights=Weights(close=0)),
+        )
+        markers = re.findall(r"\[#(\d+)\]", answer)
+        assert markers == sorted(markers)
+        assert set(markers) == {"1", "2"}
+        assert answer.count("\n\n") == 1
+
+    def test_the_same_said_twice_is_quoted_once(self) -> None:
+        again = Evidence(2, "There can only be one owner at a time!")
+        assert ask("one owner at a time", [OWNERSHIP, again]).count("one owner at a time") == 1
+
+    def test_a_question_in_the_evidence_ranks_below_a_statement(self) -> None:
+        evidence = [Evidence(1, "What is ownership? Ownership is a set of rules.")]
+        assert (
+            ask("what is ownership", evidence, model=ExtractiveModel(weights=Weights(most=1)))
+            == "Ownership is a set of rules. [#1]"
+        )
+
+    def test_vectors_find_what_shares_no_word(self) -> None:
+        def encode(texts: Sequence[str]) -> FloatMatrix:
+            rows = [[1.0, 0.0] if "feline" in text or "cat" in text else [0.0, 1.0] for text in texts]
+            return np.array(rows, dtype=np.float32)
+
+        evidence = [Evidence(1, "Some feline sleeps long. Stones are hard.")]
+        assert ask("cat?", evidence, model=ExtractiveModel(encode)) == "Some feline sleeps long. [#1]"
+        assert ask("cat?", evidence) == REFUSAL
+
+    def test_the_heading_helps_without_vectors(self) -> None:
+        evidence = [Evidence(1, "It runs first.", ("Cargo",)), Evidence(2, "It runs last.", ("Middleware",))]
+        assert ask("middleware", evidence) == "It runs last. [#2]"
+
+    def test_max_tokens_leaves_out_all_but_the_best(self) -> None:
+        whole = ask("owner of a value in Rust at a time", [OWNERSHIP])
+        short = ask("owner of a value in Rust at a time", [OWNERSHIP], tokens=1)
+        assert whole.count("[#1]") > short.count("[#1]") == 1
+
+    def test_code_answers_only_when_nothing_else_does(self) -> None:
+        evidence = [Evidence(1, "Create a project:\n\n```sh\ncargo new hello\n```\n")]
+        assert ask("example of cargo new command", evidence) == "```\ncargo new hello\n``` [#1]"
+        assert ask("example to create a project", evidence) == "Create a project: [#1]"
+        assert ask("who likes cargo", evidence) == REFUSAL
+
+
+class TestRefusal:
+    @pytest.mark.parametrize("encode", [None, bag_of_words])
+    def test_nothing_shared_is_refused_in_the_questions_language(self, encode: object) -> None:
+        model = ExtractiveModel(encode)  # type: ignore[arg-type]
+        assert ask("Zucchini harvest?", [OWNERSHIP, CARGO], model=model) == REFUSAL
+        assert ask("호박 수확?", KOREAN, "ko", model=model) == REFUSALS["ko"] == "근거가 부족하다."
+
+    def test_no_evidence_is_refused(self) -> None:
+        assert ask("ownership", []) == REFUSAL
+
+    def test_stop_words_are_nothing_shared(self) -> None:
+        assert ask("What is a zucchini and why is it so?", [OWNERSHIP]) == REFUSAL
+
+    def test_one_shared_word_of_many_is_not_enough(self) -> None:
+        assert ask("Which computer won the chess tournament in Philadelphia against Kasparov?", [OWNERSHIP]) == REFUSAL
+
+
+class TestKorean:
+    @pytest.mark.parametrize("encode", [None, bag_of_words])
+    def test_bigrams_carry_a_korean_question(self, encode: object) -> None:
+        model = ExtractiveModel(encode, Weights(most=1))  # type: ignore[arg-type]
+        assert (
+            ask("미들웨어는 언제 실행되나요", KOREAN, "ko", model)
+            == "미들웨어는 모든 요청 전에 실행되는 함수입니다. [#2]"
+        )
+        assert ask("매개변수의 값은 어디로 전달되나요", KOREAN, "ko", model).endswith("인자로 전달됩니다. [#1]")
+
+    def test_an_encoder_that_finds_everything_alike_says_nothing(self) -> None:
+        def blind(texts: Sequence[str]) -> FloatMatrix:
+            return np.tile(np.array([[1.0, 0.0]], dtype=np.float32), (len(texts), 1))
+
+        assert ask("호박 수확?", KOREAN, "ko", ExtractiveModel(blind)) == REFUSALS["ko"]
+
+
+class TestLexicalScores:
+    def test_order_is_that_of_rank_bm25_where_its_idf_is_positive(self) -> None:
+        sentences = [
+            analyze(text) for text in ("the owner drops the value", "a value", "cargo builds", "rust", "an owner")
+        ]
+        asked = analyze("owner value")
+        ours, reference = lexical_scores(asked, sentences), BM25Okapi(sentences).get_scores(asked)
+        assert np.argsort(ours).tolist()[-3:] == np.argsort(reference).tolist()[-3:]
+
+    def test_scores_lie_between_zero_and_one(self) -> None:
+        scores = lexical_scores(["a", "b"], [["a", "b"], ["a"], ["c"], []])
+        assert scores[0] > scores[1] > scores[2] == scores[3] == 0.0
+        assert max(scores) <= 1.0
+
+    def test_one_sentence_that_shares_a_word_scores_above_zero(self) -> None:
+        assert lexical_scores(["a"], [["a"]])[0] > 0.0
+
+
+WORDS = st.sampled_from(
+    [*"Rust owner value cargo [#7] 소유권 规则 is. What? > - 1. | ``` # [a](b) `x` , e.g. …".split(), "\n", "\n\n"]
+)
+PASSAGES = st.lists(st.lists(WORDS, max_size=60).map(" ".join), max_size=5)
+
+
+@settings(max_examples=150, deadline=None)
+@given(passages=PASSAGES, question=st.sampled_from(["Rust owner?", "소유권 value", "code example cargo", ""]))
+def test_every_quote_stands_in_its_passage_and_no_marker_is_forged(passages: list[str], question: str) -> None:
+    evidence = [Evidence(n, text, ("Rust",)) for n, text in enumerate(passages, start=1)]
+    answer = ask(question, evidence, model=ExtractiveModel(bag_of_words))
+    assert answer == ask(question, evidence, model=ExtractiveModel(bag_of_words))
+    if answer == REFUSAL:
+        return
+    quotes = re.findall(r"(.*?) \[#(\d+)\](?:\s+|$)", answer, re.S)
+    assert 1 <= len(quotes) <= Weights().most
+    assert len(re.findall(r"\[\s*#\s*\d", answer)) == len(quotes)
+    for quote, marker in quotes:
+        assert letters(quote.removesuffix("…")) in letters(passages[int(marker) - 1])
+
+
+def letters(text: str) -> str:
+    """The text without white space, line-start marks and fences, markers written the neutral way."""
+    return re.sub(r"[\s>|`-]|(?<!\d)1\.", "", neutralize_markers(" ".join(text.split())))

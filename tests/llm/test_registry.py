@@ -1,0 +1,97 @@
+"""Which model answers: forced, or chosen by what is there."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from kb.config import Config, LlmConfig
+from kb.errors import ConfigInvalid, ModelError, ModelNotPulled
+from kb.llm.extractive import ExtractiveModel
+from kb.llm.ollama import OllamaModel
+from kb.llm.registry import PROVIDERS, choose_model
+from tests.llm.recorded_server import MODEL, RecordedServer, Reply, error, free_port
+
+
+def choose(**fields: str | float) -> tuple[object, list[str]]:
+    said: list[str] = []
+    return choose_model(LlmConfig(**fields), encode=None, notify=said.append), said  # type: ignore[arg-type]
+
+
+def test_every_provider_of_the_config_has_a_builder() -> None:
+    choices = LlmConfig.__dataclass_fields__["provider"].metadata["choices"]
+    assert set(choices) == {"auto", *PROVIDERS}
+    assert Config().llm.provider == "auto"
+
+
+def test_auto_takes_ollama_when_it_has_the_model() -> None:
+    with RecordedServer() as server:
+        model, said = choose(endpoint=server.url, model=MODEL)
+    assert isinstance(model, OllamaModel)
+    assert said == [f"answering with {MODEL} on Ollama at {server.url}"]
+
+
+def test_auto_without_a_server_falls_back_and_says_so_once() -> None:
+    endpoint = f"http://127.0.0.1:{free_port()}"
+    model, said = choose(endpoint=endpoint)
+    assert isinstance(model, ExtractiveModel)
+    assert said == [f"no Ollama at {endpoint}: answering with the embedded extractive model"]
+
+
+def test_auto_without_the_model_falls_back_and_says_how_to_get_it() -> None:
+    with RecordedServer(models={"gemma3:4b": "d"}) as server:
+        model, said = choose(endpoint=server.url, model=MODEL)
+    assert isinstance(model, ExtractiveModel)
+    assert said == [
+        f"Ollama at {server.url} has no {MODEL} (ollama pull {MODEL}): answering with the embedded extractive model"
+    ]
+
+
+@pytest.mark.parametrize("reply", [error("not found", 404), error("boom", 500), Reply((b"<html>",))])
+def test_auto_with_another_server_on_the_port_falls_back(reply: Reply) -> None:
+    with RecordedServer(routes={"/api/tags": reply}) as server:
+        model, said = choose(endpoint=server.url)
+    assert isinstance(model, ExtractiveModel)
+    assert len(said) == 1
+    assert server.url in said[0]
+
+
+def test_forced_providers_are_silent() -> None:
+    with RecordedServer() as server:
+        assert choose(provider="ollama", endpoint=server.url, model=MODEL)[1] == []
+        model, said = choose(provider="extractive", endpoint=server.url)
+        assert isinstance(model, ExtractiveModel)
+        assert said == []
+
+
+def test_forced_ollama_raises_when_it_cannot_answer() -> None:
+    with pytest.raises(ModelError, match="no Ollama at"):
+        choose(provider="ollama", endpoint=f"http://127.0.0.1:{free_port()}")
+    with RecordedServer(models={}) as server, pytest.raises(ModelNotPulled):
+        choose(provider="ollama", endpoint=server.url)
+
+
+@pytest.mark.parametrize("provider", ["auto", "ollama"])
+def test_an_endpoint_that_is_none_is_the_users_error(provider: str) -> None:
+    with pytest.raises(ConfigInvalid):
+        choose(provider=provider, endpoint="ftp://x")
+
+
+def test_auto_does_not_wait_for_a_name_that_is_none() -> None:
+    before = time.monotonic()
+    model, _ = choose(endpoint="http://kb-test.invalid:1", connect_timeout_seconds=1.0)
+    assert isinstance(model, ExtractiveModel)
+    assert time.monotonic() - before < 5.0
+
+
+def test_without_a_server_the_client_is_not_imported() -> None:
+    program = (
+        "import sys\nfrom kb.config import LlmConfig\nfrom kb.llm.registry import choose_model\n"
+        f"choose_model(LlmConfig(endpoint='127.0.0.1:{free_port()}'), encode=None, notify=lambda line: None)\n"
+        "print({'ollama', 'httpx', 'numpy'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert run.stdout == "set()\n"

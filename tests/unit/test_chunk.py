@@ -1,0 +1,167 @@
+"""Chunks follow structure, stay within their size, and are exact stretches of the source."""
+
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb.ingest.chunk import MAX_CHARS_PER_TOKEN, chunk_document, embedding_text
+from kb.ingest.readers import READERS, read_file
+from kb.records import ChunkDraft, Parsed
+
+
+def words(text: str) -> list[int]:
+    """A tokenizer for tests: a token a word."""
+    return [m.start() for m in re.finditer(r"\w+|[^\w\s]", text)]
+
+
+def chunks_of(markdown: str, target: int = 20, limit: int = 30) -> list[ChunkDraft]:
+    return chunk_document(parse(markdown), words, target, limit)
+
+
+def parse(markdown: str) -> Parsed:
+    return read_file(READERS["markdown"], markdown.encode(), "x.md")
+
+
+def sentence(n: int, word: str = "word") -> str:
+    return " ".join([word.capitalize()] + [word] * (n - 2)) + "."
+
+
+def test_headings_are_boundaries_and_lead_their_text() -> None:
+    chunks = chunks_of("# A\n\nOne.\n\n## B\n\nTwo.\n\n# C\n\nThree.\n")
+    assert [c.text for c in chunks] == ["# A\n\nOne.", "## B\n\nTwo.", "# C\n\nThree."]
+    assert [c.heading_path for c in chunks] == [("A",), ("A", "B"), ("C",)]
+    assert [(c.start_line, c.end_line) for c in chunks] == [(1, 3), (5, 7), (9, 11)]
+
+
+def test_a_heading_never_stands_alone() -> None:
+    chunks = chunks_of("# A\n\n## B\n\n### C\n\nText.\n\n## D\n")
+    assert [c.text for c in chunks] == ["# A\n\n## B\n\n### C\n\nText.\n\n## D"]
+    assert chunks[0].heading_path == ("A", "B", "C")
+
+
+def test_a_last_heading_without_text_joins_what_is_before() -> None:
+    chunks = chunks_of("# A\n\nText.\n\n## Empty\n")
+    assert len(chunks) == 1
+    assert chunks[0].text.endswith("## Empty")
+
+
+def test_only_headings_still_make_a_chunk() -> None:
+    chunks = chunks_of("# A\n\n## B\n")
+    assert [c.text for c in chunks] == ["# A\n\n## B"]
+
+
+def test_code_and_tables_stay_whole_while_they_fit() -> None:
+    code = "```\n" + "\n".join(f"line {i}" for i in range(10)) + "\n```"
+    chunks = chunks_of(f"{sentence(15)}\n\n{code}\n\n{sentence(15)}", target=20, limit=40)
+    assert any(c.text == code for c in chunks)
+
+
+def test_code_that_does_not_fit_is_cut_at_lines() -> None:
+    code = "```\n" + "\n".join(f"alpha beta {i}" for i in range(40)) + "\n```"
+    chunks = chunks_of(code, target=20, limit=30)
+    assert len(chunks) > 3
+    assert all(line in code.split("\n") for c in chunks for line in c.text.split("\n"))
+
+
+def test_paragraphs_are_cut_between_sentences() -> None:
+    chunks = chunks_of(" ".join(sentence(8) for _ in range(12)), target=20, limit=30)
+    assert len(chunks) > 3
+    assert all(c.text.endswith(".") for c in chunks)
+
+
+def test_a_small_rest_joins_the_piece_before() -> None:
+    chunks = chunks_of(f"{sentence(17)}\n\n{sentence(4)}", target=20, limit=30)
+    assert len(chunks) == 1
+
+
+def test_pages_do_not_share_a_chunk() -> None:
+    from kb.records import Block
+
+    text = "One.\n\nTwo."
+    parsed = Parsed(text, (Block("paragraph", 0, 4, page=1), Block("paragraph", 6, 10, page=2)))
+    chunks = chunk_document(parsed, words, 20, 30)
+    assert [(c.text, c.page, c.start_line) for c in chunks] == [("One.", 1, None), ("Two.", 2, None)]
+
+
+def test_one_endless_word_is_cut_by_characters() -> None:
+    chunks = chunks_of("a" * 5000, target=20, limit=30)
+    assert max(len(c.text) for c in chunks) <= 20 * MAX_CHARS_PER_TOKEN
+    assert "".join(c.text for c in chunks) == "a" * 5000
+
+
+MARKDOWN = st.lists(
+    st.sampled_from(
+        [
+            "# One",
+            "## Two",
+            "### Three",
+            sentence(6),
+            sentence(30),
+            " ".join(sentence(9) for _ in range(9)),
+            "- a b c\n- d e f\n  - g h",
+            "```py\nx = 1\n\ny = 2\n```",
+            "```\n" + "\n".join("p q r" for _ in range(30)) + "\n```",
+            "| a | b |\n|---|---|\n| 1 | 2 |",
+            "> quoted words here",
+            "한국어 문장이다. " * 12,
+            "x" * 900,
+            "\tindented code\n\tmore",
+            "<!-- comment -->",
+            "[ref]: http://example.com",
+        ]
+    ),
+    max_size=14,
+).map("\n\n".join)
+
+
+@settings(max_examples=200, deadline=None)
+@given(MARKDOWN, st.sampled_from([(10, 12), (20, 30), (50, 50)]))
+def test_every_chunk_is_an_exact_stretch_within_its_size(markdown: str, sizes: tuple[int, int]) -> None:
+    target, limit = sizes
+    parsed = parse(markdown)
+    chunks = chunk_document(parsed, words, target, limit)
+    lines = parsed.text.split("\n")
+    end = 0
+    for position, chunk in enumerate(chunks):
+        assert chunk.position == position
+        assert chunk.text == parsed.text[chunk.start : chunk.end]
+        assert chunk.text.strip()
+        assert chunk.start >= end
+        end = chunk.end
+        assert chunk.token_count <= limit
+        assert chunk.start_line is not None
+        assert chunk.end_line is not None
+        cited = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
+        assert chunk.text in cited
+
+
+@settings(max_examples=100, deadline=None)
+@given(MARKDOWN)
+def test_no_text_of_a_block_is_lost(markdown: str) -> None:
+    parsed = parse(markdown)
+    chunks = chunk_document(parsed, words, 20, 30)
+    covered = [False] * len(parsed.text)
+    for chunk in chunks:
+        for i in range(chunk.start, chunk.end):
+            covered[i] = True
+    for block in parsed.blocks:
+        missing = [parsed.text[i] for i in range(block.start, block.end) if not covered[i]]
+        assert not "".join(missing).strip()
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "room", "expected"),
+    [
+        ("Title", ("A", "B"), 100, "Title > A > B\nSome text."),
+        ("A", ("A", "B"), 100, "A > B\nSome text."),
+        ("Title", ("A", "B"), 5, "B\nSome text."),
+        ("Title", ("A", "B"), 3, "Some text."),
+        ("Some", (), 100, "Some text."),
+    ],
+)
+def test_embedding_text(title: str, path: tuple[str, ...], room: int, expected: str) -> None:
+    chunk = ChunkDraft(0, 0, 10, "Some text.", path, 3)
+    assert embedding_text(title, chunk, words, room, headings=True) == expected
+    assert embedding_text(title, chunk, words, room, headings=False) == "Some text."

@@ -1,0 +1,90 @@
+"""Configuration: precedence, checks, and the config.toml that documents it."""
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from kb.config import Config, commented_toml, load_config
+from kb.errors import ConfigInvalid, ConfigNotFound
+
+ROOT = Path(__file__).parents[2]
+
+
+def load(text: str, tmp_path: Path, environment: dict[str, str] | None = None, **flags: object) -> Config:
+    (tmp_path / "config.toml").write_text(text)
+    return load_config(None, tmp_path, environment or {}, {k.replace("__", "."): v for k, v in flags.items()})
+
+
+def test_the_projects_config_toml_shows_every_key_at_its_default(tmp_path: Path) -> None:
+    shown = (ROOT / "config.toml").read_text()
+    assert shown == commented_toml()
+    assert load(shown, tmp_path) == Config()
+    for section in fields(Config):
+        for entry in fields(getattr(Config(), section.name)):
+            assert f"\n{entry.name} = " in shown
+
+
+def test_the_file_that_init_writes_pins_nothing(tmp_path: Path) -> None:
+    assert load(commented_toml(live=False), tmp_path) == Config()
+    assert "\n# k = 10\n" in commented_toml(live=False)
+
+
+def test_precedence(tmp_path: Path) -> None:
+    text = "[search]\nk = 3\n"
+    environment = {"KB_SEARCH__K": "4"}
+    assert load("", tmp_path).search.k == 10
+    assert load(text, tmp_path).search.k == 3
+    assert load(text, tmp_path, environment).search.k == 4
+    assert load(text, tmp_path, environment, search__k=5).search.k == 5
+
+
+def test_the_users_own_file_is_the_last_resort(tmp_path: Path) -> None:
+    user = tmp_path / "xdg" / "kb" / "config.toml"
+    user.parent.mkdir(parents=True)
+    user.write_text("[search]\nk = 7\n")
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "xdg")}
+    assert load_config(None, home, environment).search.k == 7
+    (home / "config.toml").write_text("[search]\nk = 8\n")
+    assert load_config(None, home, environment).search.k == 8
+
+
+def test_an_explicit_file_must_exist(tmp_path: Path) -> None:
+    with pytest.raises(ConfigNotFound):
+        load_config(tmp_path / "no.toml", tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "hints"),
+    [
+        ("[search]\nkk = 3\n", "search.kk", "search.k"),
+        ("[serch]\nk = 3\n", "serch", "search"),
+        ("[search]\nk = 'ten'\n", "whole number", "10"),
+        ("[search]\nk = true\n", "whole number", "10"),
+        ("[search]\nk = 0\n", "search.k", "1 to 1,000"),
+        ("[search]\nmode = 'fuzzy'\n", "fuzzy", "hybrid"),
+        ("[rag]\nscore_gate = 1.5\n", "1.5", "0 to 1"),
+        ("[rag]\nscore_gate = nan\n", "number", "0.05"),
+        ("search = 3\n", "not a section", "[search]"),
+        ("[search\n", "TOML", "line"),
+        ("[chunking]\ntarget_tokens = 300\nmax_tokens = 200\n", "target_tokens", "lower"),
+    ],
+)
+def test_faults_name_the_key_and_the_way_out(text: str, says: str, hints: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid) as caught:
+        load(text, tmp_path)
+    assert says in caught.value.problem
+    assert hints in caught.value.fix
+
+
+@pytest.mark.parametrize(("value", "expected"), [("false", False), ("0", False), ("TRUE", True), ("yes", True)])
+def test_booleans_from_the_environment(value: str, expected: bool, tmp_path: Path) -> None:
+    assert load("", tmp_path, {"KB_INGEST__PRUNE": value}).ingest.prune is expected
+
+
+def test_unknown_environment_keys_are_faults_and_other_variables_are_not(tmp_path: Path) -> None:
+    assert load("", tmp_path, {"KB_HOME": "x", "PATH": "y"}) == Config()
+    with pytest.raises(ConfigInvalid):
+        load("", tmp_path, {"KB_SEARCH__DEPHT": "3"})

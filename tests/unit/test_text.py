@@ -1,0 +1,103 @@
+"""The analyzer, sentences, spans and token estimates."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb.text import analyze, analyze_query, estimate_tokens, match_spans, split_sentences
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"),
+    [
+        ("Owners owning OWNERSHIP", ["owner", "own", "ownership"]),
+        ("parse_config", ["parse_config", "pars", "config"]),
+        ("HTTPServer", ["httpserver", "http", "server"]),
+        ("getUserName", ["getusername", "get", "user", "name"]),
+        ("a.b.c", ["a.b.c", "a", "b", "c"]),
+        ("std::vec::Vec", ["std", "vec", "vec"]),
+        ("IDs and URLs", ["id", "and", "url"]),
+        ("C++ and C#", ["c++", "c", "and", "c#", "c"]),
+        ("version 3.14", ["version", "3.14", "3", "14"]),
+        ("end of it. Next", ["end", "of", "it", "next"]),
+        ("ＦＵＬＬ width", ["full", "width"]),
+        ("Straße STRASSE", ["strass", "strass"]),
+        ("naïve café", ["naïv", "café"]),
+        ("소유권", ["소유", "유권"]),
+        ("물", ["물"]),
+        ("API를 쓴다", ["api", "를", "쓴다"]),
+        ("東京タワー", ["東京", "京タ", "タワ", "ワー"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("__init__", ["init"]),
+        ("!!! ---", []),
+        ("", []),
+    ],
+)
+def test_analyze(text: str, terms: list[str]) -> None:
+    assert analyze(text) == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "terms"),
+    [
+        ("What is ownership?", ["ownership"]),
+        ("to be or not to be", ["to", "be", "or", "not"]),
+        ("the the mirror mirror", ["mirror"]),
+        ("  ", []),
+    ],
+)
+def test_queries_drop_stop_words_only_when_something_is_left(query: str, terms: list[str]) -> None:
+    assert analyze_query(query) == terms
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_analysed_the_same_way_twice(text: str) -> None:
+    terms = analyze(text)
+    assert terms == analyze(text)
+    assert all(term and not any(c.isspace() for c in term) for term in terms)
+
+
+@given(st.text(max_size=200))
+def test_spans_lie_in_the_text_in_order(text: str) -> None:
+    spans = match_spans(text, frozenset(analyze(text)[:3]))
+    assert all(0 <= a < b <= len(text) for a, b in spans)
+    assert all(left[1] < right[0] for left, right in zip(spans, spans[1:], strict=False))
+
+
+def test_spans_of_matches() -> None:
+    text = "Parsing parse_config; 소유권이란"
+    found = [text[a:b] for a, b in match_spans(text, frozenset(analyze_query("parse 유권")))]
+    assert found == ["Parsing", "parse_config", "유권"]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("One. Two! Three?", ["One.", "Two!", "Three?"]),
+        ("Dr. Smith left at 3.14 p.m. today.", ["Dr. Smith left at 3.14 p.m. today."]),
+        ("See e.g. the manual. Then stop.", ["See e.g. the manual.", "Then stop."]),
+        ("No end\n\nNext block", ["No end", "Next block"]),
+        ("한 문장이다. 다음 문장이다.", ["한 문장이다.", "다음 문장이다."]),
+        ("他来了。走了。", ["他来了。", "走了。"]),
+        ("1. First item.\n2. Second item.", ["1. First item.", "2. Second item."]),
+        ('He said "Stop." Then left.', ['He said "Stop."', "Then left."]),
+        ("   ", []),
+    ],
+)
+def test_split_sentences(text: str, sentences: list[str]) -> None:
+    assert [text[a:b] for a, b in split_sentences(text)] == sentences
+
+
+@given(st.text(max_size=300))
+def test_sentences_cover_everything_but_white_space(text: str) -> None:
+    spans = split_sentences(text)
+    covered = "".join(text[a:b] for a, b in spans)
+    assert "".join(covered.split()) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [("", 0, 0), ("word " * 100, 100, 130), ("소유권은 중요하다 " * 20, 120, 220), ("x", 1, 1)],
+)
+def test_token_estimate_is_on_the_safe_side(text: str, least: int, most: int) -> None:
+    assert least <= estimate_tokens(text) <= most
