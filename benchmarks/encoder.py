@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -53,7 +54,7 @@ def cut_texts(encoder: TextEncoder, folder: Path, count: int) -> list[str]:
     if not text:
         sys.exit(f"no .md file in {folder}")
     starts = encoder.token_starts(text)[::TOKENS_PER_TEXT]
-    texts = [text[start:end] for start, end in zip(starts, starts[1:], strict=False)] or [text]
+    texts = [text[start:end] for start, end in pairwise(starts)] or [text]
     return [texts[row % len(texts)] for row in range(count)]
 
 

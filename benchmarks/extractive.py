@@ -149,8 +149,8 @@ def show_floors(encode: CachedEncoder, cases: Sequence[Case]) -> None:
     """
     half = len(cases) // 2
     away = [replace(case, evidence=cases[i - half].evidence) for i, case in enumerate(cases)]
-    for low in (1e-6, 0.05, 0.1, 0.15, 0.2):
-        for least in (0.2, 0.25, 0.3, 0.35):
+    for low in (1e-6, 0.08, 0.1, 0.12, 0.15, 0.2):
+        for least in (0.2, 0.25, 0.3):
             model = ExtractiveModel(encode, Weights(lexical_floor=low, cosine_floor=least))
             kept, passed = (1 - measure(model, part)["refused"] for part in (cases, away))
             print(

@@ -98,7 +98,8 @@ class AnswerPrinter:
         for cited in answer.citations:
             label = f"[#{cited.marker}]" if cited.marker is not None else "  ·"
             place = harmless_line(cited.citation.uri)
-            section = f"  {harmless_line(cited.citation.section)}" if cited.citation.section else ""
+            has_place = cited.citation.start_line is not None or not cited.citation.section
+            section = "" if has_place else f"  § {harmless_line(cited.citation.section or '')}"
             say(f"{styled(label, 'bold')} {styled(place, 'cyan')}{styled(section, 'dim')}")
 
     def _footer(self, answer: Answer) -> str:

@@ -19,6 +19,7 @@ from kb.ingest.readers import READERS, Reader, reader_for
 
 _NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
 _SNIFFED_BYTES = 8_192
+_REFUSED = "cannot be read"
 
 _UNREADABLE_TYPES = {
     "a legacy Office file; save it as .docx, .xlsx or .pptx": "doc dot xls xlt ppt pps pot",
@@ -53,10 +54,14 @@ class SourceFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """One file or folder that will not be read, and why; the path can always be printed."""
+    """One file or folder that will not be read, and why; the path can always be printed.
+
+    may_be_readable_later  the system refused it: what is known of it must not be forgotten
+    """
 
     path: str
     reason: str
+    may_be_readable_later: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +109,7 @@ class _Walk:
 
     def skip(self, path: str, reason: str) -> None:
         """Record why something is not read."""
-        self.skipped.append(Skipped(displayable(self.relative(path)), reason))
+        self.skipped.append(Skipped(displayable(self.relative(path)), reason, reason.startswith(_REFUSED)))
 
 
 def scan(
@@ -141,7 +146,7 @@ def scan(
             _take(walk, top, top, os.stat(top))
         except OSError as error:
             walk.unreadable.append(".")
-            walk.skip(top, f"cannot be read: {error.strerror}")
+            walk.skip(top, f"{_REFUSED}: {error.strerror}")
     return Scan(
         tuple(sorted(walk.files, key=lambda file: file.path.encode())),
         tuple(sorted(walk.skipped, key=lambda skipped: skipped.path.encode())),
@@ -195,7 +200,7 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], here: _Folder, waiting: list[_F
         else:
             _take(walk, entry.path, here.real, entry.stat(follow_symlinks=False))
     except OSError as error:
-        walk.skip(entry.path, f"cannot be read: {error.strerror}")
+        walk.skip(entry.path, f"{_REFUSED}: {error.strerror}")
 
 
 def _follow(walk: _Walk, link: _Folder) -> None:
@@ -215,7 +220,7 @@ def _follow(walk: _Walk, link: _Folder) -> None:
         try:
             _take(walk, link.path, target, os.stat(target))
         except OSError as error:
-            walk.skip(link.path, f"cannot be read: {error.strerror}")
+            walk.skip(link.path, f"{_REFUSED}: {error.strerror}")
 
 
 def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:

@@ -179,7 +179,7 @@ class _Run:
 
     def note_gone(self, target: Target, found: Scan, stamps: dict[str, Stamp]) -> None:
         """Collect the documents whose files are gone; none when the root looks empty or was not readable."""
-        seen = {f.path for f in found.files}
+        seen = {f.path for f in found.files} | {s.path for s in found.skipped if s.may_be_readable_later}
         gone = [s for path, s in stamps.items() if path not in seen and target.covers(path)]
         if not gone or not (self.kb.config.ingest.prune if self.request.prune is None else self.request.prune):
             return

@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from urllib.parse import quote
 
 from kb.records import Chunk, Citation
 from kb.store.database import raise_revision, transaction
@@ -57,15 +56,16 @@ def chunks_of_document(connection: sqlite3.Connection, doc_id: int) -> list[Chun
 def _to_chunk(row: tuple[object, ...]) -> Chunk:
     (chunk_id, doc_id, source, path, title, headings, text, tokens, position, start, end, *rest) = row
     start_line, end_line, page, section, text_hash, indexed_at, tags = rest
+    heading_path = tuple(json.loads(str(headings)))
     return Chunk(
         chunk_id=chunk_id,  # type: ignore[arg-type]
         doc_id=doc_id,  # type: ignore[arg-type]
         source=str(source),
         path=str(path),
         title=str(title),
-        heading_path=tuple(json.loads(str(headings))),
+        heading_path=heading_path,
         text=str(text),
-        citation=make_citation(str(path), start_line, end_line, page, section),  # type: ignore[arg-type]
+        citation=make_citation(str(path), start_line, end_line, page, section or _last_headings(heading_path)),  # type: ignore[arg-type]
         token_count=tokens,  # type: ignore[arg-type]
         position=position,  # type: ignore[arg-type]
         start=start,  # type: ignore[arg-type]
@@ -76,10 +76,17 @@ def _to_chunk(row: tuple[object, ...]) -> Chunk:
     )
 
 
+def _last_headings(heading_path: tuple[str, ...]) -> str | None:
+    """Where in a document a chunk is, for formats whose places have no number."""
+    return " > ".join(heading_path[-2:]) or None
+
+
 def make_citation(
     path: str, start_line: int | None, end_line: int | None, page: int | None, section: str | None
 ) -> Citation:
-    """A place as path, uri and parts; `%` and `#` in the path are percent-encoded so that the uri can be split again.
+    """A place as path, uri and parts; a section has no form of its own in a uri, it stands beside it.
+
+    `%` and `#` in the path are percent-encoded so that the uri can be split again.
 
     >>> make_citation("a#b.md", 12, 34, None, None).uri
     'a%23b.md#L12-L34'
@@ -89,8 +96,6 @@ def make_citation(
         fragment = f"#L{start_line}" if end_line in (None, start_line) else f"#L{start_line}-L{end_line}"
     elif page is not None:
         fragment = f"#page={page}"
-    elif section:
-        fragment = f"#{quote(section, safe=' !:,.()')}".replace(" ", "%20")
     uri = path.replace("%", "%25").replace("#", "%23") + fragment
     return Citation(path=path, uri=uri, start_line=start_line, end_line=end_line, page=page, section=section)
 

@@ -247,7 +247,7 @@ def test_finding_a_document_by_what_a_user_types(store: sqlite3.Connection) -> N
         ((12, 34, None, None), "p.md#L12-L34"),
         ((7, 7, None, None), "p.md#L7"),
         ((None, None, 13, None), "p.md#page=13"),
-        ((None, None, None, "cell 3"), "p.md#cell%203"),
+        ((None, None, None, "cell 3"), "p.md"),
         ((None, None, None, None), "p.md"),
     ],
 )

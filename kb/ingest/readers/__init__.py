@@ -22,7 +22,7 @@ __all__ = ["READERS", "Reader", "read_file", "reader_for"]
 _CODE_NAMES = tuple(key if key in FILE_NAMES else f".{key}" for key in LAYOUTS)
 _TEXT_NAMES = tuple(
     ".txt .text .log .adoc .asciidoc .tex .org .wiki .csv .tsv .json .jsonl .ndjson .geojson .yaml .yml .toml .xml .ini "
-    ".cfg .conf .env .properties .rss .atom .xsd .plist .vtt .srt .po .bib .eml .diff .patch .me .nfo license notice "
+    ".cfg .conf .env .properties .rss .atom .xsd .plist .vtt .srt .po .bib .eml .diff .patch .nfo license notice "
     "authors copying changelog readme todo news contributors maintainers codeowners".split()
 )
 

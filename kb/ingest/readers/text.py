@@ -11,9 +11,8 @@ from kb.ingest.readers.lines import Lines
 from kb.records import Block, Parsed
 
 _LATEX_LEVELS = {"part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4}
-_LATEX_HEADING = re.compile(
-    rf"\\({'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]]*\])?\{{(.+)\}}\s*(?:\\label\{{[^}}]*\}})?\s*$"
-)
+_LATEX_HEADING = re.compile(rf"\\({'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]]*\])?\{{(.+)\}}\s*$")
+_LATEX_LABEL = re.compile(r"\\label\{[^}]*\}|(?<!\\)%.*")
 _MARKED_HEADING = {
     ".adoc": re.compile(r"(={1,6}) (\S.*)$"),
     ".asciidoc": re.compile(r"(={1,6}) (\S.*)$"),
@@ -54,7 +53,7 @@ def _marked(lines: Lines, extension: str) -> list[Block]:
 def _latex(lines: Lines, extension: str) -> list[Block]:
     headings = []
     for line in range(len(lines)):
-        if match := _LATEX_HEADING.match(lines[line].strip()):
+        if match := _LATEX_HEADING.match(_LATEX_LABEL.sub("", lines[line]).strip()):
             headings.append((line, _LATEX_LEVELS[match.group(1)], " ".join(_TAGGED.sub(" ", match.group(2)).split())))
     return _between(lines, headings)
 

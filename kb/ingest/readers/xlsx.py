@@ -10,12 +10,9 @@ from typing import Any
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.container import open_container
 from kb.ingest.readers.front_matter import primary_language, tags_of
-from kb.ingest.readers.markup import table_text
 from kb.records import Parsed
 
-_MOST_CELLS = 2_000_000  # filled cells read of one workbook: about 100 MB of Python strings
-_MOST_EMPTY_ROWS = 10_000  # in a row; formatted but empty ranges reach to row 1,048,576
-_MOST_COLUMNS = 512
+_MOST_CELLS = 2_000_000  # read of one workbook, empty ones within its rows included: about 100 MB of Python strings
 
 
 def read_xlsx(raw: bytes, path: str) -> Parsed:
@@ -32,6 +29,8 @@ def read_xlsx(raw: bytes, path: str) -> Parsed:
         book = openpyxl.load_workbook(io.BytesIO(raw), read_only=True, data_only=True)
         budget = _MOST_CELLS
         for sheet in book.worksheets:
+            if budget <= 0:
+                break
             composition.add("heading", sheet.title, level=1, section=sheet.title)
             budget = _add_sheet(composition, sheet, budget)
         about = book.properties
@@ -55,9 +54,9 @@ def _add_sheet(composition: Composition, sheet: Any, budget: int) -> int:
         left, right = min(cells[0] for cells in filled if cells), max(cells[-1] for cells in filled if cells)
         area = f"{get_column_letter(left + 1)}{first_row}:{get_column_letter(right + 1)}{first_row + len(rows) - 1}"
         cut = [[*row, *[""] * (right + 1 - len(row))][left : right + 1] for row in rows]
-        text = "\n".join(row[0] for row in cut) if left == right else table_text(cut)
+        text = "\n".join(" | ".join(row).rstrip(" |") for row in cut)
         composition.add("table" if left != right else "paragraph", text, section=f"{sheet.title}!{area}")
-        budget -= sum(map(len, filled))
+        budget -= sum(map(len, rows))
         if budget <= 0:
             break
     return budget
@@ -66,21 +65,19 @@ def _add_sheet(composition: Composition, sheet: Any, budget: int) -> int:
 def _tables(sheet: Any) -> Iterator[tuple[int, list[list[str]]]]:
     """Runs of rows that have text, each with the number of its first row."""
     rows: list[list[str]] = []
-    empty = 0
     # Dimensions that the file declares may be wrong, or the whole sheet: rows are read as they are stored.
     sheet.reset_dimensions()
-    for number, cells in enumerate(sheet.iter_rows(max_col=_MOST_COLUMNS, values_only=True), start=1):
+    number = filled = 0
+    for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
         row = [_shown(value) for value in cells]
         if any(row):
-            empty = 0
             rows.append(row)
-            continue
-        if rows:
+            filled += len(row)
+            if filled > _MOST_CELLS:
+                break
+        elif rows:
             yield number - len(rows), rows
             rows = []
-        empty += 1
-        if empty > _MOST_EMPTY_ROWS:
-            return
     if rows:
         yield number - len(rows) + 1, rows
 
@@ -93,4 +90,4 @@ def _shown(value: object) -> str:
         return value.isoformat(" ").removesuffix(" 00:00:00")
     if isinstance(value, float):
         return f"{value:.15g}"
-    return one_line(str(value))
+    return one_line(value).replace("|", "¦") if isinstance(value, str) else str(value)

@@ -1,0 +1,115 @@
+"""A real home with the fixture corpus, made once per test run, and the command line called as a user calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from kb.cli.invocation import hoist_global_options, wants_json
+from kb.cli.main import run
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "fixtures" / "corpus"
+SHARED_DATA = ROOT.parent / "shared" / "data"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a call gave back."""
+
+    code: int
+    out: str
+    err: str
+
+    def json(self) -> Any:
+        """The last line of stdout, as JSON."""
+        return json.loads(self.out.splitlines()[-1])
+
+    def events(self) -> list[Any]:
+        """Every line of stdout, as JSON."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+Call = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the machine's user is read or written; no Ollama is asked unless a test starts one."""
+    for name in [n for n in os.environ if n.startswith("KB_")] + ["NO_COLOR", "VISUAL", "EDITOR"]:
+        monkeypatch.delenv(name, raising=False)
+    cache = tmp_path / "xdg-cache"
+    cache.mkdir()
+    (cache / "kb").symlink_to(encoder_cache)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path / name.lower()))
+    monkeypatch.setenv("KB_LLM__PROVIDER", "extractive")
+
+
+@pytest.fixture
+def kb(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Call:
+    """kb("search", "x", home=…, stdin=…) in this process: exit code and both streams."""
+
+    def call(*arguments: str | Path, home: Path | None = None, stdin: str | bytes | None = None) -> Result:
+        words = [str(a) for a in arguments] + (["--home", str(home)] if home else [])
+        words = hoist_global_options(words)
+        capfd.readouterr()
+        if stdin is not None:
+            import io
+
+            raw = stdin.encode() if isinstance(stdin, str) else stdin
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw), encoding="utf-8"))
+        code = run(words, wants_json(words))
+        captured = capfd.readouterr()
+        return Result(int(code), captured.out, captured.err)
+
+    return call
+
+
+@pytest.fixture
+def kb_process() -> Callable[..., subprocess.Popen[bytes]]:
+    """kb_process("ingest", …, home=…): a real process, for what only a process can show."""
+
+    def start(*arguments: str | Path, home: Path, **options: Any) -> subprocess.Popen[bytes]:
+        words = [sys.executable, "-m", "kb", *(str(a) for a in arguments), "--home", str(home)]
+        return subprocess.Popen(words, **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options))
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
+    """A home with fixtures/corpus ingested; shared by all workers, never written to."""
+    root = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    home = root / "corpus_master"
+    with FileLock(root / "corpus_master.lock"):
+        if not (home / "kb.sqlite").exists():
+            cache = root / "corpus_cache"
+            cache.mkdir()
+            (cache / "kb").symlink_to(encoder_cache)
+            environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+            words = [sys.executable, "-m", "kb", "ingest", str(CORPUS), "--home", str(root / "unfinished"), "--quiet"]
+            subprocess.run(words, env=environment, check=True, capture_output=True)
+            (root / "unfinished").rename(home)
+    return home
+
+
+@pytest.fixture
+def corpus_home(corpus_master: Path, tmp_path: Path) -> Iterator[Path]:
+    """A copy of the fixture home, for a test to do with as it likes."""
+    home = tmp_path / "home"
+    shutil.copytree(corpus_master, home)
+    yield home
