@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -22,7 +21,7 @@ from typing import Any
 from kb.config import EmbeddingConfig
 from kb.embed.encoder import TextEncoder, open_encoder
 
-TOKENS_PER_TEXT = 200
+TEXT_TOKENS = (120, 200, 240, 160, 220, 250, 180, 210)  # as chunks of a target of 200 come out; 197 on average
 ROUNDS = 3
 PROCESSES = 5
 
@@ -42,20 +41,28 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         encoder = open_encoder(EmbeddingConfig(), Path(folder), print)
         texts = cut_texts(encoder, given.folder, given.texts)
-        print(f"{encoder.describe()}\n{len(texts)} texts of {TOKENS_PER_TEXT} tokens")
+        print(f"{encoder.describe()}\n{len(texts)} texts of {min(TEXT_TOKENS)} to {max(TEXT_TOKENS)} tokens")
         seconds = [time_query(folder, prepare=encoder) for _ in range(PROCESSES)]
         print(f"one query, whole process  {statistics.median(seconds):.3f} s (median of {PROCESSES})")
         compare_throughput(encoder, texts)
 
 
 def cut_texts(encoder: TextEncoder, folder: Path, count: int) -> list[str]:
-    """Texts of TOKENS_PER_TEXT tokens from the Markdown files of a folder, repeated when there are too few."""
+    """Texts of TEXT_TOKENS, in turn, from the Markdown files of a folder; repeated when there are too few."""
     text = "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in sorted(folder.rglob("*.md")))
-    if not text:
-        sys.exit(f"no .md file in {folder}")
-    starts = encoder.token_starts(text)[::TOKENS_PER_TEXT]
-    texts = [text[start:end] for start, end in pairwise(starts)] or [text]
-    return [texts[row % len(texts)] for row in range(count)]
+    starts = encoder.token_starts(text)
+    if len(starts) <= max(TEXT_TOKENS):
+        sys.exit(f"too little Markdown in {folder}")
+    texts: list[str] = []
+    first = 0
+    while len(texts) < count:
+        last = first + TEXT_TOKENS[len(texts) % len(TEXT_TOKENS)]
+        if last >= len(starts):
+            first = 0
+            continue
+        texts.append(text[starts[first] : starts[last]])
+        first = last
+    return texts
 
 
 def time_query(cache: str, prepare: TextEncoder) -> float:

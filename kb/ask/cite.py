@@ -19,6 +19,10 @@ _REFUSALS = re.compile(
     r"|\b(?:insufficient|not\s+enough|no)\s+evidence\b",
     re.IGNORECASE,
 )
+# The sentence the prompt asks a refusal for, at the beginning: a verdict whatever follows, a marker included.
+_VERDICT = re.compile(
+    r"[\W_]*(?:근거(?:가|는)?\s*(?:부족|불충분)|the\s+evidence\s+is\s+(?:insufficient|not\s+sufficient))", re.I
+)
 
 
 def find_markers(text: str) -> list[int]:
@@ -35,13 +39,18 @@ def has_refusal_phrase(text: str) -> bool:
     return _REFUSALS.search(text) is not None
 
 
+def begins_with_refusal(text: str) -> bool:
+    """True when the text begins with the sentence that the prompt asks a refusal for."""
+    return _VERDICT.match(text) is not None
+
+
 def judge(text: str, packed_markers: Sequence[int]) -> tuple[bool, RefusalReason | None]:
     """(grounded, refusal reason) of a complete answer, by the form of its citations.
 
-    Grounded: not empty, at least one marker, every marker stands for a packed passage. Everything else is the model's
-    own refusal, a silent ungrounded answer included.
+    Grounded: at least one marker, every marker stands for a packed passage, and it does not begin with the refusal
+    that the prompt asks for. Everything else is the model's own refusal, a silent ungrounded answer included.
     """
     markers = find_markers(text)
-    if text.strip() and markers and set(markers) <= set(packed_markers):
+    if markers and set(markers) <= set(packed_markers) and not begins_with_refusal(text):
         return True, None
     return False, "llm_self_judge"

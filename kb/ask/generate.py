@@ -16,6 +16,7 @@ class Generated:
 
     finish_reason   None when it was not asked
     first_token_at  time.perf_counter() of the first piece, None without one
+    is_interrupted  a Ctrl-C ended it
     """
 
     text: str = ""
@@ -23,12 +24,13 @@ class Generated:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     first_token_at: float | None = None
+    is_interrupted: bool = False
 
 
 def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Generated:
     """Run the model to its end.
 
-    raises  ModelError when nothing could be generated; a Ctrl-C in the middle gives what came so far as aborted
+    raises  ModelError when nothing could be generated; a Ctrl-C in the middle gives what came so far, aborted and interrupted
     """
     pieces: list[str] = []
     first_token_at: float | None = None
@@ -43,5 +45,5 @@ def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[
             pieces.append(event.text)
             on_token(event.text)
     except KeyboardInterrupt:
-        return Generated("".join(pieces), "aborted", None, None, first_token_at)
+        return Generated("".join(pieces), "aborted", None, None, first_token_at, is_interrupted=True)
     raise MalformedResponse("the model's stream ended without saying so", fix="try again, or another --model")

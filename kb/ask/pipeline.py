@@ -18,6 +18,7 @@ from kb.ask.records import (
     Answer,
     AnswerCitation,
     AnswerEvent,
+    AnswerInterrupted,
     AnswerRetrieval,
     AskRequest,
     EmbeddingRef,
@@ -27,10 +28,12 @@ from kb.ask.records import (
     RefusalReason,
     Usage,
 )
+from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence, GenerateRequest, ModelRef
-from kb.records import SearchRequest, SearchResponse
-from kb.search.pipeline import check_request, search
+from kb.llm.registry import configured_reference
+from kb.records import Chunk, SearchRequest, SearchResponse
+from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
 from kb.store.documents import utc_text
 from kb.text import estimate_tokens
@@ -41,12 +44,16 @@ NEAR_CANDIDATES = 3
 
 @dataclass(slots=True)
 class Progress:
-    """What is known of an answer so far; `finish` turns it into the record, whatever way it ended."""
+    """What is known of an answer so far; `_finish` turns it into the record, whatever way it ended.
+
+    ranked  the hits' chunks with their scores, best first
+    """
 
     request: AskRequest
     began: float
     template: Template
     response: SearchResponse
+    ranked: list[tuple[Chunk, float]]
     embedding: EmbeddingRef | None
     model: ModelRef
     packed: list[PackedChunk] = field(default_factory=list)
@@ -59,10 +66,11 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
 
     on_event  told of the retrieval and of every piece of text as it comes; what it raises does not end the answer
     returns   the answer, after it has been stored
-    raises    InvalidInput, NotIndexed; ModelError when the model could not be used at all
+    raises    InvalidInput, NotIndexed; ModelError when the model could not be used at all; AnswerInterrupted after a
+              Ctrl-C while the model wrote
     """
     began = time.perf_counter()
-    tell = _safely(on_event)
+    tell = _safely(on_event, kb)
     progress = _retrieve(kb, request, began)
     tell(AnswerEvent(event="retrieval", hits=progress.response.hits))
     refused = _gate(progress, kb.config.rag.score_gate)
@@ -76,7 +84,10 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
         model, progress.prompt, lambda text: tell(AnswerEvent(event="token", text=text))
     )
     if progress.generated.finish_reason == "aborted":
-        return _finish(kb, progress, grounded=False, reason="llm_stream_aborted")
+        aborted = _finish(kb, progress, grounded=False, reason="llm_stream_aborted")
+        if progress.generated.is_interrupted:
+            raise AnswerInterrupted(aborted)
+        return aborted
     if progress.generated.finish_reason == "length":
         return _finish(kb, progress, grounded=False, reason="llm_truncated")
     grounded, reason = judge(progress.generated.text, [p.marker for p in progress.packed])
@@ -84,17 +95,21 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
 
 
 def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
+    if not request.question.strip():
+        raise InvalidInput("the question is empty", fix="say what to ask, for example: kb ask 'Who owns a value?'")
     query = SearchRequest(request.question, request.mode, request.k, request.filters, None, request.explain)
-    check_request(query)
-    response = search(kb, query)
-    model_id, _, dimensions = kb.stored_encoder()
+    with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
+        response = search(kb, query)
+        chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
+        model_id, _, dimensions = kb.stored_encoder()
     return Progress(
         request=request,
         began=began,
         template=template_for(kb.config.rag.prompt_template_version, question_language(request.question)),
         response=response,
+        ranked=[(chunks[hit.chunk_id], hit.score) for hit in response.hits],
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
-        model=ModelRef("none", "none"),
+        model=configured_reference(kb.config.llm),
     )
 
 
@@ -108,11 +123,9 @@ def _gate(progress: Progress, score_gate: float) -> RefusalReason | None:
 
 def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> None:
     request, template, llm = progress.request, progress.template, kb.config.llm
-    chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in progress.response.hits])
-    ranked = [(chunks[h.chunk_id], h.score) for h in progress.response.hits if h.chunk_id in chunks]
     fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.question)
     budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)
-    progress.packed = pack_chunks(ranked, budget)
+    progress.packed = pack_chunks(progress.ranked, budget)
     similarity = {hit.chunk_id: hit.retrieval.vector_score for hit in progress.response.hits}
     progress.prompt = GenerateRequest(
         system=template.system,
@@ -162,7 +175,8 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         created_at=utc_text(),
         explanation=_explain(progress) if request.explain else None,
     )
-    save(kb, answer, progress.packed, progress.prompt, generated, request)
+    if not request.is_evaluation:
+        save(kb, answer, progress.packed, progress.prompt, generated, request)
     return answer
 
 
@@ -175,9 +189,14 @@ def _shown(
         cited = find_markers(progress.generated.text)
         return progress.generated.text, tuple(AnswerCitation(marker=n, citation=places[n]) for n in cited)
     near = progress.response.hits[:NEAR_CANDIDATES]
-    lines = [progress.template.refusal]
+    template = progress.template
+    said: dict[RefusalReason | None, str] = {
+        "llm_stream_aborted": template.aborted,
+        "llm_truncated": template.truncated,
+    }
+    lines = [said.get(reason, template.refusal)]
     if reason == "score_gate":
-        lines.append(progress.template.near.format(gate=kb.config.rag.score_gate))
+        lines.append(template.near.format(gate=kb.config.rag.score_gate))
         lines += [f" · {hit.citation.uri} (score {hit.retrieval.fusion_score:.2f})" for hit in near]
     return "\n".join(lines), tuple(AnswerCitation(marker=None, citation=hit.citation) for hit in near)
 
@@ -198,15 +217,17 @@ def _milliseconds(began: float, moment: float | None) -> float | None:
     return None if moment is None else round((moment - began) * 1000, 1)
 
 
-def _safely(on_event: OnEvent) -> OnEvent:
-    """A listener that has gone away (a closed pipe) must not cost the user the stored answer."""
+def _safely(on_event: OnEvent, kb: KnowledgeBase) -> OnEvent:
+    """A listener that fails or has gone away must not cost the user the stored answer: it is told nothing more."""
     alive = [True]
 
     def tell(event: AnswerEvent) -> None:
         if alive[0]:
             try:
                 on_event(event)
-            except (OSError, ValueError):
+            except Exception as error:
                 alive[0] = False
+                if not isinstance(error, BrokenPipeError):  # whoever closes a pipe knows
+                    kb.notify(f"the answer cannot be shown as it comes: {error!r}")
 
     return tell

@@ -23,7 +23,8 @@ class Template:
     stop          text that ends the answer: the model has begun to write a new question
     refusal       what a refusal says to the user
     near          the line above the nearest places, {gate} being the threshold they missed
-    insufficient  the sentence the model is asked for when the evidence does not suffice
+    aborted       what is said of an answer that broke off
+    truncated     what is said of an answer that was cut at its length limit
     """
 
     system: str
@@ -31,7 +32,8 @@ class Template:
     stop: str
     refusal: str
     near: str
-    insufficient: str
+    aborted: str
+    truncated: str
 
 
 # The Korean wording is the contract's; the English says the same.
@@ -49,7 +51,8 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             stop="\n\n[질문]",
             refusal="근거 부족. KB 에 해당 내용 없음.",
             near="가까운 후보 (모두 임계 {gate} 미만):",
-            insufficient="근거가 부족하다",
+            aborted="답변이 중간에 끊겼다.",
+            truncated="답변이 길이 제한에서 잘렸다.",
         ),
         "en": Template(
             system=(
@@ -63,7 +66,8 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             stop="\n\n[Question]",
             refusal="Not enough evidence. The knowledge base does not cover this.",
             near="Nearest places (all below the gate {gate}):",
-            insufficient="the evidence is insufficient",
+            aborted="The answer broke off before its end.",
+            truncated="The answer was cut at its length limit.",
         ),
     }
 }

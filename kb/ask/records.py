@@ -17,9 +17,10 @@ RefusalReason = Literal[
 class AskRequest:
     """One question as the user put it.
 
-    k            passages to retrieve at most
-    temperature  None takes the configured one; so does seed
-    explain      keep the packed texts with the answer, and the trace in it
+    k              passages to retrieve at most
+    temperature    None takes the configured one; so does seed
+    explain        keep the packed texts with the answer, and the trace in it
+    is_evaluation  not the user's own question: the answer is given back and not stored among theirs
     """
 
     question: str
@@ -30,6 +31,7 @@ class AskRequest:
     seed: int | None = None
     explain: bool = False
     session_id: str | None = None
+    is_evaluation: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,7 @@ class Answer:
     answer          what to show; for a refusal the refusal, never what the model made up
     grounded        every marker is known and there is at least one
     refusal_reason  None when grounded
+    model           who wrote it; where no model was asked, the one that is configured, without a digest
     """
 
     schema_version: Literal["answer.v1"] = "answer.v1"
@@ -152,3 +155,14 @@ class AnswerEvent:
     hits: tuple[Hit, ...] | None = None
     text: str | None = None
     trace_id: str | None = None
+
+
+class AnswerInterrupted(KeyboardInterrupt):
+    """A Ctrl-C ended an answer; what came of it is stored.
+
+    answer  the refusal, llm_stream_aborted
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer

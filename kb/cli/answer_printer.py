@@ -12,9 +12,10 @@ from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.text import split_sentences
 
-# A refusal says so in its first sentence; no more than this is held back to see.
-HELD_BACK_CHARS = 60
+# A refusal says so in its first sentence; of one that does not end, no more than this is held back to see.
+HELD_BACK_CHARS = 200
 
 REASONS = {
     "no_chunks": "nothing was found",
@@ -38,7 +39,6 @@ class AnswerPrinter:
         self.streams = streams
         self._held = ""
         self._printed = ""
-        self._is_refusal = False
 
     def on_event(self, event: AnswerEvent) -> None:
         """See `kb.ask.pipeline.ask`."""
@@ -51,20 +51,15 @@ class AnswerPrinter:
             self._stream(event.text)
 
     def _stream(self, text: str) -> None:
-        if self._is_refusal:
-            return
         self._held += text
-        if not self._printed:
-            self._is_refusal = has_refusal_phrase(self._held)
-            if self._is_refusal or len(self._held) < HELD_BACK_CHARS:
-                return
-        self._write(self._held)
+        if self._printed or (_has_first_sentence(self._held) and not has_refusal_phrase(self._held)):
+            self._write(self._held)
 
     def _write(self, text: str) -> None:
+        # Noted first: a Ctrl-C may come as soon as it is out.
+        self._printed, self._held = self._printed + text, ""
         sys.stdout.write(harmless(text))
         sys.stdout.flush()
-        self._printed += text
-        self._held = ""
 
     def finish(self, answer: Answer) -> None:
         """Print what is left: the answer when it was not streamed, the places, the footer."""
@@ -82,10 +77,14 @@ class AnswerPrinter:
         else:
             if self._printed:
                 say()
-                say(styled("✗ the text above is not an answer: it does not stand on the documents", "red"))
+                say(
+                    styled(f"✗ the text above is not an answer: {REASONS[answer.refusal_reason or 'no_chunks']}", "red")
+                )
             say(styled(harmless(answer.answer), "yellow"))
         self._print_places(answer)
         say(self._footer(answer))
+        if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
+            say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
         if answer.explanation:
             self._print_explanation(answer)
 
@@ -110,7 +109,7 @@ class AnswerPrinter:
         )
         used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
         parts = [
-            harmless_line(answer.model.id),
+            harmless_line(answer.model.id) if answer.retrieval.chunks_used else "no model asked",
             answer.prompt_template_version,
             used,
             f"{answer.usage.latency_ms:.0f} ms",
@@ -126,3 +125,8 @@ class AnswerPrinter:
         for packed in answer.explanation.packed:
             say(styled(f"[#{packed.marker}] {harmless_line(packed.citation.uri)} score {packed.score:.3f}", "bold"))
             say(harmless(packed.text))
+
+
+def _has_first_sentence(text: str) -> bool:
+    """True when text follows its first sentence, or that one is too long to wait for."""
+    return len(text) >= HELD_BACK_CHARS or len(split_sentences(text)) > 1

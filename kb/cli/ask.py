@@ -49,14 +49,15 @@ def ask(
 ) -> None:
     """Ask a question: a cited answer, or an honest refusal (exit 1)."""
     from kb.ask.pipeline import ask as run_ask
-    from kb.ask.records import AskRequest
+    from kb.ask.records import AnswerInterrupted, AskRequest
     from kb.cli.answer_printer import AnswerPrinter
 
     extractive = model == "extractive"
     config = invocation.config(
         search__mode=mode,
         rag__k=k,
-        llm__provider="extractive" if extractive else None,
+        # Who names a model wants that one: no fallback to another, as "auto" would make.
+        llm__provider="extractive" if extractive else "ollama" if model else None,
         llm__model=None if extractive else model,
         llm__temperature=temperature,
         llm__seed=seed,
@@ -72,7 +73,11 @@ def ask(
     )
     printer = AnswerPrinter(as_json=invocation.json, streams=_streams(stream, invocation))
     with invocation.open(config) as kb:
-        answer = run_ask(kb, request, printer.on_event)
+        try:
+            answer = run_ask(kb, request, printer.on_event)
+        except AnswerInterrupted as interrupted:
+            printer.finish(interrupted.answer)
+            raise
     printer.finish(answer)
     if not answer.grounded:
         raise typer.Exit(ExitCode.NOTHING)

@@ -89,7 +89,8 @@ def _quotable(text: str) -> Iterator[tuple[UnitKind, str]]:
         if kind == "code":
             yield "code", neutralize_markers(_cut_lines(block))
             continue
-        for start, end in split_sentences(block):
+        # A row stays whole: a sentence out of one of its cells would have lost what the row is about.
+        for start, end in [(0, len(block))] if _TABLE_ROW.match(block) else split_sentences(block):
             sentence = block[start:end]
             if any(c.isalnum() for c in _LINK.sub("", _LINK.sub("", sentence))):
                 yield "prose", neutralize_markers(_cut_clause(sentence))

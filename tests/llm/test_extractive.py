@@ -77,6 +77,7 @@ class TestSentences:
             ("- first\n- second\n  goes on\n\n1. third\n2. fourth", ["first", "second goes on", "third", "fourth"]),
             ("- [x] done task", ["done task"]),
             ("| a | b |\n|---|:-:|\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
+            ("| Sat | Count the vests. There are 14 |", ["| Sat | Count the vests. There are 14 |"]),
             ("---\n\n***\n\ntext", ["text"]),
             ("![image](a.png)\n\n[link](b.md)\n\n- [Home](/) [Next](/n)\n\nsee [this](c.md)", ["see [this](c.md)"]),
             ("https://example.org/a\n\n[1]: https://example.org\n\ntext", ["text"]),

@@ -12,7 +12,8 @@ from kb.config import Config, LlmConfig
 from kb.errors import ConfigInvalid, ModelError, ModelNotPulled
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.ollama import OllamaModel
-from kb.llm.registry import PROVIDERS, choose_model
+from kb.llm.protocol import ModelRef
+from kb.llm.registry import PROVIDERS, choose_model, configured_reference
 from tests.llm.recorded_server import MODEL, RecordedServer, Reply, error, free_port
 
 
@@ -25,6 +26,20 @@ def test_every_provider_of_the_config_has_a_builder() -> None:
     choices = LlmConfig.__dataclass_fields__["provider"].metadata["choices"]
     assert set(choices) == {"auto", *PROVIDERS}
     assert Config().llm.provider == "auto"
+
+
+@pytest.mark.parametrize(
+    ("provider", "named"),
+    [
+        ("auto", ModelRef("m:1b", "auto")),
+        ("ollama", ModelRef("m:1b", "ollama")),
+        ("extractive", ExtractiveModel().reference()),
+    ],
+)
+def test_what_is_configured_is_known_without_asking(provider: str, named: ModelRef) -> None:
+    with RecordedServer() as server:
+        assert configured_reference(LlmConfig(provider=provider, model="m:1b", endpoint=server.url)) == named
+        assert server.requests == []
 
 
 def test_auto_takes_ollama_when_it_has_the_model() -> None:

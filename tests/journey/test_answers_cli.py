@@ -1,0 +1,81 @@
+"""kb answers list, show; and what an answer cites, read again from the files."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from tests.journey.conftest import CORPUS, Call
+from tests.journey.ollama import QUESTION
+
+
+def test_list_and_show(kb: Call, corpus_home: Path) -> None:
+    assert kb("answers", "list", home=corpus_home).code == 1
+    kb("ask", QUESTION, "--mode", "lexical", home=corpus_home)
+    kb("ask", "zzyzx?\x1b[xyzzy", "--mode", "lexical", home=corpus_home)
+    result = kb("answers", "list", home=corpus_home)
+    refused, grounded = result.out.splitlines()
+    assert result.code == 0
+    assert refused.endswith("✗ no_chunks  zzyzx?␛[xyzzy")
+    assert grounded.endswith(f"✓  {QUESTION}")
+    listed = kb("answers", "list", "--json", "-n", "1", home=corpus_home).json()
+    jsonschema.validate(listed, json.loads(kb("schema", "answer_list.v1").out))
+    assert [row["refusal_reason"] for row in listed["answers"]] == ["no_chunks"]
+
+    trace = grounded.split()[0]
+    for beginning in (trace, trace.upper(), trace[:-1]):
+        shown = kb("answers", "show", beginning, home=corpus_home)
+        assert shown.code == 0
+        assert trace in shown.out
+        assert "The mirror must be cleaned every 14 days. [#1]" in shown.out
+    whole = kb("answers", "show", trace, "--json", home=corpus_home).json()
+    jsonschema.validate(whole, json.loads(kb("schema", "stored_answer.v1").out))
+    assert whole["answer"]["packed"][0]["path"] == "guide/marigold-telescope.md"
+    assert whole["answer"]["citations"][0]["uri"] == "guide/marigold-telescope.md#L28-L35"
+
+
+@pytest.mark.parametrize("name", ["nosuch", "0", "", "%"])
+def test_show_what_is_not_one_answer(kb: Call, corpus_home: Path, name: str) -> None:
+    for _ in range(2):
+        kb("ask", "zzyzx?", "--mode", "lexical", home=corpus_home)
+    result = kb("answers", "show", name, home=corpus_home)
+    assert result.code == 2
+    assert "kb answers list" in result.err
+
+
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        (QUESTION, "guide/*.md"),
+        ("How long does cleaning the mirror take?", "guide/marigold-telescope.md"),
+        ("마리골드 거울은 며칠마다 청소해야 하나요?", "ko/*.md"),
+        ("구명조끼는 몇 벌이어야 하나요?", "ko/daily-checklist.md"),
+        ("How high is the weather mast and what stands on it?", "guide/weather-mast.rst"),
+        ("How is a job sent to the lampd interface?", "code/lamp-api.rst"),
+        ("When was the lamp put out for good?", "notes/history.txt"),
+        ("What does error code mean?", "ops/error-codes.csv"),
+        ("May people walk over the tide?", "code/tide_filter.rs"),
+        ("Which picture is taken next in the exposure queue?", "code/lamp_queue.py"),
+        ("What happened when the dome jammed?", "ops/incident#31-dome-jam.md"),
+    ],
+)
+def test_quotes_stand_in_the_cited_lines(kb: Call, corpus_home: Path, question: str, path: str) -> None:
+    answer = kb("ask", question, "--path", path, "--json", home=corpus_home).json()
+    assert answer["grounded"], answer["answer"]
+    cited = {c["marker"]: c["citation"] for c in answer["citations"]}
+    quotes = re.findall(r"(.+?) \[#(\d+)\](?=\s|$)", answer["answer"], re.S)
+    assert {int(marker) for _, marker in quotes} == set(cited)
+    for quote, marker in quotes:
+        place = cited[int(marker)]
+        lines = (CORPUS / place["path"]).read_text(encoding="utf-8").splitlines()
+        assert bare(quote.removesuffix("…")) in bare("\n".join(lines[place["start_line"] - 1 : place["end_line"]]))
+
+
+def bare(text: str) -> str:
+    """Text without white space, fences and the marks at the start of its lines."""
+    lines = re.sub(r"^(?:\s*(?:[>*+-]|\d+[.)]|//[/!]?|```\S*)\s*)+", "", text, flags=re.M)
+    return re.sub(r"\s|```", "", lines)
