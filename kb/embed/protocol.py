@@ -12,16 +12,18 @@ if TYPE_CHECKING:
 class Encoder(Protocol):
     """Turns texts into vectors of unit length.
 
-    model_id    the configured name
-    digest      sha256 over weights, tokenizer, pooling and limits: equal digests make comparable vectors
-    dimensions  length of every vector
-    max_tokens  longer texts are cut by the model, special tokens not counted
+    model_id         the configured name
+    digest           sha256 over weights, tokenizer, pooling and limits: equal digests make comparable vectors
+    dimensions       length of every vector
+    max_tokens       longer texts are cut by the model, special tokens not counted
+    document_prefix  put before every document: the configured one, else the model's own
     """
 
     model_id: str
     digest: str
     dimensions: int
     max_tokens: int
+    document_prefix: str
 
     def encode_documents(
         self,
