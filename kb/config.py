@@ -65,7 +65,7 @@ class SearchConfig:
     mode: str = key("hybrid", "when --mode is not given", choices=("lexical", "vector", "hybrid"))
     depth: int = key(100, "how deep each retriever's list goes into the fusion", low=1, high=10_000)
     rrf_k: int = key(60, "the constant of reciprocal rank fusion (Cormack et al. 2009)", low=1, high=10_000)
-    title_weight: float = key(1.0, "weight of a match in the document's title, against 1 for the text", low=0, high=100)
+    title_weight: float = key(0.5, "weight of a match in the document's title, against 1 for the text", low=0, high=100)
     heading_weight: float = key(1.0, "weight of a match in the headings above, against 1 for the text", low=0, high=100)
     exact_up_to_chunks: int = key(
         100_000, "vector search is exact up to this many chunks, approximate beyond", low=1, high=100_000_000

@@ -177,7 +177,13 @@ class KnowledgeBase:
     def _discard(self, name: str, stamp: IndexStamp) -> None:
         """Forget an index that cannot be opened, unless another process has replaced it meanwhile."""
         if read_stamp(self._index_folder, name) == stamp:
-            (self._index_folder / f"{name}.json").unlink(missing_ok=True)
+            try:
+                (self._index_folder / f"{name}.json").unlink(missing_ok=True)
+            except OSError as error:
+                raise IndexOutOfDate(
+                    f"the {name} index cannot be opened, nor replaced: {error.strerror}",
+                    fix=f"make {self._index_folder} writable, or run kb reindex as its owner",
+                ) from error
 
     def _tell_rebuild(self, stamp: IndexStamp | None, name: str, state: CorpusState) -> None:
         if stamp and stamp.revision != state.revision:
@@ -185,6 +191,8 @@ class KnowledgeBase:
             self.notify(f"rebuilding the {name} index ({behind})")
         elif stamp:
             self.notify(f"rebuilding the {name} index (it was built from other documents or by another version)")
+        else:
+            self.notify(f"building the {name} index (there is none that can be read)")
 
     # ---- encoder
 

@@ -53,7 +53,7 @@ def to_json(record: object) -> str:
         # A lone surrogate: only in what the user typed, since readers replace those of documents.
         import json
 
-        return json.dumps(msgspec.to_builtins(record))
+        text = json.dumps(msgspec.to_builtins(record), ensure_ascii=False, separators=(",", ":"))
     return TERMINAL_DANGERS.sub(lambda match: _escape(match.group()), text)
 
 

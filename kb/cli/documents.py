@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,6 +12,11 @@ import typer
 from kb.cli import filters as f
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.errors import ExitCode, InvalidInput, NotFound
+from kb.knowledge_base import KnowledgeBase
+from kb.records import Document
+
+# An id with more digits than SQLite's 64-bit integers is nobody's.
+MAX_ID_DIGITS = 18
 
 
 @command
@@ -28,7 +34,7 @@ def list_(
     from kb.cli.render import print_documents
     from kb.cli.views import DocumentList
     from kb.store.documents import list_documents
-    from kb.store.filters import allowed_documents
+    from kb.store.filters import allowed_documents, no_match
 
     chosen = f.make_filters(tag, source, path, type, lang, since, until)
     with invocation.open(invocation.config()) as kb:
@@ -40,6 +46,7 @@ def list_(
     else:
         print_documents(documents)
     if not documents:
+        invocation.notify("no documents yet; fill it with: kb ingest FOLDER" if chosen.is_empty() else no_match(chosen))
         raise typer.Exit(ExitCode.NOTHING)
 
 
@@ -55,12 +62,12 @@ def show(
     from kb.cli.terminal import harmless, harmless_line, say, styled
     from kb.cli.views import DocumentView, document_text, parse_line_range, select_lines
     from kb.store.chunks import chunks_of_document, fetch_chunks
-    from kb.store.documents import find_document
 
     with invocation.open(invocation.config()) as kb:
         number = target.removeprefix("chunk:")
-        if number.isdigit() and not lines:
-            chunk = fetch_chunks(kb.connection, [int(number)]).get(int(number))
+        if number.isdecimal() and not lines:
+            chunk_id = int(number) if len(number) <= MAX_ID_DIGITS else 0
+            chunk = fetch_chunks(kb.connection, [chunk_id]).get(chunk_id)
             if chunk is None:
                 raise NotFound(f"no chunk {number}", fix="a search shows chunk ids with --json; documents are doc:ID")
             if invocation.json:
@@ -71,7 +78,7 @@ def show(
             say(styled(harmless_line(chunk.citation.uri), "cyan", "bold"))
             say(harmless(chunk.text))
             return
-        document = find_document(kb.connection, target)
+        document = _find_named(kb, target)
         first_line, text = document_text(chunks_of_document(kb.connection, document.doc_id))
     if lines:
         wanted = parse_line_range(lines)
@@ -94,15 +101,13 @@ def open_(
 
     Without an editor, or in a pipe, print where it is.
     """
-    from pathlib import Path
-
     from kb.cli.terminal import harmless_line, say
     from kb.cli.views import Place, parse_citation, shown_path
-    from kb.store.documents import find_document, source_roots
+    from kb.store.documents import source_roots
 
     wanted = parse_citation(citation)
     with invocation.open(invocation.config()) as kb:
-        document = find_document(kb.connection, wanted.path)
+        document = _find_named(kb, wanted.path)
         root = source_roots(kb.connection)[document.source]
     if root is None:
         raise InvalidInput(f"{document.path} came from standard input, there is no file", fix="kb show it instead")
@@ -142,7 +147,7 @@ def rm(
     from kb.cli.terminal import harmless_line, say, tell
     from kb.cli.views import Removal
     from kb.records import Filters
-    from kb.store.documents import find_document, list_documents, remove_documents, remove_unused_embeddings
+    from kb.store.documents import list_documents, remove_documents, remove_unused_embeddings
     from kb.store.filters import allowed_documents
     from kb.store.lock import writer_lock
 
@@ -162,7 +167,7 @@ def rm(
             matched = []
             if any(c in target for c in "*?[") or target.endswith("/"):
                 matched = allowed_documents(kb.connection, Filters(sources=sources, paths=(target,))) or []
-            doc_ids += matched or [find_document(kb.connection, target).doc_id]
+            doc_ids += matched or [_find_named(kb, target).doc_id]
         documents = list_documents(kb.connection, doc_ids)
         if not documents:
             raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
@@ -181,3 +186,20 @@ def rm(
         say(f"removed {harmless_line(name)}")
     if not invocation.quiet:
         tell(f"{len(names)} removed; their files are untouched")
+
+
+def _find_named(kb: KnowledgeBase, name: str) -> Document:
+    """The document a user means: by its stored name, or by its file's path on this machine, as --paths prints it.
+
+    raises  NotFound
+    """
+    from kb.store.documents import find_document, source_roots
+
+    try:
+        return find_document(kb.connection, name)
+    except NotFound:
+        file = Path(os.path.abspath(Path(name).expanduser()))
+        for source, root in source_roots(kb.connection).items():
+            if root is not None and file.is_relative_to(root):
+                return find_document(kb.connection, f"{source}/{file.relative_to(root).as_posix()}")
+        raise

@@ -44,11 +44,16 @@ def make_filters(
 ) -> Filters:
     """The options as a record: OR within one option, AND between them."""
     return Filters(
-        tags=tuple(tag or ()),
-        sources=tuple(source or ()),
-        paths=tuple(path or ()),
-        types=tuple(type or ()),
-        languages=tuple(lang or ()),
+        tags=_as_text(tag),
+        sources=_as_text(source),
+        paths=_as_text(path),
+        types=_as_text(type),
+        languages=_as_text(lang),
         since=since,
         until=until,
     )
+
+
+def _as_text(values: list[str] | None) -> tuple[str, ...]:
+    """Bytes that are no UTF-8 stand in arguments as lone surrogates, which SQLite refuses; no stored name has them."""
+    return tuple(value.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for value in values or ())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -16,7 +16,9 @@ from typing import Annotated, Any
 
 import typer
 
+from kb import __version__
 from kb.config import Config, default_home, load_config
+from kb.errors import ConfigNotFound
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 
 PANEL = "Global options"
@@ -65,12 +67,27 @@ JsonOption = Annotated[bool, typer.Option("--json", help="print JSON, for script
 QuietOption = Annotated[bool, typer.Option("--quiet", help="no progress, no messages", show_default=False)]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="say more", show_default=False)]
 
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"kb {__version__}")
+        raise typer.Exit
+
+
+VersionOption = Annotated[
+    bool,
+    typer.Option(
+        "--version", help="print the version and exit", is_eager=True, callback=_print_version, show_default=False
+    ),
+]
+
 GLOBAL_OPTIONS: dict[str, tuple[Any, Any]] = {
     "home": (HomeOption, None),
     "config": (ConfigOption, None),
     "json": (JsonOption, False),
     "quiet": (QuietOption, False),
     "verbose": (VerboseOption, False),
+    "version": (VersionOption, False),
 }
 
 
@@ -94,12 +111,18 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def invocation_from(given: dict[str, Any]) -> Invocation:
-    """Flags, else environment, else default. Paths are expanded here, once."""
+    """Flags, else environment, else default. Paths are expanded here, once.
+
+    raises  ConfigNotFound for a named file that is not there, whether or not the command would read it
+    """
     home = given["home"] or os.environ.get("KB_HOME")
     config = given["config"] or os.environ.get("KB_CONFIG")
+    config_path = _absolute(config) if config else None
+    if config_path and not config_path.is_file():
+        raise ConfigNotFound(f"no config file at {config_path}", fix="correct --config or KB_CONFIG, or leave it out")
     return Invocation(
         home=_absolute(home) if home else default_home(os.environ),
-        config_path=_absolute(config) if config else None,
+        config_path=config_path,
         json=given["json"],
         quiet=given["quiet"],
         verbose=given["verbose"],
@@ -110,27 +133,39 @@ def _absolute(path: str) -> Path:
     return Path(path).expanduser().absolute()
 
 
-def hoist_global_options(arguments: list[str]) -> list[str]:
+def hoist_global_options(arguments: list[str], groups: Collection[str] = ()) -> list[str]:
     """Global options that stand before the command, put behind it: `kb --json search x` → `kb search --json x`.
+
+    groups  names that are followed by the name of a command: the options go behind that one
 
     >>> hoist_global_options(["--home", "h", "--json", "search", "x"])
     ['search', '--home', 'h', '--json', 'x']
+    >>> hoist_global_options(["--json", "answers", "list"], {"answers"})
+    ['answers', 'list', '--json']
     """
-    moved: list[str] = []
-    rest = list(arguments)
-    while rest and rest[0].startswith("-"):
-        name = rest[0].split("=", 1)[0]
+    moved, rest = _split_leading(arguments)
+    if not rest or rest[0].startswith("-"):
+        return [*rest, *moved]
+    if rest[0] in groups:
+        more, inner = _split_leading(rest[1:])
+        if not inner or inner[0].startswith("-"):
+            return [rest[0], *inner]
+        return [rest[0], inner[0], *moved, *more, *inner[1:]]
+    return [rest[0], *moved, *rest[1:]]
+
+
+def _split_leading(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """The global options at the front, and what follows them."""
+    at = 0
+    while at < len(arguments):
+        name, separator, _ = arguments[at].partition("=")
         if name in ("--home", "--config"):
-            size = 1 if "=" in rest[0] else 2
-        elif name in ("--json", "--quiet", "--verbose"):
-            size = 1
+            at += 1 if separator else 2
+        elif arguments[at] in ("--json", "--quiet", "--verbose"):
+            at += 1
         else:
             break
-        moved += rest[:size]
-        rest = rest[size:]
-    if not rest or rest[0].startswith("-"):
-        return rest
-    return [rest[0], *moved, *rest[1:]] if moved else rest
+    return arguments[:at], arguments[at:]
 
 
 def wants_json(arguments: list[str]) -> bool:

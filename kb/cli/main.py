@@ -13,7 +13,16 @@ from importlib import import_module
 import typer
 
 from kb import __version__
-from kb.cli.invocation import hoist_global_options, wants_json
+from kb.cli.invocation import (
+    ConfigOption,
+    HomeOption,
+    JsonOption,
+    QuietOption,
+    VerboseOption,
+    VersionOption,
+    hoist_global_options,
+    wants_json,
+)
 from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
 
 # name → module:function, in the order of `kb --help`. A trailing * marks a group of commands.
@@ -33,23 +42,20 @@ COMMANDS = {
     "backup": "kb.cli.upkeep:backup",
     "schema": "kb.cli.upkeep:schema",
 }
+GROUPS = frozenset(name[:-1] for name in COMMANDS if name.endswith("*"))
 
 
 def main() -> None:
     """The console script."""
-    arguments = hoist_global_options(sys.argv[1:])
-    if not arguments:
-        run(["--help"], json=False)
-        sys.exit(ExitCode.USER_ERROR)
-    json = wants_json(arguments)
+    json = wants_json(sys.argv[1:])
     _protect_stdout(json)
-    sys.exit(run(arguments, json))
+    sys.exit(run(sys.argv[1:], json))
 
 
 def run(arguments: list[str], json: bool) -> int:
     """Run one command line; returns the exit code. Errors are printed here and nowhere else."""
     try:
-        code = _call(arguments)
+        code = _call(hoist_global_options(arguments, GROUPS), json)
         sys.stdout.flush()
         return code
     except KbError as error:
@@ -62,20 +68,30 @@ def run(arguments: list[str], json: bool) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except Exception as error:
-        known = _known_cause(error)
+        known = _known_cause(error, arguments)
         return _print_error(known, json) if known else _print_bug(error, json)
 
 
-def _call(arguments: list[str]) -> int:
+def _call(arguments: list[str], json: bool) -> int:
+    if not arguments or (len(arguments) == 1 and arguments[0] in GROUPS):
+        if json:
+            raise InvalidInput("no command given", fix=f"see: {' '.join(['kb', *arguments])} --help")
+        _call([*arguments, "--help"], json)
+        return ExitCode.USER_ERROR
     app = build_app(arguments)
     try:
         result = app(args=arguments, prog_name="kb", standalone_mode=False)
     except typer.Abort:
         raise KeyboardInterrupt from None
+    except SystemExit as leaving:
+        if isinstance(leaving.__context__, BrokenPipeError):  # typer's own answer to a closed pipe is exit 1
+            raise leaving.__context__ from None
+        raise
     except typer.TyperException as error:
         message = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
-        name = f"{arguments[0]} " if arguments and arguments[0] in _names() else ""
-        raise InvalidInput(message.rstrip("."), fix=f"see: kb {name}--help") from error
+        name = f"{arguments[0]} " if arguments[0] in _names() else ""
+        hint = "put several words in quotes; " if "unexpected extra argument" in message else ""
+        raise InvalidInput(message.rstrip("."), fix=f"{hint}see: kb {name}--help") from error
     return int(result) if isinstance(result, int) else ExitCode.DONE
 
 
@@ -107,11 +123,14 @@ def build_app(arguments: list[str]) -> typer.Typer:
 
 
 def _root(
-    version: bool = typer.Option(False, "--version", help="print the version and exit", is_eager=True),
+    home: HomeOption = None,
+    config: ConfigOption = None,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+    version: VersionOption = False,
 ) -> None:
-    if version:
-        print(f"kb {__version__}")
-        raise typer.Exit
+    """Only for --help and the errors of a call without a command: with one, these options stand behind it by now."""
 
 
 def _protect_stdout(json: bool) -> None:
@@ -124,9 +143,11 @@ def _protect_stdout(json: bool) -> None:
         sys.stdout = os.fdopen(real, "w", encoding="utf-8", errors="backslashreplace")
 
 
-def _known_cause(error: Exception) -> KbError | None:
+def _known_cause(error: Exception, arguments: list[str]) -> KbError | None:
     """Faults of the machine that libraries report in their own words, as errors with a fix; None for a bug of ours."""
     text = str(error)
+    if isinstance(error, UnicodeEncodeError) and any("\udc80" <= c <= "\udcff" for a in arguments for c in a):
+        return InvalidInput("an argument holds bytes that are not UTF-8 text", fix="write it in UTF-8")
     if isinstance(error, sqlite3.OperationalError) and ("locked" in text or "busy" in text):
         return Locked(f"the store is busy: {text}", fix="try again in a moment")
     if isinstance(error, sqlite3.OperationalError) and ("full" in text or "I/O" in text or "readonly" in text):

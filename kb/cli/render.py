@@ -19,10 +19,15 @@ def print_hits(response: SearchResponse, *, heading: bool = False, quiet: bool =
         place = " > ".join(dict.fromkeys([hit.title, *hit.heading_path]))
         say(f"    {styled(harmless_line(place), 'dim')}")
         say(f"    {highlighted(hit.snippet, hit.highlights)}")
-    if not response.hits and not quiet:
-        tell(f"no hits. {response.hint}")
+    tell_empty(response, quiet=quiet)
     if response.trace:
         print_trace(response.trace)
+
+
+def tell_empty(response: SearchResponse, *, quiet: bool) -> None:
+    """The line under an empty result: what was tried."""
+    if not response.hits and not quiet:
+        tell(f"no hits. {response.hint}")
 
 
 def _scores(hit: Hit) -> str:
@@ -51,11 +56,12 @@ def _ranking_text(rows: tuple[RankedChunk, ...], most: int = 10) -> str:
     return (shown or "(empty)") + (f"  … {len(rows)} in all" if len(rows) > most else "")
 
 
-def print_paths(response: SearchResponse, roots: Mapping[str, str | None]) -> None:
+def print_paths(response: SearchResponse, roots: Mapping[str, str | None], *, quiet: bool = False) -> None:
     """One `path:line` a hit, for editors and fzf; without the line where the format has none."""
     for hit in response.hits:
         path = harmless_line(shown_path(roots.get(hit.source), hit.path))
         say(f"{path}:{hit.citation.start_line}" if hit.citation.start_line else path)
+    tell_empty(response, quiet=quiet)
 
 
 def print_documents(documents: list[Document]) -> None:

@@ -63,7 +63,7 @@ def search(
 
                 print(to_json(response), flush=bulk)
             elif paths:
-                print_paths(response, roots)
+                print_paths(response, roots, quiet=invocation.quiet)
             else:
                 print_hits(response, heading=bulk, quiet=invocation.quiet)
     if not any_hit:

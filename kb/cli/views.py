@@ -86,7 +86,10 @@ class SchemaList:
     schemas: tuple[str, ...]
 
 
-_URI = re.compile(r"(?P<path>[^#]*)(?:#(?:L(?P<start>\d+)(?:-L(?P<end>\d+))?|page=(?P<page>\d+)|.*))?")
+# A `#` that begins none of our fragments belongs to the path, as people write it; in our own uris it is encoded.
+_URI = re.compile(
+    r"(?P<path>.+?)(?:#(?:L(?P<start>\d{1,9})(?:-L?(?P<end>\d{1,9}))?|page=(?P<page>\d{1,9})))?", re.DOTALL
+)
 
 
 def parse_citation(text: str) -> Citation:
@@ -94,10 +97,10 @@ def parse_citation(text: str) -> Citation:
 
     raises  InvalidInput
     """
-    if colon := re.fullmatch(r"(.+):(\d+)", text):
+    if colon := re.fullmatch(r"(.+):(\d{1,9})", text, re.DOTALL):
         text = f"{colon[1].replace('%', '%25').replace('#', '%23')}#L{colon[2]}"
     match = _URI.fullmatch(text)
-    if not match or not match["path"]:
+    if not match or not match["path"].strip() or re.fullmatch(r"#(L\d+.*|page=\d+)", text):
         raise InvalidInput(f"'{text}' is not a citation", fix="write it as path#L12-L34, path#page=3 or path:12")
     start, end, page = (int(match[name]) if match[name] else None for name in ("start", "end", "page"))
     return Citation(path=unquote(match["path"]), uri=text, start_line=start, end_line=end or start, page=page)
@@ -108,7 +111,7 @@ def parse_line_range(text: str) -> tuple[int, int]:
 
     raises  InvalidInput
     """
-    match = re.fullmatch(r"L?(\d+)(?:-L?(\d+))?", text.strip())
+    match = re.fullmatch(r"L?(\d{1,9})(?:-L?(\d{1,9}))?", text.strip())
     if not match or int(match[1]) < 1 or int(match[2] or match[1]) < int(match[1]):
         raise InvalidInput(f"'{text}' is not a range of lines", fix="write it as 12-34")
     return int(match[1]), int(match[2] or match[1])
@@ -119,13 +122,15 @@ def document_text(chunks: list[Chunk]) -> tuple[int | None, str]:
     if not chunks or chunks[0].citation.start_line is None:
         return None, "\n\n".join(c.text for c in chunks)
     lines: list[str] = []
+    end = 0
     for chunk in chunks:
         first = (chunk.citation.start_line or 1) - 1
         rows = chunk.text.split("\n")
         if len(lines) == first + 1:  # the chunk goes on in the line where the last one stopped
-            lines[-1] += " " + rows[0]
+            lines[-1] += " " * (chunk.start - end) + rows[0]
             rows = rows[1:]
         lines += [""] * (first - len(lines)) + rows
+        end = chunk.end
     return 1, "\n".join(lines)
 
 

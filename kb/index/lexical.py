@@ -6,10 +6,13 @@ weight each. One segment, in chunk id order, so that equal scores come out in ch
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from tempfile import TemporaryDirectory
+from typing import Any, Protocol, cast
 
 from kb.errors import IndexOutOfDate
 from kb.index.stamp import IndexStamp
@@ -58,6 +61,9 @@ def build_lexical_index(
         count += 1
     writer.commit()
     writer.wait_merging_threads()
+    # Tantivy makes these two private to their owner; whoever may read the home may read its index.
+    for name in ("meta.json", ".managed.json"):
+        shutil.copymode(path / ".tantivy-meta.lock", path / name)
     return IndexStamp(place="", revision=revision, state=state, format=FORMAT, rows=count, kind="tantivy")
 
 
@@ -77,6 +83,15 @@ def _joined(text: str) -> str:
     return " ".join(_SEPARATORS.sub("_", term) for term in analyze(text))
 
 
+def _mirror_read_only(path: Path) -> TemporaryDirectory[str]:
+    """A folder of links to an index that may only be read: Tantivy must open a lock file beside the files it reads."""
+    mirror = TemporaryDirectory(prefix="kb-")
+    for file in path.iterdir():
+        if file.suffix != ".lock":
+            (Path(mirror.name) / file.name).symlink_to(file)
+    return mirror
+
+
 class TantivyIndex:
     """A built index, opened for searching."""
 
@@ -84,8 +99,11 @@ class TantivyIndex:
         import tantivy
 
         self._tantivy: Any = tantivy
+        self._mirror: TemporaryDirectory[str] | None = None
         try:
-            index = tantivy.Index.open(str(path))
+            if not os.access(path, os.W_OK):
+                self._mirror = _mirror_read_only(path)
+            index = tantivy.Index.open(self._mirror.name if self._mirror else str(path))
         except ValueError as error:
             raise IndexOutOfDate(
                 f"the lexical index cannot be opened: {error}", fix="rebuild it: kb reindex"
@@ -100,7 +118,8 @@ class TantivyIndex:
             return []
         query = self._query(terms, documents)
         found = self._searcher.search(query, limit=depth, count=False).hits
-        chunk_ids: list[int] = self._searcher.fast_field_values("chunk_id", [address for _, address in found])
+        values = self._searcher.fast_field_values("chunk_id", [address for _, address in found])
+        chunk_ids = cast("list[int]", values)
         ranking = [(int(chunk_id), float(score)) for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)]
         return sorted(ranking, key=lambda row: (-row[1], row[0]))
 

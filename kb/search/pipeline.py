@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from kb.records import (
 from kb.search.fuse import fuse_rankings, ranks_of
 from kb.search.snippet import make_snippet
 from kb.store.chunks import fetch_chunks
-from kb.store.filters import allowed_documents, chunk_ids_of
+from kb.store.filters import allowed_documents, chunk_ids_of, no_match
 from kb.text import analyze_query
 
 Ranking = list[tuple[int, float]]
@@ -82,6 +83,8 @@ def check_request(request: SearchRequest) -> None:
         )
     if not 1 <= request.k <= 10_000:
         raise InvalidInput(f"-k is {request.k}", fix="use a number from 1 to 10,000")
+    if request.min_score is not None and math.isnan(request.min_score):
+        raise InvalidInput("--min-score is not a number", fix="use one like 0.5")
 
 
 def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
@@ -151,7 +154,7 @@ def _make_hit(chunk: Chunk, rank: int, score: float, retrieval: Retrieval, terms
 def _explain_empty(kb: KnowledgeBase, request: SearchRequest, found: Retrieved) -> str:
     """One line under an empty result: what was tried, and what would widen it."""
     if found.documents is not None and not found.documents:
-        return "no document passes the filters; kb list shows what there is"
+        return no_match(request.filters)
     where = f"{len(found.documents)} filtered documents" if found.documents is not None else "all documents"
     if request.min_score is not None and (found.lexical or found.vector):
         return f"every hit in {where} scored below --min-score {request.min_score:g}"

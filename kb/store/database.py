@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -65,8 +66,8 @@ def open_for_writing(home: Path) -> sqlite3.Connection:
     path = home / FILE_NAME
     connection = _connect(path, "mode=rwc")
     try:
-        connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
+        _switch_to_wal(connection)
         if applied_migrations(connection) != list(MIGRATION_NAMES):
             _migrate(connection)
     except sqlite3.OperationalError as error:
@@ -88,12 +89,27 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     return connection
 
 
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    """SQLite's own waiting does not cover this switch, and two first ingests may make it at the same moment."""
+    deadline = time.monotonic() + BUSY_TIMEOUT_SECONDS
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
+
+
 def _migrate(connection: sqlite3.Connection) -> None:
     from sqlite_utils import Database
 
     from kb.store.migrations import apply_migrations
 
-    apply_migrations(Database(connection))
+    # Two first ingests may start at the same moment: the one that comes second waits here and finds the work done.
+    with transaction(connection):
+        apply_migrations(Database(connection))
 
 
 def applied_migrations(connection: sqlite3.Connection) -> list[str]:

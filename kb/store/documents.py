@@ -6,6 +6,7 @@ Writing functions raise the corpus revision when what can be found has changed, 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -214,7 +215,7 @@ def find_document(connection: sqlite3.Connection, name: str) -> Document:
 
     raises  NotFound, naming the nearest paths, or all that match when there are several
     """
-    if name.startswith("doc:") and name[4:].isdigit():
+    if re.fullmatch(r"doc:[0-9]{1,18}", name):
         found = list_documents(connection, [int(name[4:])])
         if found:
             return found[0]

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from kb.errors import InvalidInput
 from kb.records import Filters
 from kb.store.chunks import batches_of, marks
+
+SECONDS_PER_DAY = 86_400
+# The most that SQLite's integers hold, about 292 years either side of 1970: years 1 to 9999 can be asked for.
+FARTHEST_NS = 2**63 - 1
 
 
 def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
@@ -20,7 +24,8 @@ def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[
         return None
     where: list[str] = []
     values: list[str | int] = []
-    for column, wanted in (("source", filters.sources), ("type", filters.types), ("language", filters.languages)):
+    languages = tuple(tag.partition("-")[0] for tag in filters.languages)  # documents carry the primary subtag only
+    for column, wanted in (("source", filters.sources), ("type", filters.types), ("language", languages)):
         if wanted:
             where.append(f"lower({column}) IN {marks(wanted)}")
             values += [w.lower() for w in wanted]
@@ -28,16 +33,31 @@ def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[
         tags = [t.lower() for t in filters.tags]
         where.append(f"doc_id IN (SELECT doc_id FROM document_tags WHERE lower(tag) IN {marks(tags)})")
         values += tags
-    if filters.since:
+    if filters.since is not None:
         where.append("mtime_ns >= ?")
         values.append(_moment_ns(filters.since, "--since"))
-    if filters.until:
+    if filters.until is not None:
         where.append("mtime_ns < ?")
         values.append(_moment_ns(filters.until, "--until", whole_day=True))
     clause = f" WHERE {' AND '.join(where)}" if where else ""
     rows = connection.execute(f"SELECT doc_id, path FROM documents{clause} ORDER BY doc_id", values)
     globs = [glob_pattern(g) for g in filters.paths]
     return [doc_id for doc_id, path in rows if not globs or any(g.fullmatch(path) for g in globs)]
+
+
+def no_match(filters: Filters) -> str:
+    """The filters as they were given, for a line that says nothing passes them."""
+    flags = {
+        "tag": filters.tags,
+        "source": filters.sources,
+        "path": filters.paths,
+        "type": filters.types,
+        "lang": filters.languages,
+        "since": () if filters.since is None else (filters.since,),
+        "until": () if filters.until is None else (filters.until,),
+    }
+    given = " ".join(f"--{flag} {value}" for flag, values in flags.items() for value in values)
+    return f"no document passes {given}; kb list shows what there is"
 
 
 def chunk_ids_of(connection: sqlite3.Connection, doc_ids: list[int]) -> list[int]:
@@ -69,7 +89,7 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
             out, i = out + r"(?:.*/)?", i + 3
         elif text.startswith("**", i):
             out, i = out + r".*", i + 2
-        elif text[i] == "[" and (end := text.find("]", i + 2)) > 0:
+        elif text[i] == "[" and (end := text.find("]", i + 3 if text[i + 1 : i + 2] in ("!", "^") else i + 2)) > 0:
             inner = text[i + 1 : end]
             negated = inner[0] in "!^"
             out += f"[{'^' if negated else ''}{re.escape(inner[negated:]).replace(chr(92) + '-', '-')}]"
@@ -77,7 +97,10 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
         else:
             out += {"*": r"[^/]*", "?": r"[^/]"}.get(text[i], re.escape(text[i]))
             i += 1
-    return re.compile(out, re.DOTALL)
+    try:
+        return re.compile(out, re.DOTALL)
+    except re.error as error:
+        raise InvalidInput(f"--path '{glob}' is not a glob: {error.msg}", fix="write it as 'docs/**/*.md'") from error
 
 
 def _moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
@@ -89,6 +112,5 @@ def _moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
         ) from error
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    if whole_day and len(text) <= 10:
-        moment += timedelta(days=1)
-    return int(moment.timestamp() * 1e9)
+    seconds = moment.timestamp() + (SECONDS_PER_DAY if whole_day and len(text) <= 10 else 0)
+    return max(-FARTHEST_NS, min(FARTHEST_NS, int(seconds * 1e9)))

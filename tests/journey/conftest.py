@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -108,8 +108,8 @@ def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path)
 
 
 @pytest.fixture
-def corpus_home(corpus_master: Path, tmp_path: Path) -> Iterator[Path]:
+def corpus_home(corpus_master: Path, tmp_path: Path) -> Path:
     """A copy of the fixture home, for a test to do with as it likes."""
     home = tmp_path / "home"
     shutil.copytree(corpus_master, home)
-    yield home
+    return home

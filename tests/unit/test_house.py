@@ -50,6 +50,7 @@ HEAVY = {
     "openpyxl",
     "docutils",
     "rank_bm25",
+    "pytrec_eval",
     "py3langid",
 }
 

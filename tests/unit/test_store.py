@@ -135,9 +135,13 @@ def test_what_is_removed_leaves_no_vector(store: sqlite3.Connection) -> None:
 
 
 def test_a_failing_transaction_leaves_nothing(store: sqlite3.Connection) -> None:
-    with pytest.raises(RuntimeError), transaction(store):
-        store.execute("INSERT INTO sources VALUES ('x', NULL)")
-        raise RuntimeError
+    def fail() -> None:
+        with transaction(store):
+            store.execute("INSERT INTO sources VALUES ('x', NULL)")
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert documents.source_roots(store) == {}
 
 

@@ -1,5 +1,7 @@
 """The analyzer, sentences, spans and token estimates."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,7 +63,7 @@ def test_any_text_can_be_analysed_the_same_way_twice(text: str) -> None:
 def test_spans_lie_in_the_text_in_order(text: str) -> None:
     spans = match_spans(text, frozenset(analyze(text)[:3]))
     assert all(0 <= a < b <= len(text) for a, b in spans)
-    assert all(left[1] < right[0] for left, right in zip(spans, spans[1:], strict=False))
+    assert all(left[1] < right[0] for left, right in pairwise(spans))
 
 
 def test_spans_of_matches() -> None:

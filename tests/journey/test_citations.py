@@ -1,0 +1,83 @@
+"""Every citation of every format leads to the text it stands for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kb.config import Config
+from kb.knowledge_base import open_knowledge_base
+from kb.records import Chunk
+from kb.store.chunks import fetch_chunks
+from kb.store.documents import list_documents, source_roots
+from tests.journey.conftest import ROOT, Call
+
+WITH_LINES = {"markdown", "text", "restructuredtext", "code"}
+
+
+def chunks_with_files(home: Path) -> list[tuple[str, Path, Chunk]]:
+    """Every chunk as (document type, file, chunk)."""
+    with open_knowledge_base(home, Config()) as kb:
+        roots = source_roots(kb.connection)
+        found = []
+        for document in list_documents(kb.connection):
+            file = Path(roots[document.source] or "") / document.path
+            chunks = fetch_chunks(kb.connection, document.chunk_ids)
+            assert chunks, document.path
+            found += [(document.type, file, chunk) for chunk in chunks.values()]
+        return found
+
+
+def check_citations(home: Path) -> set[str]:
+    """Returns the types that were met."""
+    types = set()
+    for kind, file, chunk in chunks_with_files(home):
+        types.add(kind)
+        cited = chunk.citation
+        if kind in WITH_LINES:
+            assert cited.start_line is not None, file
+            assert cited.end_line is not None, file
+            lines = file.read_text(encoding="utf-8-sig").split("\n")
+            assert 1 <= cited.start_line <= cited.end_line <= len(lines), cited.uri
+            assert chunk.text in "\n".join(lines[cited.start_line - 1 : cited.end_line]), cited.uri
+            assert cited.uri.rpartition("#")[2] in (
+                f"L{cited.start_line}",
+                f"L{cited.start_line}-L{cited.end_line}",
+            )
+        else:
+            assert (cited.start_line, cited.end_line) == (None, None)
+            assert cited.page is not None or cited.section, f"{file}: chunk {chunk.position} has no place"
+            assert cited.page is None or cited.uri.endswith(f"#page={cited.page}")
+    return types
+
+
+def test_every_citation_of_the_corpus(corpus_home: Path) -> None:
+    assert check_citations(corpus_home) >= WITH_LINES | {"html", "notebook"}
+
+
+@pytest.fixture
+def formats_home(kb: Call, tmp_path: Path) -> Path:
+    home = tmp_path / "formats"
+    assert kb("ingest", ROOT / "fixtures" / "formats", home=home).code == 0
+    return home
+
+
+def test_every_citation_of_every_format(kb: Call, formats_home: Path) -> None:
+    assert check_citations(formats_home) >= WITH_LINES | {"html", "notebook", "pdf", "docx", "pptx", "xlsx", "epub"}
+    for document in kb("list", "--json", home=formats_home).json()["documents"]:
+        shown = kb("show", f"doc:{document['doc_id']}", home=formats_home)
+        assert (shown.code, bool(shown.out.strip())) == (0, True)
+
+
+def test_shown_lines_are_the_lines_of_the_file(kb: Call, corpus_home: Path) -> None:
+    """A document put together from its chunks has each line where the file has it."""
+    for kind, file, chunk in chunks_with_files(corpus_home):
+        if kind not in WITH_LINES or chunk.position > 2:
+            continue
+        cited = chunk.citation
+        wanted = f"{cited.start_line}-{cited.end_line}"
+        shown = kb("show", f"doc:{chunk.doc_id}", "--lines", wanted, "--json", home=corpus_home).json()
+        lines = file.read_text(encoding="utf-8-sig").split("\n")[(cited.start_line or 1) - 1 : cited.end_line]
+        assert shown["text"].split("\n") == lines, cited.uri
+        assert shown["start_line"] == cited.start_line
