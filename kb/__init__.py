@@ -1,6 +1,6 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
-records, errors, text, fingerprint, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, config, wire   the ground: what everything talks about
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale

@@ -17,12 +17,32 @@ ANALYZER_VERSION = 1
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 # Marks that belong to the word before them but are no \w: Latin accents, Hebrew and Arabic points, the Indic blocks.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
-_WORD = re.compile(rf"[A-Za-z](?:\+\+|#)(?![\w+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
-_RUNS = re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}._]+")
-_HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_ASCII_WORD = re.compile(r"[A-Za-z](?:\+\+|#)(?![\w+#])|\w+(?:['._]\w+)*", re.ASCII)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN = re.compile(r"[a-z']+|\d+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """Words of any script. Compiled when the first text needs it: the classes take 5 ms, and most queries are ASCII."""
+    return re.compile(rf"[A-Za-z](?:\+\+|#)(?![\w+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
+
+
+@cache
+def _runs() -> re.Pattern[str]:
+    """Stretches of one word with and without spaces between words."""
+    return re.compile(rf"[{_UNSPACED}]+|[^{_UNSPACED}._]+")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(rf"[{_UNSPACED}]")
+
+
+def _has_unspaced(text: str) -> bool:
+    return not text.isascii() and _unspaced().search(text) is not None
+
 
 # The shortest list that helps BM25 on questions: function words and question words, none that carries a topic.
 STOP_WORDS = frozenset(
@@ -57,7 +77,8 @@ def analyze(text: str) -> list[str]:
     ['소유', '유권', '권이', '이란']
     """
     terms: list[str] = []
-    for word in _WORD.findall(unicodedata.normalize("NFKC", text)):
+    words = _ASCII_WORD.findall(text) if text.isascii() else _words().findall(unicodedata.normalize("NFKC", text))
+    for word in words:
         found = _known_words.get(word)
         if found is None:
             found = tuple(_word_terms(word))
@@ -86,15 +107,15 @@ def _word_terms(word: str) -> list[str]:
         return [_stem(folded)]
     if word[-1] in "+#":
         return [folded, folded[0]]
-    if _HAS_UNSPACED.search(word):
-        return [t for run in _RUNS.findall(word) for t in _run_terms(run)]
+    if _has_unspaced(word):
+        return [t for run in _runs().findall(word) for t in _run_terms(run)]
     whole = folded.strip("_.'")
     parts = [part for piece in re.split(r"[._]", word) for part in _split_camel(piece)]
     return [whole, *parts] if len(parts) > 1 else [_stem(whole)] if whole else []
 
 
 def _run_terms(run: str) -> list[str]:
-    if not _HAS_UNSPACED.match(run):
+    if not _unspaced().match(run):
         return _word_terms(run)
     return [run[i : i + 2] for i in range(len(run) - 1)] or [run]
 
@@ -113,7 +134,7 @@ def _stem(word: str) -> str:
 def match_spans(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
     """Where any of the index terms stands in a text: [start, end) offsets in order, not overlapping."""
     spans: list[tuple[int, int]] = []
-    for match in _WORD.finditer(text):
+    for match in (_ASCII_WORD if text.isascii() else _words()).finditer(text):
         word = match.group()
         if not terms.isdisjoint(analyze(word)):
             spans.extend(_spans_in_word(word, match.start(), terms))
@@ -127,11 +148,11 @@ def match_spans(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
 
 
 def _spans_in_word(word: str, offset: int, terms: frozenset[str]) -> list[tuple[int, int]]:
-    if not _HAS_UNSPACED.search(word):
+    if not _has_unspaced(word):
         return [(offset, offset + len(word))]
     spans = []
-    for run in _RUNS.finditer(word):
-        if not _HAS_UNSPACED.match(run.group()) or len(run.group()) < 3:
+    for run in _runs().finditer(word):
+        if not _unspaced().match(run.group()) or len(run.group()) < 3:
             if not terms.isdisjoint(analyze(run.group())):
                 spans.append((offset + run.start(), offset + run.end()))
             continue
@@ -180,6 +201,8 @@ def estimate_tokens(text: str) -> int:
     Four characters a token in ASCII prose, one token a character in scripts without spaces, two characters elsewhere:
     measured tokenizers stay below it on prose, and a prompt that is cut is worse than one that is a little short.
     """
-    unspaced = len(_HAS_UNSPACED.findall(text))
-    plain = sum(1 for c in text if c < "\x80") if not text.isascii() else len(text)
+    if text.isascii():
+        return -(-len(text) // 4)
+    unspaced = len(_unspaced().findall(text))
+    plain = sum(1 for c in text if c < "\x80")
     return -(-plain // 4) + unspaced + -(-(len(text) - plain - unspaced) // 2)

@@ -101,8 +101,8 @@ def open_(
 
     Without an editor, or in a pipe, print where it is.
     """
-    from kb.cli.terminal import harmless_line, say
-    from kb.cli.views import Place, parse_citation, shown_path
+    from kb.cli.terminal import harmless_line, say, shown_path
+    from kb.cli.views import Place, parse_citation
     from kb.store.documents import source_roots
 
     wanted = parse_citation(citation)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.errors import ExitCode, InvalidInput
+from kb.config import Config
+from kb.errors import ExitCode, InvalidInput, NotIndexed
+from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 
 
 @command
@@ -41,15 +44,17 @@ def ingest(
     from kb.ingest.pipeline import IngestRequest, ingest_text
     from kb.ingest.pipeline import ingest as run_ingest
 
-    from_stdin = "-" in paths
-    if from_stdin and len(paths) > 1:
-        raise InvalidInput("- reads standard input and stands alone", fix="ingest the other paths in another call")
     config = invocation.config()
+    text = _read_stdin(paths, source, title)
     request = IngestRequest(tuple(Path(p) for p in paths), source, prune, force, dry_run)
-    with invocation.open(config, write=True) as kb, make_listener(invocation) as listener, _stop_on_ctrl_c() as stopped:
+    with (
+        _open(invocation, config, dry_run) as kb,
+        make_listener(invocation) as listener,
+        _stop_on_ctrl_c(invocation.quiet) as stopped,
+    ):
         kb.notify = listener.message
-        if from_stdin:
-            report = ingest_text(kb, sys.stdin.buffer.read(), title or "", listener.on_event)
+        if text is not None:
+            report = ingest_text(kb, text, title or "", request, listener.on_event)
         else:
             report = run_ingest(kb, request, listener.on_event, lambda: bool(stopped), listener.on_embedded)
     print_report(report, invocation)
@@ -59,8 +64,42 @@ def ingest(
         raise typer.Exit(ExitCode.NOTHING)
 
 
+def _read_stdin(paths: list[str], source: str | None, title: str | None) -> bytes | None:
+    """The text on standard input where `-` asks for it; read before anything is opened, so that Ctrl-C just ends it."""
+    if "-" not in paths:
+        if title is not None:
+            raise InvalidInput("--title is for text from standard input", fix="leave it out, or ingest -")
+        return None
+    if len(paths) > 1:
+        raise InvalidInput("- reads standard input and stands alone", fix="ingest the other paths in another call")
+    if source is not None:
+        raise InvalidInput("text from standard input has the source 'stdin'", fix="leave --source out")
+    from kb.ingest.sources import name_text
+
+    name_text(title or "")  # an error for a missing title comes before the text is waited for
+    return sys.stdin.buffer.read()
+
+
 @contextmanager
-def _stop_on_ctrl_c() -> Iterator[list[bool]]:
+def _open(invocation: Invocation, config: Config, dry_run: bool) -> Iterator[KnowledgeBase]:
+    """The knowledge base; for a dry run read-only, or an empty one elsewhere where there is none yet."""
+    if not dry_run:
+        with invocation.open(config, write=True) as kb:
+            yield kb
+        return
+    with ExitStack() as stack:
+        try:
+            kb = stack.enter_context(invocation.open(config))
+        except NotIndexed:
+            from tempfile import TemporaryDirectory
+
+            elsewhere = Path(stack.enter_context(TemporaryDirectory()))
+            kb = stack.enter_context(open_knowledge_base(elsewhere, config, write=True))
+        yield kb
+
+
+@contextmanager
+def _stop_on_ctrl_c(quiet: bool) -> Iterator[list[bool]]:
     """The first Ctrl-C (or SIGTERM) asks to stop after the document in hand, the second stops at once."""
     stopped: list[bool] = []
 
@@ -68,7 +107,9 @@ def _stop_on_ctrl_c() -> Iterator[list[bool]]:
         if stopped:
             raise KeyboardInterrupt
         stopped.append(True)
-        print("\nstopping after the document in hand; Ctrl-C again stops at once", file=sys.stderr, flush=True)
+        if not quiet:
+            # Not print: the signal may have come in the middle of one, and that would be an error.
+            os.write(2, b"\nstopping after the document in hand; Ctrl-C again stops at once\n")
 
     earlier = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -12,14 +12,16 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kb import __version__
 from kb.config import Config, default_home, load_config
 from kb.errors import ConfigNotFound
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
+
+if TYPE_CHECKING:  # a command that only prints its help opens nothing
+    from kb.knowledge_base import KnowledgeBase
 
 PANEL = "Global options"
 
@@ -46,6 +48,8 @@ class Invocation:
 
     def open(self, config: Config, *, write: bool = False) -> KnowledgeBase:
         """The knowledge base of this home; its messages go to stderr."""
+        from kb.knowledge_base import open_knowledge_base
+
         return open_knowledge_base(self.home, config, write=write, notify=self.notify)
 
     def notify(self, message: str) -> None:

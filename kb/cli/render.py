@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from kb.cli.terminal import harmless, harmless_line, highlighted, say, styled, tell
-from kb.cli.views import shown_path
+from kb.cli.terminal import harmless, harmless_line, highlighted, say, shown_path, styled, tell
 from kb.records import Document, Hit, RankedChunk, SearchResponse, SearchTrace
-from kb.status import Status
+
+if TYPE_CHECKING:  # a search prints no status and should not pay for it
+    from kb.status import Status
 
 
 def print_hits(response: SearchResponse, *, heading: bool = False, quiet: bool = False) -> None:

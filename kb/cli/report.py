@@ -16,9 +16,9 @@ def print_report(report: IngestReport, invocation: Invocation) -> None:
 
         print(to_json(report))
         return
-    for warning in report.warnings:
-        tell(f"warning: {warning}")
     if not invocation.quiet:
+        for warning in report.warnings:
+            tell(f"warning: {warning}")
         _print_not_indexed(report, everything=invocation.verbose)
         if invocation.verbose:
             for note in report.notes:

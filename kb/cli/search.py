@@ -41,7 +41,6 @@ def search(
     from kb.cli.render import print_hits, print_paths
     from kb.records import SearchRequest
     from kb.search.pipeline import search as run_search
-    from kb.store.documents import source_roots
 
     config = invocation.config(search__mode=mode, search__k=k)
     if bulk == (query is not None):
@@ -53,6 +52,8 @@ def search(
     roots: dict[str, str | None] = {}
     with invocation.open(config) as kb:
         if paths:
+            from kb.store.documents import source_roots
+
             roots = source_roots(kb.connection)
         for text in queries:
             request = SearchRequest(text, config.search.mode, config.search.k, chosen, min_score, explain)  # type: ignore[arg-type]

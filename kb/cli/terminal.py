@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from pathlib import Path
 from typing import TextIO
 
 from kb.wire import TERMINAL_DANGERS
@@ -70,3 +71,14 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """One line of message, on stderr."""
     print(styled(harmless(text), "dim", stream=sys.stderr), file=sys.stderr, flush=True)
+
+
+def shown_path(root: str | None, path: str) -> str:
+    """A stored path as this machine can open it from the current folder; the stored one when it has no root."""
+    if root is None:
+        return path
+    absolute = Path(root) / path
+    try:
+        return str(absolute.relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(absolute)

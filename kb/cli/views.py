@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import unquote
 
@@ -145,14 +144,3 @@ def select_lines(document: Document, text: str, first_line: int | None, wanted: 
     if wanted[0] > len(lines):
         raise NotFound(f"{document.path} has {len(lines)} lines", fix="ask for lines inside it")
     return "\n".join(lines[wanted[0] - 1 : wanted[1]])
-
-
-def shown_path(root: str | None, path: str) -> str:
-    """A stored path as this machine can open it from the current folder; the stored one when it has no root."""
-    if root is None:
-        return path
-    absolute = Path(root) / path
-    try:
-        return str(absolute.relative_to(Path.cwd()))
-    except (ValueError, OSError):
-        return str(absolute)

@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kb.records import Block, ChunkDraft, Parsed
+from kb.drafts import Block, ChunkDraft, Parsed
 from kb.text import split_sentences
 
 # Bump when the same document would be cut differently.

@@ -20,6 +20,7 @@ from kb.ingest.readers import READERS, Reader, reader_for
 _NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
 _SNIFFED_BYTES = 8_192
 _REFUSED = "cannot be read"
+_BAD_NAME = "its name is not valid UTF-8, or has control characters"
 
 _UNREADABLE_TYPES = {
     "a legacy Office file; save it as .docx, .xlsx or .pptx": "doc dot xls xlt ppt pps pot",
@@ -141,6 +142,8 @@ def scan(
             waiting, walk.links = sorted(walk.links, key=lambda link: os.fsencode(link.path)), []
             for link in waiting:
                 _follow(walk, link)
+    elif not _is_plain(os.path.basename(top)):
+        walk.skip(top, _BAD_NAME)
     else:
         try:
             _take(walk, top, top, os.stat(top))
@@ -192,7 +195,7 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], here: _Folder, waiting: list[_F
         if (name[0] == "." and not walk.config.hidden) or here.rules.is_ignored(entry.path, is_folder=is_folder):
             walk.ignored += 1
         elif not _is_plain(name):
-            walk.skip(entry.path, "its name is not valid UTF-8, or has control characters")
+            walk.skip(entry.path, _BAD_NAME)
         elif is_link:
             walk.links.append(here)
         elif is_folder:

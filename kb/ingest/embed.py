@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from kb.drafts import ChunkDraft
 from kb.ingest.prepare import Prepared, Settings
 from kb.ingest.report import Tally
 from kb.knowledge_base import KnowledgeBase
-from kb.records import ChunkDraft
 from kb.store.chunks import chunks_without_vector, sample_vectors, save_vectors, stored_hashes
 
 HEAL_BATCH_CHUNKS = 128
@@ -54,7 +54,7 @@ def _encode(
     kb: KnowledgeBase,
     texts: dict[str, str],
     expected_texts: int,
-    on_embedded: Callable[[int], None] = lambda chunks: None,
+    on_embedded: Callable[[int], None],
 ) -> dict[str, bytes]:
     if not texts:
         return {}
@@ -68,7 +68,13 @@ def _encode(
     return {h: row.astype("<f4").tobytes() for h, row in zip(texts, matrix, strict=True)}
 
 
-def embed_missing(kb: KnowledgeBase, settings: Settings, tally: Tally, should_stop: Callable[[], bool]) -> int:
+def embed_missing(
+    kb: KnowledgeBase,
+    settings: Settings,
+    tally: Tally,
+    should_stop: Callable[[], bool],
+    on_embedded: Callable[[int], None] = lambda chunks: None,
+) -> int:
     """Give every stored chunk a vector of the present encoder: heals what another encoder or a crash left behind.
 
     returns  how many chunks got one
@@ -77,10 +83,7 @@ def embed_missing(kb: KnowledgeBase, settings: Settings, tally: Tally, should_st
     healed = 0
     if not digest or digest != settings.encoder_digest:
         return healed
-    while not should_stop():
-        rows = chunks_without_vector(kb.connection, digest, HEAL_BATCH_CHUNKS)
-        if not rows:
-            break
+    while not should_stop() and (rows := chunks_without_vector(kb.connection, digest, HEAL_BATCH_CHUNKS)):
         texts: dict[str, str] = {}
         hashes: dict[int, str] = {}
         for row in rows:
@@ -88,7 +91,7 @@ def embed_missing(kb: KnowledgeBase, settings: Settings, tally: Tally, should_st
             hashes[row.chunk_id] = settings.embed_hash(text)
             texts[hashes[row.chunk_id]] = text
         known = stored_hashes(kb.connection, digest, texts)
-        vectors = _encode(kb, {h: t for h, t in texts.items() if h not in known}, len(texts))
+        vectors = _encode(kb, {h: t for h, t in texts.items() if h not in known}, len(texts), on_embedded)
         save_vectors(kb.connection, digest, hashes, vectors)
         tally.vectors_written += len(vectors)
         healed += len(rows)

@@ -7,20 +7,22 @@ next run does the rest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
-from kb.errors import InvalidInput, KbError, NotFound
+from kb.errors import InvalidInput, KbError
 from kb.ingest.discover import Scan, scan
 from kb.ingest.embed import Window, embed_missing, embed_window
+from kb.ingest.plan import Candidate, Plan, make_plan
 from kb.ingest.prepare import Prepared, Settings, hash_bytes, prepare
 from kb.ingest.report import IngestEvent, IngestReport, Outcome, Result, Tally, count_results, make_report
-from kb.ingest.sources import STDIN_SOURCE, Target, place_path
+from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
 from kb.knowledge_base import KnowledgeBase
 from kb.store import documents as stored
-from kb.store.database import corpus_state, write_meta
+from kb.store.chunks import count_missing_vectors
+from kb.store.database import corpus_state, transaction, write_meta
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
 
@@ -47,19 +49,6 @@ class IngestRequest:
     dry_run: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One file that may have to be read: where it is, what the store knows of it."""
-
-    target: Target
-    path: str
-    absolute: Path
-    type: str
-    size_bytes: int
-    mtime_ns: int
-    stamp: Stamp | None
-
-
 def ingest(
     kb: KnowledgeBase,
     request: IngestRequest,
@@ -77,34 +66,49 @@ def ingest(
     """
     if request.source and len(request.paths) > 1:
         raise InvalidInput("--source names one folder, several paths were given", fix="run kb ingest once per folder")
-    with writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify):
+    with _writing(kb, request, should_stop):
         run = _Run(kb, request, on_event, should_stop, on_embedded)
-        on_event(IngestEvent(event="scan_started"))
-        scans = [(target, run.timed("scan", lambda t=target: _scan(kb, t))) for target in run.targets()]  # type: ignore[misc]
-        run.work_through(scans)
-        return run.finish()
+        with run.told():
+            targets = place_paths(request.paths, stored.source_roots(kb.connection), request.source)
+            with run.timing("scan"):
+                scans = [(target, _scan(kb, target)) for target in targets]
+                known = stored.source_roots(kb.connection)
+                stamps = {target.source: stored.document_stamps(kb.connection, target.source) for target in targets}
+                prune = kb.config.ingest.prune if request.prune is None else request.prune
+                plan = make_plan(scans, known, stamps, prune=prune)
+            run.work_through(plan)
+            return run.finish()
 
 
-def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, on_event: OnEvent) -> IngestReport:
-    """Store one text from standard input as a Markdown document named after its title; the same title replaces it."""
-    name = "".join(c if c.isalnum() or c in "._-" else "-" for c in title.strip()).strip("-")
-    if not name:
-        raise InvalidInput("text from standard input needs a title", fix="give one with --title")
-    with writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify):
-        run = _Run(kb, IngestRequest(()), on_event, lambda: False, lambda chunks: None)
-        on_event(IngestEvent(event="scan_started"))
-        on_event(IngestEvent(event="scan_completed", total=1))
-        target = Target(
-            STDIN_SOURCE, Path("/"), Path("/"), is_new=STDIN_SOURCE not in stored.source_roots(kb.connection)
-        )
-        known = {s.path: s for s in stored.document_stamps(kb.connection, STDIN_SOURCE)}
-        path = f"{name}.md"
-        candidate = Candidate(target, path, Path("/dev/stdin"), "markdown", len(raw), time.time_ns(), known.get(path))
-        if target.is_new:
-            stored.save_source(kb.connection, STDIN_SOURCE, None)
-        run.take(candidate, raw, title=title)
-        run.flush()
-        return run.finish()
+def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestRequest, on_event: OnEvent) -> IngestReport:
+    """Store one text from standard input as a Markdown document named after its title; the same title replaces it.
+
+    request  its `force` and `dry_run` hold here too; it names no paths
+    raises   InvalidInput for a title without a word, Locked
+    """
+    path = name_text(title)
+    with _writing(kb, request, lambda: False):
+        run = _Run(kb, request, on_event, lambda: False, lambda chunks: None)
+        with run.told():
+            target = Target(STDIN_SOURCE, Path("/"), Path("/"))
+            known = {s.path: s for s in stored.document_stamps(kb.connection, STDIN_SOURCE)}
+            now = time.time_ns()
+            candidate = Candidate(target, path, Path("/dev/stdin"), "markdown", len(raw), now, known.get(path))
+            if not request.dry_run and STDIN_SOURCE not in stored.source_roots(kb.connection):
+                stored.save_source(kb.connection, STDIN_SOURCE, None)
+            on_event(IngestEvent(event="scan_completed", total=1))
+            run.take(candidate, raw, title=title)
+            run.flush()
+            return run.finish()
+
+
+def _writing(
+    kb: KnowledgeBase, request: IngestRequest, should_stop: Callable[[], bool]
+) -> AbstractContextManager[None]:
+    """The writer's lock, which saying what would be done does not need."""
+    if request.dry_run:
+        return nullcontext()
+    return writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify, should_stop)
 
 
 def _scan(kb: KnowledgeBase, target: Target) -> Scan:
@@ -133,67 +137,46 @@ class _Run:
         self.window_texts = 0
         self.expected_texts = 0
         self.interrupted = False
+        self.finished_files = 0
         self.gone: dict[str, list[Stamp]] = {}
+        self.revision = corpus_state(kb.connection).revision
 
-    # ---- plan
+    @contextmanager
+    def told(self) -> Iterator[None]:
+        """Whatever ends the run, its listener hears of the end."""
+        self.on_event(IngestEvent(event="scan_started"))
+        try:
+            yield
+        except BaseException:
+            self.on_event(IngestEvent(event="aborted", counts=count_results(self.tally.outcomes)))
+            raise
 
-    def targets(self) -> Iterator[Target]:
-        known = stored.source_roots(self.kb.connection)
-        for path in self.request.paths:
-            absolute = path.expanduser().absolute()
-            if not absolute.exists():
-                raise NotFound(f"no such file or folder: {path}", fix="check the path", path=str(path))
-            target = place_path(absolute.resolve(), known, self.request.source)
-            known = known | {target.source: str(target.root)}
-            yield target
-
-    def work_through(self, scans: Sequence[tuple[Target, Scan]]) -> None:
-        candidates: list[Candidate] = []
-        total = sum(len(found.files) + len(found.skipped) for _, found in scans)
-        self.on_event(IngestEvent(event="scan_completed", total=total))
-        for target, found in scans:
-            stamps = {s.path: s for s in stored.document_stamps(self.kb.connection, target.source)}
-            self.tally.ignored += found.ignored
-            for skip in found.skipped:
-                self.settle(Outcome(source=target.source, path=skip.path, result="skipped", reason=skip.reason))
-            candidates += [
-                Candidate(target, f.path, f.absolute, f.type, f.size_bytes, f.mtime_ns, stamps.get(f.path))
-                for f in found.files
-            ]
-            self.note_gone(target, found, stamps)
-            if target.is_new and found.files and not self.request.dry_run:
-                stored.save_source(self.kb.connection, target.source, str(target.root))
-        changed = [c for c in candidates if not self.is_surely_unchanged(c)]
+    def work_through(self, plan: Plan) -> None:
+        """Settle every file of the plan, then forget what is gone; stops between documents when asked to."""
+        self.on_event(IngestEvent(event="scan_completed", total=len(plan.candidates) + len(plan.skipped)))
+        self.tally.ignored += plan.ignored
+        self.tally.warnings += plan.warnings
+        for source, skip in plan.skipped:
+            self.settle(Outcome(source=source, path=skip.path, result="skipped", reason=skip.reason))
+        for stamp in plan.gone:
+            self.gone.setdefault(stamp.content_hash, []).append(stamp)
+        if not self.request.dry_run:
+            for source, root in plan.new_sources.items():
+                stored.save_source(self.kb.connection, source, str(root))
+        changed = [c for c in plan.candidates if not self.is_surely_unchanged(c)]
         self.expected_texts = sum(1 + c.size_bytes // 900 for c in changed)
-        for candidate in candidates:
+        to_read = {id(c) for c in changed}
+        for candidate in plan.candidates:
             if self.should_stop():
                 self.interrupted = True
                 break
-            if self.is_surely_unchanged(candidate):
-                self.settle_unchanged(candidate)
-            else:
+            if id(candidate) in to_read:
                 self.read(candidate)
+            else:
+                self.settle_unchanged(candidate)
         self.flush()
         if not self.interrupted:
             self.prune()
-
-    def note_gone(self, target: Target, found: Scan, stamps: dict[str, Stamp]) -> None:
-        """Collect the documents whose files are gone; none when the root looks empty or was not readable."""
-        seen = {f.path for f in found.files} | {s.path for s in found.skipped if s.may_be_readable_later}
-        gone = [s for path, s in stamps.items() if path not in seen and target.covers(path)]
-        if not gone or not (self.kb.config.ingest.prune if self.request.prune is None else self.request.prune):
-            return
-        if not found.files and not found.skipped:
-            self.tally.warnings.append(
-                f"{target.start} holds no file at all; kept its {len(gone)} documents (an unmounted disk looks like"
-                f" this; to forget them: kb rm --source {target.source})"
-            )
-            return
-        for stamp in gone:
-            if any(stamp.path == u or stamp.path.startswith(f"{u}/") or u in ("", ".") for u in found.unreadable):
-                self.tally.warnings.append(f"kept {target.source}/{stamp.path}: its folder cannot be read")
-            else:
-                self.gone.setdefault(stamp.content_hash, []).append(stamp)
 
     # ---- one file
 
@@ -213,7 +196,7 @@ class _Run:
             with self.timing("read"):
                 raw = candidate.absolute.read_bytes()
         except OSError as error:
-            self.settle(self.outcome(candidate, "failed", f"cannot be read: {error.strerror}", "check its permissions"))
+            self.settle_failed(candidate, f"cannot be read: {error.strerror}", "check its permissions")
             return
         self.take(candidate, raw)
 
@@ -233,7 +216,7 @@ class _Run:
         except KbError as error:
             if moved_from:
                 self.gone.setdefault(content_hash, []).append(moved_from)
-            self.settle(self.outcome(candidate, "failed", error.problem, error.fix))
+            self.settle_failed(candidate, error.problem, error.fix)
             return
         if self.request.dry_run:
             self.settle(prepared.outcome())
@@ -298,8 +281,9 @@ class _Run:
         encoder = self.kb.encoder()
         wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
         if self.kb.stored_encoder() != wanted:
-            for part, value in zip(("model_id", "digest", "dimensions"), wanted, strict=True):
-                write_meta(self.kb.connection, f"encoder_{part}", value)
+            with transaction(self.kb.connection):
+                for part, value in zip(("model_id", "digest", "dimensions"), wanted, strict=True):
+                    write_meta(self.kb.connection, f"encoder_{part}", value)
 
     # ---- the end
 
@@ -311,18 +295,28 @@ class _Run:
             self.settle(Outcome(source=stamp.source, path=stamp.path, result="pruned"))
 
     def finish(self) -> IngestReport:
-        if not self.request.dry_run:
+        """Heal what earlier runs left, bring both indexes up to date, and report."""
+        connection = self.kb.connection
+        has_documents = bool(connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone())
+        if has_documents and not self.request.dry_run:
+            # Even where no file has changed, the vectors may be another encoder's.
+            self.stamp_encoder()
             if not self.interrupted:
                 with self.timing("embed"):
-                    embed_missing(self.kb, self.settings, self.tally, self.should_stop)
-                if self.tally.chunks_written or any(o.result == "pruned" for o in self.tally.outcomes):
-                    stored.remove_unused_embeddings(self.kb.connection)
+                    embed_missing(self.kb, self.settings, self.tally, self.should_stop, self.on_embedded)
+                    # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
+                    is_whole = not self.should_stop() or not count_missing_vectors(
+                        connection, self.settings.encoder_digest
+                    )
+                    self.interrupted = not is_whole
             with self.timing("index"):
-                if self.kb.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-                    self.kb.refresh_lexical(announce=False)
-                    self.kb.refresh_vector(announce=False)
-            if self.tally.chunks_written:
-                self.kb.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                self.kb.refresh_lexical(announce=False)
+                self.kb.refresh_vector(announce=False)
+        if corpus_state(connection).revision != self.revision:
+            if not self.interrupted:
+                stored.remove_unused_embeddings(connection)
+            # Not TRUNCATE: that would wait for every reader to finish, and keep other writers out meanwhile.
+            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         counts = count_results(self.tally.outcomes)
         self.on_event(IngestEvent(event="aborted" if self.interrupted else "completed", counts=counts))
         return make_report(
@@ -339,11 +333,16 @@ class _Run:
     ) -> Outcome:
         return Outcome(source=candidate.target.source, path=candidate.path, result=result, reason=reason, fix=fix)
 
+    def settle_failed(self, candidate: Candidate, problem: str, fix: str | None) -> None:
+        kept = "; its earlier text stays searchable" if candidate.stamp else ""
+        self.settle(self.outcome(candidate, "failed", f"{problem}{kept}", fix))
+
     def settle_unchanged(self, candidate: Candidate) -> None:
         self.settle(self.outcome(candidate, "unchanged"))
 
     def settle(self, outcome: Outcome, ms: dict[str, float] | None = None) -> None:
         self.tally.outcomes.append(outcome)
+        self.finished_files += outcome.result != "pruned"
         self.on_event(
             IngestEvent(
                 event="document_finished",
@@ -352,7 +351,7 @@ class _Run:
                 result=outcome.result,
                 reason=outcome.reason,
                 chunks=outcome.chunks,
-                done=len(self.tally.outcomes),
+                done=self.finished_files,
                 ms={phase: round(value, 2) for phase, value in ms.items()} if ms else None,
             )
         )
@@ -364,7 +363,3 @@ class _Run:
             yield
         finally:
             self.tally.add_ms(phase, (time.perf_counter() - began) * 1000)
-
-    def timed(self, phase: str, work: Callable[[], Scan]) -> Scan:
-        with self.timing(phase):
-            return work()

@@ -11,12 +11,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from kb.config import ChunkingConfig, Config
+from kb.drafts import ChunkDraft, DocumentDraft, Parsed
 from kb.ingest.chunk import CHUNKER_VERSION, chunk_document, embedding_text
 from kb.ingest.language import detect_language
 from kb.ingest.readers import READERS, read_file
 from kb.ingest.report import Outcome, Result, Tally
 from kb.ingest.sources import Target
-from kb.records import ChunkDraft, DocumentDraft, Parsed
 from kb.store.documents import Stamp
 
 if TYPE_CHECKING:
@@ -58,12 +58,12 @@ class Settings:
     def of(cls, config: Config, encoder: Encoder) -> Settings:
         """The settings of a configuration and the encoder it names."""
         chunking: ChunkingConfig = config.chunking
-        room = encoder.max_tokens - len(encoder.token_starts(config.embedding.document_prefix))
+        room = encoder.max_tokens - len(encoder.token_starts(encoder.document_prefix))
         return cls(
             target_tokens=min(chunking.target_tokens, room),
             max_tokens=min(chunking.max_tokens or room, room),
             headings=config.embedding.headings,
-            document_prefix=config.embedding.document_prefix,
+            document_prefix=encoder.document_prefix,
             encoder_digest=encoder.digest,
             token_starts=encoder.token_starts,
         )

@@ -34,7 +34,7 @@ class IngestEvent:
     """One step of an ingest, as NDJSON; exactly one of completed and aborted comes, and comes last.
 
     total   files found by the scan
-    done    files finished so far; chunks embedded so far in `embedded`
+    done    files finished so far, at most `total`: a document that is pruned is no file
     ms      milliseconds of this document per phase
     """
 

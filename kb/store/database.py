@@ -5,7 +5,7 @@ SQLite holds the truth, vectors included. Knows nothing of indexes, encoders or 
 
 from __future__ import annotations
 
-import secrets
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -176,7 +176,7 @@ def corpus_state(connection: sqlite3.Connection) -> CorpusState:
 def raise_revision(connection: sqlite3.Connection) -> None:
     """Mark the corpus as changed; part of the transaction that changes it."""
     connection.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'corpus_revision'")
-    connection.execute("UPDATE meta SET value = ? WHERE name = 'corpus_state'", [secrets.token_hex(8)])
+    connection.execute("UPDATE meta SET value = ? WHERE name = 'corpus_state'", [os.urandom(8).hex()])
 
 
 def read_meta(connection: sqlite3.Connection, name: str) -> str | None:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
+from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import NotFound
-from kb.records import ChunkDraft, Document, DocumentDraft
+from kb.records import Document
 from kb.store.database import raise_revision, transaction
 
 

@@ -12,22 +12,32 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kb.errors import IoError, Locked
 
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
 LOCK_NAME = "write.lock"
+NOTE_NAME = "write.lock.owner"
 POLL_SECONDS = 0.1
+# Of a command line, in the message that says who is writing.
+COMMAND_CHARS = 80
 
 
 def lock_owner(home: Path) -> str | None:
-    """Who holds the lock, as words for a message; None when nobody does."""
+    """Who holds the lock, as words for a message; None when nobody does.
+
+    The lock itself is tried only while there is a note of a living process: a reader that looks must not be what a
+    writer finds in its way.
+    """
     from filelock import FileLock, Timeout
 
-    path = home / LOCK_NAME
-    if not path.exists():
+    if not _is_noted_alive(home):
         return None
     try:
-        with FileLock(path, timeout=0):
+        with FileLock(home / LOCK_NAME, timeout=0):
             return None
     except Timeout:
         return _describe_owner(home)
@@ -35,47 +45,85 @@ def lock_owner(home: Path) -> str | None:
         return None
 
 
+def _is_noted_alive(home: Path) -> bool:
+    try:
+        os.kill(int(json.loads((home / NOTE_NAME).read_text())["pid"]), 0)
+    except PermissionError:
+        return True  # another user's process
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return True
+
+
 def _describe_owner(home: Path) -> str:
     try:
-        owner = json.loads((home / f"{LOCK_NAME}.owner").read_text())
+        owner = json.loads((home / NOTE_NAME).read_text())
         return f"process {owner['pid']} ({owner['command']}, since {owner['since']})"
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"
 
 
 @contextmanager
-def writer_lock(home: Path, wait_seconds: float, notify: Callable[[str], None]) -> Iterator[None]:
+def writer_lock(
+    home: Path,
+    wait_seconds: float,
+    notify: Callable[[str], None],
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Iterator[None]:
     """Hold the home's writer lock; says who holds it while waiting.
 
     wait_seconds  0 gives up at once
-    raises        Locked when it could not be had in that time
+    should_stop   asked while waiting; True ends the waiting as Ctrl-C does, with KeyboardInterrupt
+    raises        Locked when it could not be had in that time, IoError
     """
-    from filelock import FileLock, Timeout
+    from filelock import FileLock
 
+    lock = FileLock(home / LOCK_NAME)
     try:
         home.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(home / LOCK_NAME)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            owner = _describe_owner(home)
-            if wait_seconds > 0:
-                notify(f"waiting for {owner}, which is writing to {home}")
-            try:
-                lock.acquire(timeout=wait_seconds, poll_interval=POLL_SECONDS)
-            except Timeout as error:
-                raise Locked(
-                    f"{_describe_owner(home)} is writing to {home}",
-                    fix="wait for it to finish, or raise ingest.lock_wait_seconds",
-                ) from error
+        if not _try(lock):
+            _wait(lock, home, wait_seconds, notify, should_stop)
     except OSError as error:
         raise IoError(f"cannot lock {home}: {error.strerror}", fix="check the folder's permissions") from error
-    note = home / f"{LOCK_NAME}.owner"
-    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:2]])
+    note = home / NOTE_NAME
     since = time.strftime("%Y-%m-%d %H:%M:%S")
     try:
-        note.write_text(json.dumps({"pid": os.getpid(), "command": command, "since": since}))
+        note.write_text(json.dumps({"pid": os.getpid(), "command": _own_command(), "since": since}))
         yield
     finally:
         note.unlink(missing_ok=True)
         lock.release()
+
+
+def _wait(
+    lock: BaseFileLock, home: Path, wait_seconds: float, notify: Callable[[str], None], should_stop: Callable[[], bool]
+) -> None:
+    deadline = time.monotonic() + wait_seconds
+    if wait_seconds > 0:
+        notify(f"waiting for {_describe_owner(home)}, which is writing to {home}")
+    while not _try(lock):
+        if should_stop():
+            raise KeyboardInterrupt
+        if time.monotonic() >= deadline:
+            raise Locked(
+                f"{_describe_owner(home)} is writing to {home}",
+                fix="wait for it to finish, or raise ingest.lock_wait_seconds",
+            )
+        time.sleep(POLL_SECONDS)
+
+
+def _try(lock: BaseFileLock) -> bool:
+    from filelock import Timeout
+
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return False
+    return True
+
+
+def _own_command() -> str:
+    """This process as its user called it, in short."""
+    name = Path(sys.argv[0]).name
+    words = " ".join(["kb" if name == "__main__.py" else name, *sys.argv[1:]])
+    return words if len(words) <= COMMAND_CHARS else words[: COMMAND_CHARS - 1] + "…"

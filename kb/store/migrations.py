@@ -6,7 +6,7 @@ needs no migration and does not pay for sqlite_utils.
 
 from __future__ import annotations
 
-import secrets
+import os
 import uuid
 
 from sqlite_utils import Database, Migrations
@@ -26,7 +26,7 @@ def m001_documents_chunks_answers(database: Database) -> None:
     """Documents keyed by (source, path), chunks, vectors by content, answers, the corpus revision."""
     for statement in _FIRST_SCHEMA.split(";\n\n"):
         database.execute(statement)
-    rows = {"store_id": str(uuid.uuid4()), "corpus_revision": "0", "corpus_state": secrets.token_hex(8)}
+    rows = {"store_id": str(uuid.uuid4()), "corpus_revision": "0", "corpus_state": os.urandom(8).hex()}
     for name, value in rows.items():
         database.execute("INSERT INTO meta (name, value) VALUES (?, ?)", [name, value])
 

@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kb.config import IngestConfig
+from kb.drafts import Parsed
 from kb.errors import ParseFailed
 from kb.ingest.discover import scan
 from kb.ingest.readers import READERS, read_file, reader_for
 from kb.ingest.readers.rst import plain_title
-from kb.records import Parsed
 from tests.ingest.corpora import FORMATS, corpus
 
 SAMPLES = sorted(path for path in FORMATS.iterdir() if path.name.startswith("sample."))

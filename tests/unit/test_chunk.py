@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kb.drafts import ChunkDraft, Parsed
 from kb.ingest.chunk import MAX_CHARS_PER_TOKEN, chunk_document, embedding_text
 from kb.ingest.readers import READERS, read_file
-from kb.records import ChunkDraft, Parsed
 
 
 def words(text: str) -> list[int]:
@@ -77,7 +77,7 @@ def test_a_small_rest_joins_the_piece_before() -> None:
 
 
 def test_pages_do_not_share_a_chunk() -> None:
-    from kb.records import Block
+    from kb.drafts import Block
 
     text = "One.\n\nTwo."
     parsed = Parsed(text, (Block("paragraph", 0, 4, page=1), Block("paragraph", 6, 10, page=2)))

@@ -12,7 +12,7 @@ PACKAGE = ROOT / "kb"
 
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
-    ["kb", "kb.records", "kb.errors", "kb.arrays"],
+    ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
     ["kb.text", "kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],

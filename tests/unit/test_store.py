@@ -8,8 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import CorruptStore, InvalidInput, NotFound, NotIndexed
-from kb.records import ChunkDraft, DocumentDraft, Filters
+from kb.records import Filters
 from kb.store import chunks, documents
 from kb.store.database import (
     corpus_state,

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.cli.views import document_text, parse_citation, parse_line_range, select_lines, shown_path
+from kb.cli.terminal import shown_path
+from kb.cli.views import document_text, parse_citation, parse_line_range, select_lines
 from kb.errors import InvalidInput, NotFound
 from kb.records import Chunk, Citation, Document
 from kb.store.chunks import make_citation

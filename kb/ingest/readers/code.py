@@ -12,9 +12,9 @@ import warnings
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
+from kb.drafts import Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.lines import Lines
-from kb.records import Parsed
 
 _LONG_UNIT_LINES = 60  # a class longer than this is cut at its methods, so that each is found by its own name
 

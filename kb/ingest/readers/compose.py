@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import without_unstorable
-from kb.records import Block, BlockKind, Parsed
 
 _BLANKS = re.compile(r"[^\S\n]+")
 _CONTROLS = re.compile(r"[\x01-\x08\x0e-\x1b\x7f\u200b\ufeff\u00ad]")

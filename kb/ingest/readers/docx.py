@@ -6,11 +6,11 @@ import io
 import re
 from typing import Any
 
+from kb.drafts import BlockKind, Parsed
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.container import open_container
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.markup import table_text
-from kb.records import BlockKind, Parsed
 
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile
 
+from kb.drafts import Parsed
 from kb.errors import ParseFailed
 from kb.ingest.decode import decode
 from kb.ingest.readers.compose import Composition, one_line
@@ -14,7 +15,6 @@ from kb.ingest.readers.container import open_container
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.html import parse_page
 from kb.ingest.readers.markup import BlockWalk
-from kb.records import Parsed
 
 _PAGES = ("application/xhtml+xml", "text/html")
 _FURNITURE = "//nav | //script | //style"

@@ -6,11 +6,11 @@ import logging
 import re
 from typing import Any
 
+from kb.drafts import Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.markup import BlockWalk
-from kb.records import Parsed
 
 # When less than this share of the page's visible text was taken for its main content, the guess is not believed.
 _LEAST_SHARE = 0.15

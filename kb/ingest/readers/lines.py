@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kb.records import Block, BlockKind
+from kb.drafts import Block, BlockKind
 
 _LINE_END = re.compile("\n")
 

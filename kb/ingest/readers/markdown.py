@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
-from kb.records import Block, BlockKind, Parsed
 
 # `## Install {#install .wide}`: an anchor, not words of the title.
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")

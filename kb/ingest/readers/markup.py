@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from kb.drafts import BlockKind
 from kb.ingest.readers.compose import Composition, one_line
-from kb.records import BlockKind
 
 _HEADINGS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
 _SILENT = frozenset(

@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from kb.drafts import Parsed
 from kb.errors import ParseFailed
 from kb.ingest.decode import decode
 from kb.ingest.readers.compose import Composition
 from kb.ingest.readers.markdown import markdown_blocks
-from kb.records import Parsed
 
 _LONGEST_OUTPUT_CHARS = 2_000  # what a cell printed is context for its code; a log of a training run is not
 

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from kb.drafts import BlockKind, Parsed
 from kb.errors import ParseFailed
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.front_matter import tags_of
-from kb.records import BlockKind, Parsed
 
 _PASSWORD = 4  # FPDF_ERR_PASSWORD of fpdfview.h
 _MOST_PAGES = 20_000  # a damaged file may claim millions

@@ -6,11 +6,11 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from kb.drafts import Parsed
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.container import open_container
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.markup import table_text
-from kb.records import Parsed
 
 
 def read_pptx(raw: bytes, path: str) -> Parsed:

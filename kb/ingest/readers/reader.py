@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
+from kb.drafts import Parsed
 from kb.errors import KbError, ParseFailed
-from kb.records import Parsed
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.lines import Lines
-from kb.records import Block, BlockKind, Parsed
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _DIRECTIVE = re.compile(r"\.\. (?:\|[^|]+\| )?([A-Za-z][\w:.+-]*?)\s?::(?:\s+(.*))?$")

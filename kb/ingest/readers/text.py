@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 
+from kb.drafts import Block, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.lines import Lines
-from kb.records import Block, Parsed
 
 _LATEX_LEVELS = {"part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4}
 _LATEX_HEADING = re.compile(rf"\\({'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]]*\])?\{{(.+)\}}\s*$")

@@ -7,10 +7,10 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
+from kb.drafts import Parsed
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.container import open_container
 from kb.ingest.readers.front_matter import primary_language, tags_of
-from kb.records import Parsed
 
 _MOST_CELLS = 2_000_000  # read of one workbook, empty ones within its rows included: about 100 MB of Python strings
 

@@ -1,0 +1,97 @@
+"""What a document is before it is stored: parsed text with its blocks, cut into chunks, ready to be saved.
+
+Apart from `kb/records.py` because only ingest needs them, and a search should not pay for defining them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+BlockKind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural piece of a parsed text; blocks come in order and do not overlap.
+
+    start, end  character offsets into `Parsed.text`, end exclusive
+    level       1..6 for headings, 0 otherwise
+    title       a heading's text without its markup; empty for other kinds
+    page        1-based page or slide number, None where the format has none
+    section     a label of the place when the format has its own (sheet, slide, notebook cell, code symbol)
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+    title: str = ""
+    page: int | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A file as text with its structure: what every reader returns.
+
+    text       what is chunked and cited; for formats with lines, the decoded file with newlines as "\\n"
+    blocks     in order, non-overlapping; text outside every block is not indexed (front matter, link targets)
+    title      the document's own title, None where it has none (the caller falls back to the file name)
+    tags       from front matter or document properties
+    language   BCP 47 primary tag the document declares, None where it declares none
+    has_lines  True when line n of `text` is line n of the file
+    note       what was left out or guessed, said to the user; None when nothing was
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    title: str | None = None
+    tags: tuple[str, ...] = ()
+    language: str | None = None
+    has_lines: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """One stretch of a parsed document, not stored yet: `text == parsed.text[start:end]`.
+
+    position              0-based order within the document
+    start, end            character offsets into the parsed text, end exclusive
+    start_line, end_line  1-based, inclusive, None where the format has no lines
+    heading_path          titles of the headings above, outermost first
+    token_count           length in tokens of the encoder's own tokenizer
+    """
+
+    position: int
+    start: int
+    end: int
+    text: str
+    heading_path: tuple[str, ...]
+    token_count: int
+    start_line: int | None = None
+    end_line: int | None = None
+    page: int | None = None
+    section: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentDraft:
+    """One document as ingest hands it to the store, without its chunks.
+
+    mtime_ns   the file's modification time in nanoseconds since 1970
+    signature  names everything besides the bytes that shaped the chunks: reader, chunker, encoder, settings
+    """
+
+    source: str
+    path: str
+    title: str
+    type: str
+    language: str
+    tags: tuple[str, ...]
+    size_bytes: int
+    mtime_ns: int
+    content_hash: str
+    signature: str
+    note: str | None = None
