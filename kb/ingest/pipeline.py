@@ -7,7 +7,7 @@ next run does the rest.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +98,30 @@ def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestReques
                 stored.save_source(kb.connection, STDIN_SOURCE, None)
             on_event(IngestEvent(event="scan_completed", total=1))
             run.take(candidate, raw, title=title)
+            run.flush()
+            return run.finish()
+
+
+def ingest_documents(
+    kb: KnowledgeBase, source: str, documents: Iterable[tuple[str, str, bytes]], on_event: OnEvent
+) -> IngestReport:
+    """Store texts that are in memory as plain text: a collection that is judged document by document.
+
+    documents  (path, title, bytes)
+    """
+    request = IngestRequest(())
+    texts = list(documents)
+    with _writing(kb, request, lambda: False):
+        run = _Run(kb, request, on_event, lambda: False, lambda chunks: None)
+        with run.told():
+            target = Target(source, Path("/"), Path("/"))
+            known = {s.path: s for s in stored.document_stamps(kb.connection, source)}
+            stored.save_source(kb.connection, source, None)
+            on_event(IngestEvent(event="scan_completed", total=len(texts)))
+            run.expected_texts = len(texts)
+            for path, title, raw in texts:
+                stamp = known.get(path)
+                run.take(Candidate(target, path, Path("/dev/null"), "text", len(raw), 0, stamp), raw, title=title)
             run.flush()
             return run.finish()
 
@@ -216,7 +240,7 @@ class _Run:
         except KbError as error:
             if moved_from:
                 self.gone.setdefault(content_hash, []).append(moved_from)
-            self.settle_failed(candidate, error.problem, error.fix)
+            self.settle_failed(candidate, error.problem.removeprefix(f"cannot read {candidate.path}: "), error.fix)
             return
         if self.request.dry_run:
             self.settle(prepared.outcome())
@@ -261,7 +285,7 @@ class _Run:
             )
         for prepared in self.window:
             began = time.perf_counter()
-            stored.save_document(
+            saved = stored.save_document(
                 self.kb.connection,
                 prepared.draft,
                 prepared.hashed_chunks(),
@@ -271,7 +295,9 @@ class _Run:
             )
             save_ms = (time.perf_counter() - began) * 1000
             self.tally.add_ms("save", save_ms)
-            self.tally.chunks_written += len(prepared.chunks)
+            self.tally.chunks_written += saved.chunks_written
+            if not saved.is_changed:
+                prepared.result = "unchanged"
             embed_ms = window.embed_ms * len(prepared.texts) / max(1, window.text_count)
             self.settle(prepared.outcome(), {**prepared.ms, "embed": embed_ms, "save": save_ms})
         self.window, self.window_texts = [], 0

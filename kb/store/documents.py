@@ -56,6 +56,19 @@ def document_stamps(connection: sqlite3.Connection, source: str | None = None) -
     return [Stamp(*row) for row in connection.execute(f"{query}{where} ORDER BY source, path", values)]
 
 
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What saving a document did.
+
+    chunks_written  0 where the chunks there are already the same: they keep their ids
+    is_changed      something that can be found or shown differs from before
+    """
+
+    doc_id: int
+    chunks_written: int
+    is_changed: bool
+
+
 def save_document(
     connection: sqlite3.Connection,
     draft: DocumentDraft,
@@ -63,34 +76,52 @@ def save_document(
     encoder_digest: str | None,
     vectors: Mapping[str, bytes],
     replacing: int | None = None,
-) -> int:
+) -> Saved:
     """Write a document with its chunks, tags and vectors in one transaction, in place of what was there.
 
     chunks     each with the hash its vector is filed under
     vectors    hash → float32 bytes, for hashes the store does not have yet
     replacing  the doc_id to keep (an edited or moved file), None for a new document
-    returns    the doc_id
     """
     with transaction(connection):
-        if replacing is None:
-            doc_id = _insert_document(connection, draft)
-        else:
-            doc_id = replacing
+        before = _facts(connection, replacing)
+        doc_id = _insert_document(connection, draft) if replacing is None else replacing
+        rows = [_chunk_row(doc_id, chunk, embed_hash) for chunk, embed_hash in chunks]
+        keeps_chunks = replacing is not None and _has_chunks(connection, doc_id, rows)
+        if replacing is not None:
             _update_document(connection, doc_id, draft)
         connection.executemany(
             "INSERT OR IGNORE INTO document_tags (doc_id, tag) VALUES (?, ?)", [(doc_id, tag) for tag in draft.tags]
         )
-        connection.executemany(
-            "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, end_line, page, section,"
-            " heading_path, text, text_hash, embed_hash, token_count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [_chunk_row(doc_id, chunk, embed_hash) for chunk, embed_hash in chunks],
-        )
-        connection.executemany(
+        if not keeps_chunks:
+            connection.execute("DELETE FROM chunks WHERE doc_id = ?", [doc_id])
+            columns = ", ".join(_CHUNK_COLUMNS)
+            values = ", ".join("?" * len(_CHUNK_COLUMNS))
+            connection.executemany(f"INSERT INTO chunks ({columns}) VALUES ({values})", rows)
+        new_vectors = connection.executemany(
             "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
-        )
-        raise_revision(connection)
-    return doc_id
+        ).rowcount
+        is_changed = not keeps_chunks or new_vectors > 0 or _facts(connection, doc_id) != before
+        if is_changed:
+            raise_revision(connection)
+    return Saved(doc_id, 0 if keeps_chunks else len(rows), is_changed)
+
+
+def _facts(connection: sqlite3.Connection, doc_id: int | None) -> tuple[object, ...]:
+    """What a search can filter by or show of a document, its chunks aside."""
+    row = connection.execute(
+        "SELECT source, path, title, type, language FROM documents WHERE doc_id = ?", [doc_id]
+    ).fetchone()
+    tags = connection.execute("SELECT tag FROM document_tags WHERE doc_id = ? ORDER BY tag", [doc_id]).fetchall()
+    return (row, tags)
+
+
+def _has_chunks(connection: sqlite3.Connection, doc_id: int, rows: Sequence[tuple[str | int | None, ...]]) -> bool:
+    stored = connection.execute(
+        f"SELECT {', '.join(_CHUNK_COLUMNS)} FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id]
+    )
+    return stored.fetchall() == list(rows)
 
 
 def _insert_document(connection: sqlite3.Connection, draft: DocumentDraft) -> int:
@@ -108,7 +139,6 @@ def _update_document(connection: sqlite3.Connection, doc_id: int, draft: Documen
         " content_hash = ?, signature = ?, note = ?, indexed_at = ? WHERE doc_id = ?",
         [*_document_values(draft), doc_id],
     )
-    connection.execute("DELETE FROM chunks WHERE doc_id = ?", [doc_id])
     connection.execute("DELETE FROM document_tags WHERE doc_id = ?", [doc_id])
 
 
@@ -126,6 +156,23 @@ def _document_values(draft: DocumentDraft) -> list[str | int | None]:
         draft.note,
         utc_text(),
     ]
+
+
+_CHUNK_COLUMNS = (
+    "doc_id",
+    "position",
+    "start_char",
+    "end_char",
+    "start_line",
+    "end_line",
+    "page",
+    "section",
+    "heading_path",
+    "text",
+    "text_hash",
+    "embed_hash",
+    "token_count",
+)
 
 
 def _chunk_row(doc_id: int, chunk: ChunkDraft, embed_hash: str) -> tuple[str | int | None, ...]:

@@ -46,7 +46,8 @@ def save(connection: sqlite3.Connection, document: DocumentDraft, *texts: str, r
     rows = [
         (ChunkDraft(i, i * 10, i * 10 + 5, t, ("H", f"h{i}"), 2, i + 1, i + 2), f"e:{t}") for i, t in enumerate(texts)
     ]
-    return documents.save_document(connection, document, rows, "digest", {f"e:{t}": VECTOR for t in texts}, replacing)
+    vectors = {f"e:{t}": VECTOR for t in texts}
+    return documents.save_document(connection, document, rows, "digest", vectors, replacing).doc_id
 
 
 @pytest.fixture
@@ -259,3 +260,21 @@ def test_finding_a_document_by_what_a_user_types(store: sqlite3.Connection) -> N
 def test_citation_uris(parts: tuple[int | None, int | None, int | None, str | None], uri: str) -> None:
     assert chunks.make_citation("p.md", *parts).uri == uri
     assert chunks.make_citation("100%#.md", *parts).uri == uri.replace("p.md", "100%25%23.md")
+
+
+def test_the_same_chunks_keep_their_ids_and_raise_no_revision(store: sqlite3.Connection) -> None:
+    """A reader that was bumped, or a file touched: nothing to index again."""
+    doc_id = save(store, draft("a.md", ("x",)), "one", "two")
+    before, state = documents.list_documents(store)[0].chunk_ids, corpus_state(store)
+    save(store, draft("a.md", ("x",), signature="newer", mtime_ns=5), "one", "two", replacing=doc_id)
+    assert documents.list_documents(store)[0].chunk_ids == before
+    assert corpus_state(store) == state
+    assert documents.document_stamps(store)[0].signature == "newer"
+
+
+def test_a_move_keeps_the_chunks_and_is_a_change(store: sqlite3.Connection) -> None:
+    doc_id = save(store, draft("a.md"), "one", "two")
+    before, state = documents.list_documents(store)[0].chunk_ids, corpus_state(store)
+    save(store, draft("b/a.md"), "one", "two", replacing=doc_id)
+    assert documents.list_documents(store)[0].chunk_ids == before
+    assert corpus_state(store) != state
