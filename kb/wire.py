@@ -30,6 +30,8 @@ WIRE_RECORDS: dict[str, str] = {
     "stored_answer.v1": "kb.cli.views:StoredAnswer",
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
+    "eval_runs.v1": "kb.eval.records:EvalRuns",
+    "eval_compare.v1": "kb.eval.records:Comparison",
     "schema_list.v1": "kb.cli.views:SchemaList",
     "doctor.v1": "kb.doctor:Diagnosis",
 }

@@ -35,6 +35,7 @@ def list_(
         verdict = styled("✓", "green") if row.grounded else styled(f"✗ {row.refusal_reason}", "red")
         say(f"{row.trace_id}  {row.created_at}  {verdict}  {harmless_line(row.question)}")
     if not rows:
+        invocation.notify("no answers yet; kb ask makes them")
         raise typer.Exit(ExitCode.NOTHING)
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kb import __version__
-from kb.config import Config, default_home, load_config
+from kb.config import Config, cache_folder, default_home, load_config
 from kb.errors import ConfigNotFound
 
 if TYPE_CHECKING:  # a command that only prints its help opens nothing
@@ -51,6 +51,10 @@ class Invocation:
         from kb.knowledge_base import open_knowledge_base
 
         return open_knowledge_base(self.home, config, write=write, notify=self.notify)
+
+    def cache(self) -> Path:
+        """Where what can be made again is kept, shared by all homes."""
+        return cache_folder(os.environ)
 
     def notify(self, message: str) -> None:
         """A line for the user, unless quiet."""

@@ -41,23 +41,27 @@ def _summary(report: IngestReport) -> str:
 
 
 def _print_not_indexed(report: IngestReport, *, everything: bool) -> None:
-    """Failed files each with its fix; skipped ones grouped by reason, since a folder of pictures is one fact."""
-    failed = [o for o in report.not_indexed if o.result == "failed"]
-    for outcome in failed:
-        say(f"  {styled('failed', 'red')}  {_name(outcome)}: {harmless_line(outcome.reason or '')}")
-        if outcome.fix:
-            say(f"          fix: {harmless_line(outcome.fix)}")
-    groups: dict[str, list[Outcome]] = {}
+    """What is not in the knowledge base, grouped by reason, since a folder of scans is one fact with one fix."""
+    groups: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in report.not_indexed:
-        if outcome.result == "skipped":
-            groups.setdefault(outcome.reason or "", []).append(outcome)
-    for reason, outcomes in groups.items():
-        say(f"  {styled('skipped', 'yellow')} {len(outcomes)} × {harmless_line(reason)}")
-        most = len(outcomes) if everything else SHOWN_PER_REASON
-        for outcome in outcomes[:most]:
-            say(f"          {_name(outcome)}")
-        if len(outcomes) > most:
-            say(styled(f"          … and {len(outcomes) - most} more (--verbose lists them)", "dim"))
+        groups.setdefault((outcome.result, outcome.reason or "", outcome.fix or ""), []).append(outcome)
+    for (result, reason, fix), outcomes in sorted(groups.items(), key=lambda group: group[0][0] != "failed"):
+        label = styled(f"{result:<7}", "red" if result == "failed" else "yellow")
+        if len(outcomes) == 1:
+            say(f"  {label} {_name(outcomes[0])}: {harmless_line(reason)}")
+        else:
+            say(f"  {label} {len(outcomes)} × {harmless_line(reason)}")
+        if fix:
+            say(f"          fix: {harmless_line(fix)}")
+        if len(outcomes) > 1:
+            _print_names(outcomes, len(outcomes) if everything else SHOWN_PER_REASON)
+
+
+def _print_names(outcomes: list[Outcome], most: int) -> None:
+    for outcome in outcomes[:most]:
+        say(f"          {_name(outcome)}")
+    if len(outcomes) > most:
+        say(styled(f"          … and {len(outcomes) - most} more (--verbose lists them)", "dim"))
 
 
 def _name(outcome: Outcome) -> str:

@@ -10,7 +10,6 @@ import hashlib
 import importlib.util
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -245,6 +244,6 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 def _write_whole(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
+    unfinished = path.with_name(f"{path.name}.{os.urandom(4).hex()}")
     unfinished.write_text(text)
     unfinished.replace(path)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -65,7 +63,7 @@ def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) 
     returns  the stamp in force
     """
     folder.mkdir(parents=True, exist_ok=True)
-    place = f"{name}-{secrets.token_hex(6)}"
+    place = f"{name}-{os.urandom(6).hex()}"
     unfinished = folder / f"{place}.unfinished"
     try:
         stamp = IndexStamp(**(asdict(build(unfinished)) | {"place": place}))
@@ -102,6 +100,8 @@ def _is_stale(entry: Path, seconds: float = 3600.0) -> bool:
 
 def _remove(path: Path) -> None:
     if path.is_dir():
+        import shutil
+
         shutil.rmtree(path, ignore_errors=True)
     else:
         try:

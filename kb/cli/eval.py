@@ -1,0 +1,244 @@
+"""kb eval run, beir, spans, compare, report, list: measure, gate, compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from kb.cli import filters as f
+from kb.cli.eval_output import ALL_MODES, chosen_modes, conclude, ingest_listener, query_progress, write_ci_output
+from kb.cli.invocation import Invocation, command
+from kb.errors import ExitCode, InvalidInput
+
+app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
+
+ModesOption = Annotated[
+    list[str] | None,
+    typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid; repeatable", show_default=False),
+]
+GateOption = Annotated[
+    list[str] | None,
+    typer.Option("--gate", metavar="G", help="such as 'ndcg@10>=0.40'; exit 1 when one fails", show_default=False),
+]
+BaselineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--baseline", metavar="RUN", help="compare with this run or file; exit 1 on a regression", show_default=False
+    ),
+]
+ToleranceOption = Annotated[
+    float, typer.Option("--tolerance", metavar="T", help="a drop up to this is no regression", min=0)
+]
+JunitOption = Annotated[
+    str | None,
+    typer.Option("--junit", metavar="FILE", help="write gates and regressions as JUnit XML", show_default=False),
+]
+GithubOption = Annotated[bool, typer.Option("--github", help="print annotations for a GitHub workflow")]
+
+
+@app.command("run")
+@command
+def run(
+    invocation: Invocation,
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="a suite's YAML file")],
+    mode: ModesOption = None,
+    ask: Annotated[bool, typer.Option("--ask", help="answer each question too, and judge the answers")] = False,
+    gate: GateOption = None,
+    baseline: BaselineOption = None,
+    tolerance: ToleranceOption = 0.01,
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", help="answer each question N times", min=1)] = 1,
+    resume: Annotated[
+        str | None, typer.Option("--resume", metavar="RUN", help="go on with a run that broke off", show_default=False)
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option("--save", metavar="FILE", help="keep the run in a file, as a baseline", show_default=False),
+    ] = None,
+    junit: JunitOption = None,
+    github: GithubOption = False,
+    tag: f.TagOption = None,
+    source: f.SourceOption = None,
+    path: f.PathOption = None,
+    type: f.TypeOption = None,
+    lang: f.LangOption = None,
+    since: f.SinceOption = None,
+    until: f.UntilOption = None,
+) -> None:
+    """Run a suite against this knowledge base."""
+    from kb.eval.compare import needs_answers, parse_gate
+    from kb.eval.judges import judge_suite
+    from kb.eval.pipeline import EvalRequest, evaluate
+    from kb.eval.runs import save_run
+    from kb.eval.suite import load_suite
+
+    config = invocation.config()
+    gates = [parse_gate(text) for text in gate or ()]
+    loaded = load_suite(Path(suite))
+    with invocation.open(config) as kb:
+        kb.require_documents()
+        request = EvalRequest(
+            suite=loaded.name,
+            suite_sha256=loaded.sha256,
+            queries=loaded.queries,
+            modes=chosen_modes(mode, (config.search.mode,)),
+            answers=ask or any(needs_answers(g) for g in gates),
+            seeds=seeds,
+            filters=f.make_filters(tag, source, path, type, lang, since, until),
+            resume=resume,
+        )
+        runs = evaluate(kb, request, judge_suite(kb, loaded), invocation.home, query_progress(invocation))
+    if save:
+        save_run(Path(save), runs[-1])
+    conclude(invocation, runs, gates=gates, baseline=baseline, tolerance=tolerance, junit=junit, github=github)
+
+
+@app.command("beir")
+@command
+def beir(
+    invocation: Invocation,
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="corpus.jsonl, queries.jsonl, qrels/test.tsv")],
+    corpus: Annotated[
+        str | None, typer.Option("--corpus", metavar="FILE", help="corpus.jsonl from elsewhere", show_default=False)
+    ] = None,
+    mode: ModesOption = None,
+    gate: GateOption = None,
+    baseline: BaselineOption = None,
+    tolerance: ToleranceOption = 0.01,
+    junit: JunitOption = None,
+    github: GithubOption = False,
+) -> None:
+    """Run a BEIR collection in a throw-away home, all modes side by side."""
+    from kb.eval.collections import load_beir
+    from kb.eval.compare import parse_gate
+    from kb.eval.judges import judge_collection
+    from kb.eval.pipeline import EvalRequest, evaluate
+    from kb.eval.throwaway import collection_home, fill_from_documents
+
+    config = invocation.config()
+    gates = [parse_gate(text) for text in gate or ()]
+    collection = load_beir(Path(folder), Path(corpus) if corpus else None)
+    with ingest_listener(invocation) as on_event:
+        fill = fill_from_documents(collection.documents, on_event)
+        kb = collection_home(invocation.cache(), config, collection.name, collection.sha256, fill, invocation.notify)
+    with kb:
+        request = EvalRequest(collection.name, collection.sha256, collection.queries, chosen_modes(mode, ALL_MODES))
+        runs = evaluate(kb, request, judge_collection(kb, collection), invocation.home, query_progress(invocation))
+    conclude(invocation, runs, gates=gates, baseline=baseline, tolerance=tolerance, junit=junit, github=github)
+
+
+@app.command("spans")
+@command
+def spans(
+    invocation: Invocation,
+    folder: Annotated[str, typer.Argument(metavar="DIR", help="questions_df.csv beside corpora/")],
+    mode: ModesOption = None,
+    gate: GateOption = None,
+    baseline: BaselineOption = None,
+    tolerance: ToleranceOption = 0.01,
+    junit: JunitOption = None,
+    github: GithubOption = False,
+) -> None:
+    """Run questions with exact spans: token recall, precision, IoU."""
+    from hashlib import sha256
+
+    from kb.eval.collections import load_spans
+    from kb.eval.compare import parse_gate
+    from kb.eval.judges import judge_spans
+    from kb.eval.pipeline import EvalRequest, evaluate
+    from kb.eval.records import Query
+    from kb.eval.throwaway import collection_home, fill_from_folder
+
+    config = invocation.config()
+    gates = [parse_gate(text) for text in gate or ()]
+    questions = load_spans(Path(folder))
+    files = sorted((Path(folder) / "corpora").glob("*"))
+    content = sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    with ingest_listener(invocation) as on_event:
+        fill = fill_from_folder(Path(folder) / "corpora", on_event)
+        kb = collection_home(invocation.cache(), config, Path(folder).resolve().name, content, fill, invocation.notify)
+    with kb:
+        queries = tuple(Query(id=q.id, text=q.text, slices={"corpus": q.corpus}) for q in questions)
+        request = EvalRequest(Path(folder).resolve().name, content, queries, chosen_modes(mode, ALL_MODES))
+        runs = evaluate(kb, request, judge_spans(kb, questions), invocation.home, query_progress(invocation))
+    conclude(invocation, runs, gates=gates, baseline=baseline, tolerance=tolerance, junit=junit, github=github)
+
+
+@app.command("compare")
+@command
+def compare(
+    invocation: Invocation,
+    a: Annotated[str, typer.Argument(metavar="A", help="the run before: an id, its beginning, or a file")],
+    b: Annotated[str, typer.Argument(metavar="B", help="the run now; 'last' is the newest")] = "last",
+    tolerance: ToleranceOption = 0.01,
+    junit: JunitOption = None,
+    github: GithubOption = False,
+) -> None:
+    """Compare two runs query by query; exit 1 on a regression."""
+    from kb.cli.charts import print_comparison
+    from kb.eval.compare import compare_runs
+    from kb.eval.runs import load_run
+
+    before, now = load_run(invocation.home, a), load_run(invocation.home, b)
+    comparison = compare_runs(before, now, tolerance)
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(comparison))
+    else:
+        print_comparison(comparison)
+    write_ci_output([now], [], comparison, junit, github)
+    if comparison.has_regression:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+@app.command("report")
+@command
+def report(
+    invocation: Invocation,
+    names: Annotated[list[str], typer.Argument(metavar="RUN…", help="ids, their beginnings, or files")],
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="where to; stdout when not given", show_default=False),
+    ] = None,
+    form: Annotated[
+        str | None, typer.Option("--format", metavar="F", help="html, md, json or csv", show_default=False)
+    ] = None,
+) -> None:
+    """Write runs as one self-contained page, or as md, json or csv."""
+    from kb.eval.compare import compare_runs
+    from kb.eval.report import FORMATS, render_report
+    from kb.eval.runs import load_run
+
+    runs = [load_run(invocation.home, name) for name in names]
+    chosen = form or (Path(output).suffix.lstrip(".") if output else "md")
+    if chosen not in FORMATS:
+        raise InvalidInput(f"no format '{chosen}'", fix=f"use one of: {', '.join(FORMATS)}")
+    same_queries = len(runs) == 2 and {r.query_id for r in runs[0].results} & {r.query_id for r in runs[1].results}
+    comparison = compare_runs(runs[0], runs[1]) if same_queries and runs[0].suite == runs[1].suite else None
+    text = render_report(runs, comparison, chosen)
+    if output:
+        Path(output).write_text(text, encoding="utf-8")
+        invocation.notify(f"wrote {output}")
+    else:
+        print(text)
+
+
+@app.command("list")
+@command
+def list_(invocation: Invocation) -> None:
+    """The runs of this home, oldest first."""
+    from kb.cli.charts import print_run_list
+    from kb.eval.records import EvalRuns
+    from kb.eval.runs import list_runs, summarize
+
+    runs = list_runs(invocation.home)
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(EvalRuns(runs=summarize(runs))))
+    else:
+        print_run_list(runs)
+    if not runs:
+        raise typer.Exit(ExitCode.NOTHING)

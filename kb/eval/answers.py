@@ -1,0 +1,68 @@
+"""An answer → its figures and scores for a run, the check of its cited lines against the files included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kb.ask.records import Answer
+from kb.eval.answer_metrics import score_answer
+from kb.eval.records import AnswerFigures, Query, Scores
+from kb.knowledge_base import KnowledgeBase
+from kb.records import Citation
+
+
+def answer_figures(answer: Answer) -> AnswerFigures:
+    """What a run keeps of an answer."""
+    return AnswerFigures(
+        trace_id=answer.trace_id,
+        answer=answer.answer,
+        grounded=answer.grounded,
+        refusal_reason=answer.refusal_reason,
+        citations=tuple(cited.citation.uri for cited in answer.citations if cited.marker is not None),
+        prompt_tokens=answer.usage.prompt_tokens,
+        completion_tokens=answer.usage.completion_tokens,
+        first_token_ms=answer.usage.first_token_ms,
+    )
+
+
+def answer_scores(kb: KnowledgeBase, query: Query, answer: Answer) -> Scores:
+    """Every per-query score of an answer."""
+    usage = answer.usage
+    scores = score_answer(query, answer_figures(answer), exact_lines=check_lines(kb, answer))
+    writing_ms = usage.latency_ms - (usage.first_token_ms or usage.latency_ms)
+    return scores | {
+        "prompt_tokens": usage.prompt_tokens,
+        "completion_tokens": usage.completion_tokens,
+        "tokens_per_second": usage.completion_tokens / writing_ms * 1000
+        if usage.completion_tokens and writing_ms
+        else None,
+    }
+
+
+def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
+    """1.0 when every cited place, re-read from its file, holds the cited text; None without a place that has lines."""
+    checks = [
+        _holds(kb, cited.citation)
+        for cited in answer.citations
+        if answer.grounded and cited.citation.start_line is not None
+    ]
+    known = [check for check in checks if check is not None]
+    return float(all(known)) if known else None
+
+
+def _holds(kb: KnowledgeBase, citation: Citation) -> bool | None:
+    """None when the file is not there to be read."""
+    row = kb.connection.execute(
+        "SELECT root, text FROM chunks JOIN documents USING (doc_id) JOIN sources USING (source)"
+        " WHERE path = ? AND start_line = ? AND end_line = ?",
+        [citation.path, citation.start_line, citation.end_line],
+    ).fetchone()
+    if row is None or row[0] is None:
+        return None
+    try:
+        raw = (Path(row[0]) / citation.path).read_bytes()
+    except OSError:
+        return None
+    lines = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    cited = "\n".join(lines[(citation.start_line or 1) - 1 : citation.end_line])
+    return row[1] in cited

@@ -1,0 +1,68 @@
+"""How a ranking becomes scores: by labelled chunks (suites), by documents (BEIR), by character spans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kb.eval.collections import Collection, SpanQuestion, span_scores
+from kb.eval.metrics import ranking_scores
+from kb.eval.pipeline import Judge, Ranking
+from kb.eval.records import Query, Scores, Suite
+from kb.eval.resolve import resolve_suite
+from kb.knowledge_base import KnowledgeBase
+from kb.store.chunks import fetch_chunks
+
+SPAN_DEPTHS = (5, 10)
+
+
+def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
+    """By chunks, as the suite's labels resolve in this knowledge base.
+
+    raises  SuiteInvalid listing every label that does not resolve
+    """
+    judged = {
+        query_id: {str(chunk_id): grade for chunk_id, grade in chunks.items()}
+        for query_id, chunks in resolve_suite(kb, suite).items()
+    }
+
+    def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
+        return ranking_scores(judged.get(query.id, {}), ids)
+
+    return Judge(str, judged, score)
+
+
+def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:
+    """By documents: a document stands where the best of its chunks stands."""
+    paths: dict[int, str] = dict(
+        kb.connection.execute("SELECT chunk_id, path FROM chunks JOIN documents USING (doc_id)").fetchall()
+    )
+    judged = {query.id: query.relevant for query in collection.queries}
+
+    def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
+        return ranking_scores(judged[query.id], list(dict.fromkeys(ids)))
+
+    return Judge(paths.__getitem__, judged, score)
+
+
+def judge_spans(kb: KnowledgeBase, questions: Sequence[SpanQuestion]) -> Judge:
+    """By the characters that are retrieved, measured in the encoder's tokens."""
+    by_id = {question.id: question for question in questions}
+    starts: dict[str, list[int]] = {}
+    for path, doc_id in kb.connection.execute("SELECT path, doc_id FROM documents"):
+        rows = kb.connection.execute("SELECT start_char, text FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id])
+        starts[path.removesuffix(".md")] = [
+            start + offset for start, text in rows for offset in kb.encoder().token_starts(text)
+        ]
+
+    def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
+        question = by_id[query.id]
+        chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: max(SPAN_DEPTHS)]])
+        found = [
+            (chunks[i].path.removesuffix(".md"), chunks[i].start, chunks[i].end) for i, _ in ranking if i in chunks
+        ]
+        scores: Scores = {}
+        for k in SPAN_DEPTHS:
+            scores |= span_scores(found, question, starts[question.corpus], k)
+        return scores
+
+    return Judge(str, {}, score)

@@ -1,0 +1,193 @@
+"""Runs and a comparison → a summary in GitHub-flavoured Markdown, for a comment on a pull request.
+
+Everything that comes from documents and queries stands in code spans: there it is no markup, no link and no @mention.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from kb.eval.differences import run_names, summary_words, verdict
+from kb.eval.figures import (
+    best_runs,
+    dimensions,
+    is_lower_better,
+    main_metric,
+    metric_names,
+    ms_text,
+    number_text,
+    p_text,
+    query_rows,
+    run_labels,
+    signed_text,
+    slice_rows,
+)
+from kb.eval.markup import visible
+from kb.eval.records import Comparison, Interval, MetricDifference, QueryChange, Run
+from kb.eval.sections import View
+
+SHOWN_CHANGES = 10
+SHOWN_PLACES = 3
+LONGEST_TEXT_CHARS = 120
+BAR = "\\|"
+SIGNS = {"better": "🟢 ", "worse": "🔴 ", "equal": ""}
+
+
+def render_markdown(runs: Sequence[Run], comparison: Comparison | None) -> str:
+    """The summary: metrics by run, differences, slices, the worst regressions folded away."""
+    view = View(tuple(runs), run_labels(runs), query_rows(runs), comparison)
+    suites = ", ".join(dict.fromkeys(run.suite for run in runs)) or "no runs"
+    parts = [f"## kb eval: {code(suites)}", *_verdict(view), *_metrics(view), *_differences(view), *_slices(view)]
+    if comparison:
+        parts += _changes("Worst regressions", comparison.worst)
+        parts += _changes("Greatest gains", comparison.best)
+    return "\n\n".join([*parts, *_provenance(view)]) + "\n"
+
+
+def code(text: str) -> str:
+    """Text as a code span on one line, shortened; it shows what is in it, whatever is in it.
+
+    >>> code("a|b`c")
+    '``a|b`c``'
+    """
+    line = re.sub(r"\s+", " ", visible(text)).strip() or " "
+    if len(line) > LONGEST_TEXT_CHARS:
+        line = f"{line[: LONGEST_TEXT_CHARS - 1]}…"
+    fence = "`" * (max((len(run) for run in re.findall("`+", line)), default=0) + 1)
+    space = " " if line.startswith("`") or line.endswith("`") else ""
+    return f"{fence}{space}{line}{space}{fence}"
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [heads, ["---", *("---:" for _ in heads[1:])], *rows]
+    # A table cuts its cells before it looks for code, so a bar is escaped in code spans as well.
+    return "\n".join(f"| {' | '.join(cell.replace('|', BAR) for cell in cells)} |" for cells in lines)
+
+
+def _verdict(view: View) -> list[str]:
+    found = []
+    unfinished = [code(label) for label, run in zip(view.labels, view.runs, strict=True) if not run.finished]
+    if unfinished:
+        found.append(f"⚠️ Not finished: {', '.join(unfinished)}.")
+    if view.comparison:
+        words = summary_words(view.comparison, *map(code, run_names(view, view.comparison)))
+        found.append(f"{'🔴' if view.comparison.has_regression else '🟢'} {words}")
+    return found
+
+
+def _metrics(view: View) -> list[str]:
+    if not view.runs:
+        return []
+    first, others = metric_names(view.runs)
+    heads = ["metric", *map(code, view.labels)]
+    times = [
+        ["latency p50 / p95", *(f"{ms_text(run.latency_ms.p50)} / {ms_text(run.latency_ms.p95)}" for run in view.runs)]
+    ]
+    counts = [["queries", *(str(len({result.query_id for result in run.results})) for run in view.runs)]]
+    found = [_table(heads, [*(_metric_row(view, name) for name in first), *times, *counts])]
+    if others:
+        table = _table(heads, [_metric_row(view, name) for name in others])
+        found.append(_folded(f"{len(others)} other metrics", table))
+    return found
+
+
+def _metric_row(view: View, name: str) -> list[str]:
+    intervals = [run.metrics.get(name) for run in view.runs]
+    best = best_runs(name, intervals)
+    cells = [_interval(interval, name, bold=at in best) for at, interval in enumerate(intervals)]
+    return [code(name) + (" ↓" if is_lower_better(name) else ""), *cells]
+
+
+def _interval(interval: Interval | None, name: str, *, bold: bool) -> str:
+    shown = number_text(interval.mean if interval else None, name)
+    shown = f"**{shown}**" if bold else shown
+    if interval is None or interval.ci_low is None or interval.ci_high is None:
+        return shown
+    return f"{shown} <sub>{number_text(interval.ci_low, name)}–{number_text(interval.ci_high, name)}</sub>"
+
+
+def _differences(view: View) -> list[str]:
+    if view.comparison is None:
+        return []
+    name_a, name_b = map(code, run_names(view, view.comparison))
+    heads = ["metric", f"A {name_a}", f"B {name_b}", "B − A", "95 %", "p", "won / lost / tied"]
+    told = [f"### {name_b} against {name_a}", _table(heads, map(_difference_row, view.comparison.metrics))]
+    if view.comparison.differences_in:
+        told.append(f"The runs differ in {', '.join(map(code, view.comparison.differences_in))}.")
+    return told
+
+
+def _difference_row(difference: MetricDifference) -> list[str]:
+    name = difference.metric
+    interval = f"{signed_text(difference.ci_low, name)} … {signed_text(difference.ci_high, name)}"
+    return [
+        code(name) + (" ↓" if is_lower_better(name) else "") + (" **regression**" if difference.is_regression else ""),
+        number_text(difference.mean_a, name),
+        number_text(difference.mean_b, name),
+        SIGNS[verdict(difference)] + signed_text(difference.difference, name),
+        interval if difference.ci_low is not None else "–",
+        p_text(difference.p),
+        f"{difference.wins} / {difference.losses} / {difference.ties}",
+    ]
+
+
+def _slices(view: View) -> list[str]:
+    tables = []
+    for dimension in dimensions(view.rows):
+        heads = [code(dimension)]
+        heads += [
+            f"{code(name)} {code(main_metric(run) or '–')}" for name, run in zip(view.labels, view.runs, strict=True)
+        ]
+        rows = [
+            [
+                code(row.name),
+                *(
+                    f"{number_text(value, main_metric(run) or '')} <sub>n={n}</sub>"
+                    for (value, n), run in zip(row.cells, view.runs, strict=True)
+                ),
+            ]
+            for row in slice_rows(view.rows, dimension)
+        ]
+        tables.append(_table(heads, rows))
+    return [_folded("Slices", "\n\n".join(tables))] if tables else []
+
+
+def _changes(title: str, changes: Sequence[QueryChange]) -> list[str]:
+    if not changes:
+        return []
+    lines = []
+    for change in changes[:SHOWN_CHANGES]:
+        before, after = number_text(change.before, change.metric), number_text(change.after, change.metric)
+        lines.append(f"- {code(change.query_id)} {code(change.text)}: {code(change.metric)} {before} → {after}")
+        lines.append(f"  - before: {_places(change.places_before)}")
+        lines.append(f"  - now: {_places(change.places_after)}")
+    more = len(changes) - SHOWN_CHANGES
+    if more > 0:
+        lines.append(f"- … and {more} more")
+    return [_folded(f"{title} ({len(changes)})", "\n".join(lines))]
+
+
+def _places(places: Sequence[str]) -> str:
+    shown = ", ".join(map(code, places[:SHOWN_PLACES])) or "nothing"
+    return f"{shown}, … {len(places)} in all" if len(places) > SHOWN_PLACES else shown
+
+
+def _provenance(view: View) -> list[str]:
+    lines = []
+    for label, run in zip(view.labels, view.runs, strict=True):
+        made = run.provenance
+        facts = [f"run {code(run.run_id)}", f"kb {code(made.package_version)}", code(made.embedding_model)]
+        facts += [
+            f"corpus revision {made.corpus_revision}",
+            f"suite {code(made.suite_sha256[:12])}",
+            code(made.machine),
+        ]
+        if made.model:
+            facts.append(code(str(made.model.get("id"))))
+        lines.append(f"- {code(label)}: {', '.join(facts)}")
+    return [_folded("Where the figures come from", "\n".join(lines))] if lines else []
+
+
+def _folded(title: str, body: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{body}\n\n</details>"

@@ -1,0 +1,223 @@
+"""Queries with judgements → a run: every query retrieved (and answered, when asked for), scored, kept as it finishes.
+
+The same for a suite, a BEIR collection and span questions: what differs is how a ranking becomes scores.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import sha256
+from pathlib import Path
+
+from kb import __version__
+from kb.ask.pipeline import ask
+from kb.ask.prompt import TEMPLATES
+from kb.ask.records import Answer, AskRequest
+from kb.errors import KbError
+from kb.eval.answers import answer_figures, answer_scores
+from kb.eval.metrics import average_seeds, mean_interval, percentiles, refusal_figures
+from kb.eval.records import (
+    Latency,
+    Provenance,
+    Query,
+    QueryResult,
+    Retrieved,
+    Run,
+    RunKind,
+    Scores,
+)
+from kb.eval.runs import append_result, begin_run, finish_run, load_run, new_run_id, run_path
+from kb.knowledge_base import KnowledgeBase
+from kb.records import Filters, SearchMode, SearchRequest
+from kb.search.pipeline import rank, retrieve
+from kb.store.chunks import fetch_chunks
+from kb.store.documents import utc_text
+
+# Deep enough for recall@100.
+RANKING_DEPTH = 100
+# Rows of a ranking that a result keeps with their places, for reports.
+KEPT_ROWS = 10
+
+Ranking = list[tuple[int, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """How a ranking becomes scores.
+
+    identify  chunk_id → the id that judgements are by
+    judged    query id → id → grade
+    score     (query, ids best first) → scores
+    """
+
+    identify: Callable[[int], str]
+    judged: Mapping[str, Mapping[str, int]]
+    score: Callable[[Query, Ranking, Sequence[str]], Scores]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRequest:
+    """What to run.
+
+    answers   ask as well as search
+    seeds     how often each question is answered, with seeds 0, 1, 2 …
+    resume    an unfinished run to go on with
+    """
+
+    suite: str
+    suite_sha256: str
+    queries: tuple[Query, ...]
+    modes: tuple[SearchMode, ...] = ("hybrid",)
+    answers: bool = False
+    seeds: int = 1
+    filters: Filters = field(default_factory=Filters)
+    resume: str | None = None
+
+
+def evaluate(
+    kb: KnowledgeBase,
+    request: EvalRequest,
+    judge: Judge,
+    runs_home: Path,
+    on_query: Callable[[SearchMode, int, int], None] = lambda mode, done, total: None,
+) -> list[Run]:
+    """Run every query in every mode.
+
+    runs_home  the home whose eval/ folder keeps the runs; finished queries are kept even when a later one fails
+    on_query   told after each query: mode, how many are done, of how many
+    raises     what searching or asking raises; the run can then be resumed
+    """
+    runs = []
+    for mode in request.modes:
+        run, done = _begin(kb, request, mode, runs_home)
+        path = run_path(runs_home, run.run_id)
+        work = [(query, seed) for seed in range(request.seeds) for query in request.queries]
+        results = list(run.results)
+        for query, seed in work:
+            if (query.id, seed) not in done:
+                try:
+                    result = _run_query(kb, request, query, query.mode or mode, judge, seed)
+                except KbError as error:
+                    error.fix += f"; {len(results)} of {len(work)} queries are kept: --resume {run.run_id}"
+                    raise
+                append_result(path, result)
+                results.append(result)
+            on_query(mode, len(results), len(work))
+        run = _finish(run, results)
+        finish_run(path, run)
+        runs.append(run)
+    return runs
+
+
+def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path) -> tuple[Run, set[tuple[str, int]]]:
+    if request.resume:
+        run = load_run(home, request.resume)
+        if run.provenance.suite_sha256 != request.suite_sha256 or run.mode != mode:
+            raise KbError(f"run {run.run_id} was made with another suite or mode", fix="resume it with its own")
+        return run, {(r.query_id, r.seed) for r in run.results}
+    kind: RunKind = "ask" if request.answers else "search"
+    run = Run(
+        run_id=f"{new_run_id()}-{mode}",
+        suite=request.suite,
+        kind=kind,
+        mode=mode,
+        created_at=utc_text(),
+        finished=False,
+        provenance=_provenance(kb, request),
+        metrics={},
+        latency_ms=Latency(p50=None, p95=None),
+        stage_latency_ms={},
+    )
+    begin_run(run_path(home, run.run_id), run)
+    return run, set()
+
+
+def _provenance(kb: KnowledgeBase, request: EvalRequest) -> Provenance:
+    state = kb.corpus_state()
+    model_id, digest, _ = kb.stored_encoder()
+    model: dict[str, str | None] | None = None
+    if request.answers:
+        reference = kb.language_model().reference()
+        model = {"id": reference.id, "provider": reference.provider, "digest": reference.digest}
+    config = kb.config
+    version = config.rag.prompt_template_version
+    templates = "\0".join(repr(TEMPLATES[version][language]) for language in sorted(TEMPLATES[version]))
+    return Provenance(
+        package_version=__version__,
+        machine=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        corpus_revision=state.revision,
+        corpus_state=state.token,
+        home=str(kb.home),
+        suite_sha256=request.suite_sha256,
+        embedding_model=model_id,
+        embedding_digest=digest,
+        config={"search": asdict(config.search), "rag": asdict(config.rag), "chunking": asdict(config.chunking)}
+        | (
+            {"llm": {"temperature": config.llm.temperature, "max_answer_tokens": config.llm.max_answer_tokens}}
+            if model
+            else {}
+        ),
+        model=model,
+        prompt_hash=sha256(templates.encode()).hexdigest() if model else None,
+    )
+
+
+def _run_query(
+    kb: KnowledgeBase, request: EvalRequest, query: Query, mode: SearchMode, judge: Judge, seed: int
+) -> QueryResult:
+    began = time.perf_counter()
+    search_request = SearchRequest(query.text, mode, RANKING_DEPTH, request.filters)
+    with kb.snapshot():
+        found = retrieve(kb, search_request)
+        ranking = rank(found, mode, kb.config.search.rrf_k)[:RANKING_DEPTH]
+        total = (time.perf_counter() - began) * 1000
+        chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
+    ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
+    scores = judge.score(query, ranking, ids)
+    rows = tuple(
+        Retrieved(id=ids[i], score=score, path=chunks[c].path, place=chunks[c].citation.uri)
+        for i, (c, score) in enumerate(ranking[:KEPT_ROWS])
+        if c in chunks
+    )
+    stages = {name: round(ms, 3) for name, ms in found.stage_ms.items()} | {"total": round(total, 3)}
+    answer: Answer | None = None
+    if request.answers:
+        asked = AskRequest(query.text, mode, kb.config.rag.k, request.filters, seed=seed, is_evaluation=True)
+        answer = ask(kb, asked)
+        stages["answer"] = answer.usage.latency_ms
+        if answer.usage.first_token_ms is not None:
+            stages["first_token"] = answer.usage.first_token_ms
+        scores = scores | answer_scores(kb, query, answer)
+    return QueryResult(
+        query_id=query.id,
+        text=query.text,
+        answerable=query.answerable,
+        slices=query.slices,
+        group=query.group,
+        scores=scores,
+        ranking=rows,
+        judged=dict(judge.judged.get(query.id, {})),
+        stage_ms=stages,
+        answer=answer_figures(answer) if answer else None,
+        seed=seed,
+    )
+
+
+def _finish(run: Run, results: Sequence[QueryResult]) -> Run:
+    names = list(dict.fromkeys(name for result in results for name in result.scores))
+    by_query = average_seeds(results).values()
+    metrics = {name: mean_interval([scores.get(name) for scores in by_query]) for name in names}
+    if run.kind == "ask":
+        metrics |= refusal_figures(results)
+    stages = list(dict.fromkeys(stage for result in results for stage in result.stage_ms))
+    return replace(
+        run,
+        finished=True,
+        metrics=metrics,
+        latency_ms=percentiles([r.stage_ms["answer" if run.kind == "ask" else "total"] for r in results]),
+        stage_latency_ms={s: percentiles([r.stage_ms[s] for r in results if s in r.stage_ms]) for s in stages},
+        results=tuple(results),
+    )

@@ -1,0 +1,121 @@
+"""Runs on disk: `<home>/eval/<run_id>.jsonl`, a header line, a line per finished query, a closing line with the figures.
+
+Append-only, so that a run that breaks off keeps what it has and can go on. Apart from the store: evaluating never mixes
+with the user's own answers.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from kb.errors import InvalidInput, NotFound
+from kb.eval.records import QueryResult, Run, RunSummary
+
+FOLDER = "eval"
+
+
+def new_run_id() -> str:
+    """A name that sorts by time, such as 20261121-103000-3fa9."""
+    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+
+
+def run_path(home: Path, run_id: str) -> Path:
+    """Where a run of this home is kept."""
+    return home / FOLDER / f"{run_id}.jsonl"
+
+
+def begin_run(path: Path, run: Run) -> None:
+    """Write the header of a new run."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _append(path, {"run": replace(run, results=())})
+
+
+def append_result(path: Path, result: QueryResult) -> None:
+    """Keep one finished query."""
+    _append(path, {"result": result})
+
+
+def finish_run(path: Path, run: Run) -> None:
+    """Write the figures; from here on the run is finished."""
+    _append(path, {"run": replace(run, results=())})
+
+
+def save_run(path: Path, run: Run) -> None:
+    """A whole run in one file: a baseline to compare with."""
+    path.unlink(missing_ok=True)
+    begin_run(path, run)
+    for result in run.results:
+        append_result(path, result)
+
+
+def load_run(home: Path, name: str) -> Run:
+    """A run by its id, the beginning of one, `last`, or the path of a file.
+
+    raises  NotFound, InvalidInput for a file that is no run
+    """
+    path = Path(name)
+    if not path.is_file():
+        known = sorted((home / FOLDER).glob("*.jsonl"))
+        matches = known[-1:] if name == "last" else [p for p in known if p.stem.startswith(name)]
+        if len(matches) != 1:
+            problem = f"no run '{name}'" if not matches else f"several runs begin with '{name}'"
+            raise NotFound(problem, fix="name a run id (kb eval list), or a file that holds a run")
+        path = matches[0]
+    return _read(path)
+
+
+def list_runs(home: Path) -> list[Run]:
+    """The runs of a home without their results, oldest first."""
+    return [replace(_read(path), results=()) for path in sorted((home / FOLDER).glob("*.jsonl"))]
+
+
+def summarize(runs: Iterable[Run]) -> tuple[RunSummary, ...]:
+    """Runs as eval_runs.v1 shows them."""
+    return tuple(
+        RunSummary(
+            run_id=run.run_id,
+            suite=run.suite,
+            mode=run.mode,
+            metrics=run.metrics,
+            latency_ms=run.latency_ms,
+            kind=run.kind,
+            queries=len(run.results),
+            finished=run.finished,
+        )
+        for run in runs
+    )
+
+
+def _append(path: Path, row: dict[str, Any]) -> None:
+    import msgspec
+
+    with path.open("ab") as file:
+        file.write(msgspec.json.encode(row) + b"\n")
+
+
+def _read(path: Path) -> Run:
+    import msgspec
+
+    run: Run | None = None
+    results: dict[tuple[str, int], QueryResult] = {}
+    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+        try:
+            row = json.loads(line)
+            if "run" in row:
+                run = msgspec.convert(row["run"], Run)
+            else:
+                result = msgspec.convert(row["result"], QueryResult)
+                results[result.query_id, result.seed] = result
+        except (ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
+            if number == path.read_bytes().count(b"\n") + 1:
+                break  # the line that was being written when the process was killed
+            raise InvalidInput(f"{path}:{number} is no line of a run: {error}", fix="name a file of kb eval") from error
+    if run is None:
+        raise InvalidInput(f"{path} holds no run", fix="name a file of kb eval")
+    return replace(run, results=tuple(results.values()))

@@ -1,0 +1,80 @@
+"""A collection → a throw-away home under the cache folder, made once per content and settings."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from pathlib import Path
+
+from kb.config import Config
+from kb.errors import KbError
+from kb.eval.collections import CollectionDocument
+from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
+from kb.ingest.prepare import Settings
+from kb.ingest.report import IngestEvent
+from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
+
+OnEvent = Callable[[IngestEvent], None]
+DONE = "complete"
+SOURCE = "collection"
+
+
+def collection_home(
+    cache: Path,
+    config: Config,
+    name: str,
+    content_sha256: str,
+    fill: Callable[[KnowledgeBase], None],
+    notify: Notify,
+) -> KnowledgeBase:
+    """The home of a collection, filled if this content was not seen with these settings before; open for reading.
+
+    fill  ingests the collection into an empty home
+    """
+    home = cache / "eval" / f"{_safe(name)}-{_key(cache, config, content_sha256)}"
+    if not (home / DONE).exists():
+        shutil.rmtree(home, ignore_errors=True)
+        with open_knowledge_base(home, config, write=True, notify=notify) as kb:
+            fill(kb)
+        (home / DONE).touch()
+    return open_knowledge_base(home, config, notify=notify)
+
+
+def fill_from_documents(documents: Iterable[CollectionDocument], on_event: OnEvent) -> Callable[[KnowledgeBase], None]:
+    """A filler for documents in memory, each a plain text under its id."""
+
+    def fill(kb: KnowledgeBase) -> None:
+        texts = ((d.id, d.title, d.text.encode()) for d in documents)
+        _check(ingest_documents(kb, SOURCE, texts, on_event).counts["failed"])
+
+    return fill
+
+
+def fill_from_folder(folder: Path, on_event: OnEvent) -> Callable[[KnowledgeBase], None]:
+    """A filler for a folder of files."""
+
+    def fill(kb: KnowledgeBase) -> None:
+        _check(ingest(kb, IngestRequest((folder,)), on_event).counts["failed"])
+
+    return fill
+
+
+def _check(failed: int) -> None:
+    if failed:
+        raise KbError(f"{failed} documents of the collection cannot be read", fix="correct them: a partial corpus lies")
+
+
+def _key(cache: Path, config: Config, content_sha256: str) -> str:
+    """Changes with the documents and with whatever shapes chunks and vectors; not with search settings."""
+    from kb.embed.encoder import open_encoder
+    from kb.ingest.readers import READERS
+
+    settings = Settings.of(config, open_encoder(config.embedding, cache, lambda message: None))
+    signatures = [settings.signature(name) for name in READERS]
+    return sha256(json.dumps([content_sha256, signatures]).encode()).hexdigest()[:16]
+
+
+def _safe(name: str) -> str:
+    return "".join(c if c.isalnum() or c in "._-" else "-" for c in name) or "collection"
