@@ -28,9 +28,9 @@ def fill_home(home: Path, chunks: int) -> None:
     import numpy as np
 
     from kb.config import Config, cache_folder
+    from kb.drafts import ChunkDraft, DocumentDraft
     from kb.embed.encoder import open_encoder
     from kb.knowledge_base import open_knowledge_base
-    from kb.drafts import ChunkDraft, DocumentDraft
     from kb.store.database import write_meta
     from kb.store.documents import save_document, save_source
 
