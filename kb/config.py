@@ -65,6 +65,13 @@ class SearchConfig:
     mode: str = key("hybrid", "when --mode is not given", choices=("lexical", "vector", "hybrid"))
     depth: int = key(100, "how deep each retriever's list goes into the fusion", low=1, high=10_000)
     rrf_k: int = key(60, "the constant of reciprocal rank fusion (Cormack et al. 2009)", low=1, high=10_000)
+    feedback_chunks: int = key(
+        0,
+        "hybrid: the vector search is repeated with the nearest so many passages mixed into the query",
+        low=0,
+        high=100,
+    )
+    feedback_weight: float = key(0.3, "how much of the mixture is those passages", low=0, high=0.9)
     title_weight: float = key(0.5, "weight of a match in the document's title, against 1 for the text", low=0, high=100)
     heading_weight: float = key(1.0, "weight of a match in the headings above, against 1 for the text", low=0, high=100)
     exact_up_to_chunks: int = key(

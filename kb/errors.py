@@ -152,9 +152,13 @@ class IoError(KbError):
 
 
 class SuiteInvalid(KbError):
-    """An evaluation suite has faults; all of them are listed."""
+    """An evaluation suite has faults; all of them are listed.
+
+    places  the suite's path, the line (1-based) and what is wrong there, for each fault
+    """
 
     code = "suite_invalid"
+    places: tuple[tuple[str, int, str], ...] = ()
 
 
 def error_codes() -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -222,6 +222,13 @@ class KnowledgeBase:
                 fix=f"run kb ingest again to re-embed, or set embedding.model = '{model_id}'",
             )
         return encoder.encode_query(text)
+
+    def stored_vectors(self, chunk_ids: Iterable[int]) -> dict[int, FloatVector]:
+        """Stored vectors by chunk_id, each (d,) float32; a chunk without one is left out."""
+        import numpy as np
+
+        rows = stored_chunks.vectors_of(self.connection, self.stored_encoder()[1], chunk_ids)
+        return {chunk_id: np.frombuffer(blob, dtype="<f4") for chunk_id, blob in rows}
 
     def describe_gaps(self) -> str:
         """Why vector search might miss something, as words for a hint."""

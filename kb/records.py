@@ -192,6 +192,7 @@ class SearchResponse:
 
     index_revision  the corpus revision the indexes were built from
     hint            one line under an empty result: what was tried
+    note            one line on how it was found, where that is not what the mode says
     """
 
     schema_version: Literal["search_response.v1"] = "search_response.v1"
@@ -201,4 +202,5 @@ class SearchResponse:
     took_ms: float
     index_revision: int
     hint: str | None = None
+    note: str | None = None
     trace: SearchTrace | None = None

@@ -32,6 +32,7 @@ WIRE_RECORDS: dict[str, str] = {
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",
     "eval_compare.v1": "kb.eval.records:Comparison",
+    "eval_report.v1": "kb.eval.report:EvalReport",
     "schema_list.v1": "kb.cli.views:SchemaList",
     "doctor.v1": "kb.doctor:Diagnosis",
 }

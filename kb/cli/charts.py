@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from kb.cli.terminal import harmless_line, has_colour, say, styled
 from kb.eval.figures import (
+    HEADLINES,
     NOTHING,
     best_runs,
     is_share,
@@ -41,14 +42,21 @@ SHOWN_CHANGES = 5
 SHOWN_PLACES = 3
 
 
-def print_runs(runs: Sequence[Run]) -> None:
-    """Runs side by side on stdout: drawn for a terminal, plain columns anywhere else; a line each when they are many."""
+def print_runs(runs: Sequence[Run], *, all_metrics: bool = False) -> None:
+    """Runs side by side on stdout: drawn for a terminal, plain columns anywhere else; a line each when they are many.
+
+    all_metrics  every metric, not only the headlines
+    """
     if not 0 < len(runs) <= MOST_SIDE_BY_SIDE:
         print_run_list(runs)
     elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        say(draw_charts(runs, width=os.get_terminal_size().columns, colour=has_colour(sys.stdout)))
+        say(
+            draw_charts(
+                runs, width=os.get_terminal_size().columns, colour=has_colour(sys.stdout), all_metrics=all_metrics
+            )
+        )
     else:
-        for line in plain_lines(runs):
+        for line in plain_lines(runs, all_metrics=all_metrics):
             say(line)
 
 
@@ -74,16 +82,22 @@ def print_gates(gates: Sequence[GateResult]) -> None:
         say(f"{word}  {harmless_line(gate.gate)}  {styled(f'{value} ({harmless_line(gate.run_id)})', 'dim')}")
 
 
-def print_comparison(comparison: Comparison) -> None:
-    """B against A: a line a metric, what regressed, the queries that lost most with what was found before and now."""
+def print_comparison(comparison: Comparison, *, all_metrics: bool = False) -> None:
+    """B against A: a line a metric, what regressed, the queries that lost most with what was found before and now.
+
+    all_metrics  every metric, not only the headlines and what regressed
+    """
+    by_name = {difference.metric: difference for difference in comparison.metrics}
+    shown = [by_name[name] for name in HEADLINES if name in by_name]
+    shown += [d for d in comparison.metrics if d not in shown and (all_metrics or d.is_regression or not shown)]
     say(f"A {harmless_line(comparison.run_a)}")
     say(f"B {harmless_line(comparison.run_b)}")
     if comparison.differences_in:
         say(styled(f"they differ in {harmless_line(', '.join(comparison.differences_in))}", "dim"))
     rows = [["metric", "A", "B", "B − A", "95 %", "p", "won/lost/tied", ""]]
-    rows += [_difference_cells(difference) for difference in comparison.metrics]
+    rows += [_difference_cells(difference) for difference in shown]
     for at, line in enumerate(columns(rows)):
-        is_regression = at > 0 and comparison.metrics[at - 1].is_regression
+        is_regression = at > 0 and shown[at - 1].is_regression
         say(styled(line, "bold") if at == 0 else styled(line, "red") if is_regression else line)
     for change in comparison.worst[:SHOWN_CHANGES]:
         before, after = number_text(change.before, change.metric), number_text(change.after, change.metric)
@@ -114,7 +128,7 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-def draw_charts(runs: Sequence[Run], *, width: int, colour: bool) -> str:
+def draw_charts(runs: Sequence[Run], *, width: int, colour: bool, all_metrics: bool = False) -> str:
     """The tables as text with escape sequences for colour, `width` cells wide."""
     from rich.console import Console
 
@@ -130,25 +144,31 @@ def draw_charts(runs: Sequence[Run], *, width: int, colour: bool) -> str:
         emoji=False,
         legacy_windows=False,
     )
-    for table in (_metric_table(runs), _query_table(runs), _recall_table(runs), _latency_table(runs)):
+    for table in (_metric_table(runs, all_metrics), _query_table(runs), _recall_table(runs), _latency_table(runs)):
         if table is not None:
             console.print(table, end="\n\n")
     return out.getvalue().rstrip("\n")
 
 
-def plain_lines(runs: Sequence[Run]) -> list[str]:
-    """The same figures without drawing: every metric with its interval, then latency, a column a run."""
-    first, others = metric_names(runs)
+def plain_lines(runs: Sequence[Run], *, all_metrics: bool = False) -> list[str]:
+    """The same figures without drawing: metrics with their intervals, then latency, a column a run."""
     rows = [["metric", *_labels(runs)]]
-    for name in (*first, *others):
+    for name in _shown_metrics(runs, all_metrics):
         rows.append([harmless_line(name), *(_interval_text(run.metrics.get(name), name) for run in runs)])
     stages = list(dict.fromkeys(stage for run in runs for stage in run.stage_latency_ms))
     rows.append(["latency p50 / p95", *(_latency_text(run.latency_ms) for run in runs)])
     rows += [
-        [harmless_line(stage), *(_latency_text(run.stage_latency_ms.get(stage)) for run in runs)] for stage in stages
+        [f"ms: {harmless_line(stage)}", *(_latency_text(run.stage_latency_ms.get(stage)) for run in runs)]
+        for stage in stages
     ]
     rows.append(["queries", *(str(len({result.query_id for result in run.results})) for run in runs)])
     return columns(rows)
+
+
+def _shown_metrics(runs: Sequence[Run], all_metrics: bool) -> tuple[str, ...]:
+    """The headlines, or everything where it is wanted or there is no headline."""
+    first, others = metric_names(runs)
+    return (*first, *others) if all_metrics or not first else first
 
 
 def _interval_text(interval: Interval | None, name: str) -> str:
@@ -189,13 +209,12 @@ def _labels(runs: Sequence[Run]) -> list[str]:
     return [harmless_line(label) for label in run_labels(runs)]
 
 
-def _metric_table(runs: Sequence[Run]) -> RenderableType | None:
+def _metric_table(runs: Sequence[Run], all_metrics: bool) -> RenderableType | None:
     """Headline metrics, a column a run, each with its bar; the best in bold."""
     from rich.table import Table
     from rich.text import Text
 
-    first, others = metric_names(runs)
-    names = first or others
+    names = _shown_metrics(runs, all_metrics)
     if not names:
         return None
     table = Table(box=None, pad_edge=False, title="metrics", title_justify="left", title_style="bold")
@@ -280,6 +299,6 @@ def _latency_table(runs: Sequence[Run]) -> RenderableType | None:
     labels = _labels(runs)
     for at, stage, told in stages:
         shown = Text(bar(None if told.p95 is None else told.p95 / top), style="blue")
-        name = Text(harmless_line(stage), style="dim")
+        name = Text(f"ms: {harmless_line(stage)}", style="dim")
         table.add_row(Text(labels[at]), name, ms_text(told.p50), ms_text(told.p95), shown)
     return table

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from kb.cli import filters as f
-from kb.cli.eval_output import ALL_MODES, chosen_modes, conclude, ingest_listener, query_progress, write_ci_output
+from kb.cli.eval_output import (
+    ALL_MODES,
+    Asked,
+    chosen_modes,
+    conclude,
+    ingest_listener,
+    query_progress,
+    suite_faults_for_ci,
+    write_ci_output,
+)
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
 
@@ -75,9 +84,12 @@ def run(
 
     config = invocation.config()
     gates = [parse_gate(text) for text in gate or ()]
-    loaded = load_suite(Path(suite))
-    with invocation.open(config) as kb:
+    if save and len(set(mode or ())) > 1:
+        raise InvalidInput("--save keeps one run, and there are several modes", fix="name one --mode")
+    with suite_faults_for_ci(junit, github), invocation.open(config) as kb:
         kb.require_documents()
+        loaded = load_suite(Path(suite))
+        judge = judge_suite(kb, loaded)
         request = EvalRequest(
             suite=loaded.name,
             suite_sha256=loaded.sha256,
@@ -88,10 +100,11 @@ def run(
             filters=f.make_filters(tag, source, path, type, lang, since, until),
             resume=resume,
         )
-        runs = evaluate(kb, request, judge_suite(kb, loaded), invocation.home, query_progress(invocation))
+        runs = evaluate(kb, request, judge, invocation.home, query_progress(invocation))
     if save:
         save_run(Path(save), runs[-1])
-    conclude(invocation, runs, gates=gates, baseline=baseline, tolerance=tolerance, junit=junit, github=github)
+    asked = Asked(gates, baseline, tolerance, junit, github)
+    conclude(invocation, runs, asked, loaded)
 
 
 @app.command("beir")
@@ -121,11 +134,13 @@ def beir(
     collection = load_beir(Path(folder), Path(corpus) if corpus else None)
     with ingest_listener(invocation) as on_event:
         fill = fill_from_documents(collection.documents, on_event)
-        kb = collection_home(invocation.cache(), config, collection.name, collection.sha256, fill, invocation.notify)
+        kb = collection_home(
+            invocation.cache(), config, collection.name, collection.documents_sha256, fill, invocation.notify
+        )
     with kb:
         request = EvalRequest(collection.name, collection.sha256, collection.queries, chosen_modes(mode, ALL_MODES))
         runs = evaluate(kb, request, judge_collection(kb, collection), invocation.home, query_progress(invocation))
-    conclude(invocation, runs, gates=gates, baseline=baseline, tolerance=tolerance, junit=junit, github=github)
+    conclude(invocation, runs, Asked(gates, baseline, tolerance, junit, github))
 
 
 @app.command("spans")
@@ -141,9 +156,7 @@ def spans(
     github: GithubOption = False,
 ) -> None:
     """Run questions with exact spans: token recall, precision, IoU."""
-    from hashlib import sha256
-
-    from kb.eval.collections import load_spans
+    from kb.eval.collections import load_spans, spans_sha256
     from kb.eval.compare import parse_gate
     from kb.eval.judges import judge_spans
     from kb.eval.pipeline import EvalRequest, evaluate
@@ -153,16 +166,16 @@ def spans(
     config = invocation.config()
     gates = [parse_gate(text) for text in gate or ()]
     questions = load_spans(Path(folder))
-    files = sorted((Path(folder) / "corpora").glob("*"))
-    content = sha256(b"\0".join(file.read_bytes() for file in files)).hexdigest()
+    name = Path(folder).resolve().name
+    texts_sha256, content_sha256 = spans_sha256(Path(folder))
     with ingest_listener(invocation) as on_event:
         fill = fill_from_folder(Path(folder) / "corpora", on_event)
-        kb = collection_home(invocation.cache(), config, Path(folder).resolve().name, content, fill, invocation.notify)
+        kb = collection_home(invocation.cache(), config, name, texts_sha256, fill, invocation.notify)
     with kb:
         queries = tuple(Query(id=q.id, text=q.text, slices={"corpus": q.corpus}) for q in questions)
-        request = EvalRequest(Path(folder).resolve().name, content, queries, chosen_modes(mode, ALL_MODES))
+        request = EvalRequest(name, content_sha256, queries, chosen_modes(mode, ALL_MODES))
         runs = evaluate(kb, request, judge_spans(kb, questions), invocation.home, query_progress(invocation))
-    conclude(invocation, runs, gates=gates, baseline=baseline, tolerance=tolerance, junit=junit, github=github)
+    conclude(invocation, runs, Asked(gates, baseline, tolerance, junit, github))
 
 
 @app.command("compare")
@@ -187,7 +200,7 @@ def compare(
 
         print(to_json(comparison))
     else:
-        print_comparison(comparison)
+        print_comparison(comparison, all_metrics=invocation.verbose)
     write_ci_output([now], [], comparison, junit, github)
     if comparison.has_regression:
         raise typer.Exit(ExitCode.NOTHING)
@@ -233,7 +246,7 @@ def list_(invocation: Invocation) -> None:
     from kb.eval.records import EvalRuns
     from kb.eval.runs import list_runs, summarize
 
-    runs = list_runs(invocation.home)
+    runs = list_runs(invocation.home, lambda problem: invocation.notify(f"left out: {problem}"))
     if invocation.json:
         from kb.wire import to_json
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +15,9 @@ from kb.cli.invocation import Invocation
 from kb.errors import ExitCode, InvalidInput
 
 if TYPE_CHECKING:
+    from kb.eval.ci_output import SuiteFault
     from kb.eval.compare import Gate
-    from kb.eval.records import Comparison, GateResult, Run
+    from kb.eval.records import Comparison, GateResult, Run, Suite
     from kb.ingest.report import IngestEvent
     from kb.records import SearchMode
 
@@ -57,24 +59,34 @@ def ingest_listener(invocation: Invocation) -> Iterator[Callable[[IngestEvent], 
             yield listener.on_event
 
 
-def conclude(
-    invocation: Invocation,
-    runs: Sequence[Run],
-    *,
-    gates: Sequence[Gate],
-    baseline: str | None,
-    tolerance: float,
-    junit: str | None,
-    github: bool,
-) -> None:
-    """Print the runs, check gates and baseline; exit 1 when one of them fails."""
-    from kb.cli.charts import print_comparison, print_gates, print_runs
-    from kb.eval.compare import check_gates, compare_runs
-    from kb.eval.records import EvalRuns
-    from kb.eval.runs import load_run, summarize
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a measuring command was asked to do with its runs.
 
-    results = [result for run in runs for result in check_gates(run, gates)]
-    comparison = compare_runs(load_run(invocation.home, baseline), runs[-1], tolerance) if baseline else None
+    baseline   the run before, by id or file
+    tolerance  how much worse a share may get
+    junit      where the XML goes
+    """
+
+    gates: Sequence[Gate]
+    baseline: str | None
+    tolerance: float
+    junit: str | None
+    github: bool
+
+
+def conclude(invocation: Invocation, runs: Sequence[Run], asked: Asked, suite: Suite | None = None) -> None:
+    """Print the runs, check gates and baseline; exit 1 when one of them fails.
+
+    suite  the file that annotations point to
+    """
+    from kb.cli.charts import print_comparison, print_gates, print_runs
+    from kb.eval.compare import check_gates
+    from kb.eval.records import EvalRuns
+    from kb.eval.runs import summarize
+
+    results = [result for run in runs for result in check_gates(run, asked.gates)]
+    comparison = _compare_with_baseline(invocation, runs, asked)
     if invocation.json:
         from kb.wire import to_json
 
@@ -82,13 +94,42 @@ def conclude(
             print(to_json(comparison))
         print(to_json(EvalRuns(runs=summarize(runs), gates=tuple(results))))
     else:
-        print_runs(runs)
+        print_runs(runs, all_metrics=invocation.verbose)
         print_gates(results)
         if comparison:
-            print_comparison(comparison)
-    write_ci_output(runs, results, comparison, junit, github)
+            print_comparison(comparison, all_metrics=invocation.verbose)
+        kept = ", ".join(run.run_id for run in runs)
+        invocation.notify(f"kept as {kept}; see: kb eval report last -o report.html")
+    write_ci_output(runs, results, comparison, asked.junit, asked.github, suite)
     if any(not result.passed for result in results) or (comparison and comparison.has_regression):
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def _compare_with_baseline(invocation: Invocation, runs: Sequence[Run], asked: Asked) -> Comparison | None:
+    """With the run of the baseline's mode where there is one, else with the last."""
+    from kb.eval.compare import compare_runs
+    from kb.eval.runs import load_run
+
+    if not asked.baseline:
+        return None
+    before = load_run(invocation.home, asked.baseline)
+    now = next((run for run in runs if run.mode == before.mode), runs[-1])
+    return compare_runs(before, now, asked.tolerance)
+
+
+@contextmanager
+def suite_faults_for_ci(junit: str | None, github: bool) -> Iterator[None]:
+    """Faults of a suite go into the JUnit file and the annotations, too, before they end the command."""
+    from kb.errors import SuiteInvalid
+
+    try:
+        yield
+    except SuiteInvalid as error:
+        from kb.eval.ci_output import SuiteFault
+
+        faults = [SuiteFault(*place) for place in error.places]
+        write_ci_output([], [], None, junit, github, faults=faults)
+        raise
 
 
 def write_ci_output(
@@ -97,6 +138,8 @@ def write_ci_output(
     comparison: Comparison | None,
     junit: str | None,
     github: bool,
+    suite: Suite | None = None,
+    faults: Sequence[SuiteFault] = (),
 ) -> None:
     """A JUnit file and GitHub annotations, where they were asked for."""
     if not junit and not github:
@@ -104,6 +147,7 @@ def write_ci_output(
     from kb.eval.ci_output import github_annotations, junit_xml
 
     if junit:
-        Path(junit).write_text(junit_xml(runs, gates, comparison), encoding="utf-8")
+        Path(junit).parent.mkdir(parents=True, exist_ok=True)
+        Path(junit).write_text(junit_xml(runs, gates, comparison, faults), encoding="utf-8")
     if github:
-        print(github_annotations(runs, gates, comparison), end="", file=sys.stderr)
+        print(github_annotations(runs, gates, comparison, suite, faults), end="", file=sys.stderr)

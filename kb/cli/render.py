@@ -28,6 +28,8 @@ def print_hits(response: SearchResponse, *, heading: bool = False, quiet: bool =
 
 def tell_empty(response: SearchResponse, *, quiet: bool) -> None:
     """The line under an empty result: what was tried."""
+    if response.note and not quiet:
+        tell(f"note: {response.note}")
     if not response.hits and not quiet:
         tell(f"no hits. {response.hint}")
 

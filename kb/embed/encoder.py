@@ -66,6 +66,10 @@ class TextEncoder:
         """Character offset where each token of the text begins, ascending; special tokens left out."""
         return self._tokens.token_starts(text)
 
+    def unread_share(self, text: str) -> float:
+        """Share of a text's letters, in [0, 1], whose words this encoder's vocabulary does not know."""
+        return self._tokens.unread_share(text)
+
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
         vector: FloatVector = self._encode_few([self.query_prefix + text])[0]

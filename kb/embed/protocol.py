@@ -43,6 +43,9 @@ class Encoder(Protocol):
     def token_starts(self, text: str) -> list[int]:
         """Character offset where each token of the text begins, ascending; see TokenCounter."""
 
+    def unread_share(self, text: str) -> float:
+        """Share of a text's letters, in [0, 1], whose words this encoder's vocabulary does not know."""
+
     def describe(self) -> str:
         """Model, device and precision in a few words, for the user."""
 

@@ -15,6 +15,7 @@ from kb.errors import ModelError
 
 # Short enough that one encoding stays near 20 MB, long enough that a wrong cut inside a word is rare.
 WINDOW_CHARS = 100_000
+UNKNOWN_TOKENS = frozenset({"[UNK]", "<unk>"})
 WINDOWS_AT_ONCE = 4  # go to the tokenizer's threads together; more only costs memory
 
 lone_surrogate = re.compile("[\ud800-\udfff]")
@@ -48,6 +49,27 @@ class Tokens:
                     last = max(last, offset + start)
                     starts.append(last)
         return starts
+
+    def unread_share(self, text: str) -> float:
+        """Share of a text's letters that the vocabulary does not know as parts of words, in [0, 1]; 0 without letters.
+
+        An encoder that takes a script apart into single letters, or halves of letters, has not learnt its words: the
+        default one spends two tokens on every Hangul syllable. Han characters are tokens of their own in every
+        vocabulary and count only where they are unknown.
+        """
+        if text.isascii():
+            return 0.0
+        if self._tokenizer is None:
+            self._tokenizer = load_tokenizer(self._folder)
+        encoding = self._tokenizer.encode(replace_surrogates(text), add_special_tokens=False)
+        letters = {i for i, c in enumerate(text) if c.isalpha()}
+        spaced = {i for i in letters if not text[i].isascii() and not "\u3400" <= text[i] <= "\u9fff"}
+        tokens_in_spaced = sum(1 for start, _ in encoding.offsets if start in spaced)
+        unread = spaced if spaced and tokens_in_spaced >= len(spaced) else set()
+        for (start, end), token in zip(encoding.offsets, encoding.tokens, strict=True):
+            if token in UNKNOWN_TOKENS:
+                unread = unread | (letters & set(range(start, end)))
+        return len(unread) / len(letters) if letters else 0.0
 
 
 def load_tokenizer(folder: Path) -> Any:

@@ -31,8 +31,7 @@ def answer_scores(kb: KnowledgeBase, query: Query, answer: Answer) -> Scores:
     scores = score_answer(query, answer_figures(answer), exact_lines=check_lines(kb, answer))
     writing_ms = usage.latency_ms - (usage.first_token_ms or usage.latency_ms)
     return scores | {
-        "prompt_tokens": usage.prompt_tokens,
-        "completion_tokens": usage.completion_tokens,
+        "gate_score": answer.retrieval.evidence_score,
         "tokens_per_second": usage.completion_tokens / writing_ms * 1000
         if usage.completion_tokens and writing_ms
         else None,

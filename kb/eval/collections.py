@@ -16,6 +16,8 @@ from typing import Any
 from kb.errors import InvalidInput, NotFound
 from kb.eval.records import Query
 
+SPANS_FIX = "columns: question, references (JSON: a list of start_index and end_index), corpus_id"
+
 
 @dataclass(frozen=True, slots=True)
 class CollectionDocument:
@@ -30,12 +32,14 @@ class CollectionDocument:
 class Collection:
     """A judged collection.
 
-    sha256  over the documents' file, which is what a throw-away home is cached by
+    documents_sha256  what a throw-away home is cached by
+    sha256            over documents, queries and judgements, which make the figures
     """
 
     name: str
     documents: tuple[CollectionDocument, ...]
     queries: tuple[Query, ...]
+    documents_sha256: str
     sha256: str
 
 
@@ -74,7 +78,10 @@ def load_beir(folder: Path, corpus: Path | None = None) -> Collection:
     if not documents or not judged:
         raise InvalidInput(f"{folder} holds no documents or no judgements", fix="check corpus.jsonl and qrels/")
     queries = tuple(Query(id=q, text=texts[q], relevant=judged[q]) for q in texts if q in judged)
-    return Collection(folder.name, documents, queries, sha256(corpus.read_bytes()).hexdigest())
+    whole = sha256(corpus.read_bytes())
+    documents_sha256 = whole.hexdigest()
+    whole.update((folder / "queries.jsonl").read_bytes() + b"\0" + qrels.read_bytes())
+    return Collection(folder.resolve().name, documents, queries, documents_sha256, whole.hexdigest())
 
 
 def _json_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
@@ -140,19 +147,41 @@ def load_spans(folder: Path) -> list[SpanQuestion]:
     questions: list[SpanQuestion] = []
     csv.field_size_limit(10_000_000)
     with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file)
-        for number, row in enumerate(reader, start=1):
-            try:
-                spans = tuple((int(r["start_index"]), int(r["end_index"])) for r in json.loads(row["references"]))
-                questions.append(SpanQuestion(f"{row['corpus_id']}-{number}", row["question"], row["corpus_id"], spans))
-            except (KeyError, TypeError, ValueError) as error:
-                column = getattr(error, "colno", 1)
-                raise InvalidInput(
-                    f"{path}:{reader.line_num}:{column}: {error}", fix="columns: question, references (JSON), corpus_id"
-                ) from error
+        reader = csv.DictReader(file, strict=True)
+        try:
+            for number, row in enumerate(reader, start=1):
+                questions.append(_span_question(folder, number, row))
+        except (KeyError, TypeError, ValueError, csv.Error) as error:
+            place = f"{path}:{reader.line_num}:{getattr(error, 'colno', 1)}"
+            raise InvalidInput(f"{place}: {_words_of(error)}", fix=SPANS_FIX) from error
     if not questions:
-        raise InvalidInput(f"{path} holds no question", fix="columns: question, references (JSON), corpus_id")
+        raise InvalidInput(f"{path} holds no question", fix=SPANS_FIX)
     return questions
+
+
+def _span_question(folder: Path, number: int, row: dict[str, Any]) -> SpanQuestion:
+    spans = tuple((int(r["start_index"]), int(r["end_index"])) for r in json.loads(row["references"]))
+    if not row["question"].strip():
+        raise ValueError("the question is empty")
+    if not spans or any(not 0 <= start < end for start, end in spans):
+        raise ValueError("spans begin at 0 or later and end after they begin; a question has at least one")
+    if not (folder / "corpora" / f"{row['corpus_id']}.md").is_file():
+        raise ValueError(f"corpora/{row['corpus_id']}.md is not there")
+    return SpanQuestion(f"{row['corpus_id']}-{number}", row["question"], row["corpus_id"], spans)
+
+
+def _words_of(error: Exception) -> str:
+    return f"no {error}" if isinstance(error, KeyError) else str(error)
+
+
+def spans_sha256(folder: Path) -> tuple[str, str]:
+    """What the texts of a folder of span questions hash to, by which its home is cached; and texts and questions together."""
+    texts = sha256()
+    for file in sorted((folder / "corpora").glob("*")):
+        texts.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
+    whole = texts.copy()
+    whole.update((folder / "questions_df.csv").read_bytes())
+    return texts.hexdigest(), whole.hexdigest()
 
 
 def span_scores(

@@ -96,7 +96,7 @@ def compare_runs(
         },
         worst=worst,
         best=best,
-        differences_in=_differing_fields(a, b),
+        differences_in=differing_fields(a, b),
         only_in_a=tuple(query for query in ids_a if query not in ids_b),
         only_in_b=tuple(query for query in ids_b if query not in ids_a),
         has_regression=any(difference.is_regression for difference in differences),
@@ -221,7 +221,7 @@ def _to_change(pair: _Pair, metric: str) -> QueryChange:
     )
 
 
-def _differing_fields(a: Run, b: Run) -> tuple[str, ...]:
+def differing_fields(a: Run, b: Run) -> tuple[str, ...]:
     """What made the runs and is not the same: `mode`, `corpus_state`, `config.search.rrf_k`, `model.digest` …"""
     values_a, values_b = ({"kind": run.kind, "mode": run.mode} | dict(_flat_fields(run.provenance)) for run in (a, b))
     return tuple(n for n in dict.fromkeys([*values_a, *values_b]) if values_a.get(n) != values_b.get(n))

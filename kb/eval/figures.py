@@ -19,7 +19,7 @@ MAIN_METRICS = {
 }
 # Shown before "all metrics" is opened, in this order; what is not here follows there.
 HEADLINES = (
-    *("ndcg@10", "recall@10", "recall@100", "hit@1", "hit@10", "precision@10", "mrr", "map"),
+    *("ndcg@10", "recall@10", "mrr", "hit@1", "hit@10", "recall@5", "recall@100", "precision@10", "map"),
     *("iou@5", "iou@10", "must_contain", "must_not_contain", "exact_lines"),
     *("refusal_precision", "refusal_recall", "refusal_f1", "false_refusal"),
     *("citation_coverage", "citation_support", "first_token_ms", "tokens_per_second"),

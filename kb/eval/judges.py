@@ -50,9 +50,8 @@ def judge_spans(kb: KnowledgeBase, questions: Sequence[SpanQuestion]) -> Judge:
     starts: dict[str, list[int]] = {}
     for path, doc_id in kb.connection.execute("SELECT path, doc_id FROM documents"):
         rows = kb.connection.execute("SELECT start_char, text FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id])
-        starts[path.removesuffix(".md")] = [
-            start + offset for start, text in rows for offset in kb.encoder().token_starts(text)
-        ]
+        found = {start + offset for start, text in rows for offset in kb.encoder().token_starts(text)}
+        starts[path.removesuffix(".md")] = sorted(found)  # chunks that overlap have tokens in common
 
     def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
         question = by_id[query.id]

@@ -16,8 +16,9 @@ from kb import __version__
 from kb.ask.pipeline import ask
 from kb.ask.prompt import TEMPLATES
 from kb.ask.records import Answer, AskRequest
-from kb.errors import KbError
+from kb.errors import InvalidInput, KbError, NotFound
 from kb.eval.answers import answer_figures, answer_scores
+from kb.eval.compare import differing_fields
 from kb.eval.metrics import average_seeds, mean_interval, percentiles, refusal_figures
 from kb.eval.records import (
     Latency,
@@ -29,7 +30,7 @@ from kb.eval.records import (
     RunKind,
     Scores,
 )
-from kb.eval.runs import append_result, begin_run, finish_run, load_run, new_run_id, run_path
+from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchMode, SearchRequest
 from kb.search.pipeline import rank, retrieve
@@ -64,7 +65,7 @@ class EvalRequest:
 
     answers   ask as well as search
     seeds     how often each question is answered, with seeds 0, 1, 2 …
-    resume    an unfinished run to go on with
+    resume    an unfinished run to go on with: its mode and kind hold
     """
 
     suite: str
@@ -91,6 +92,9 @@ def evaluate(
     raises     what searching or asking raises; the run can then be resumed
     """
     runs = []
+    if request.resume:
+        resumed = load_run(runs_home, request.resume)
+        request = replace(request, modes=(resumed.mode,), answers=resumed.kind == "ask")
     for mode in request.modes:
         run, done = _begin(kb, request, mode, runs_home)
         path = run_path(runs_home, run.run_id)
@@ -114,10 +118,7 @@ def evaluate(
 
 def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path) -> tuple[Run, set[tuple[str, int]]]:
     if request.resume:
-        run = load_run(home, request.resume)
-        if run.provenance.suite_sha256 != request.suite_sha256 or run.mode != mode:
-            raise KbError(f"run {run.run_id} was made with another suite or mode", fix="resume it with its own")
-        return run, {(r.query_id, r.seed) for r in run.results}
+        return _go_on(kb, request, load_run(home, request.resume), home)
     kind: RunKind = "ask" if request.answers else "search"
     run = Run(
         run_id=f"{new_run_id()}-{mode}",
@@ -133,6 +134,24 @@ def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path
     )
     begin_run(run_path(home, run.run_id), run)
     return run, set()
+
+
+def _go_on(kb: KnowledgeBase, request: EvalRequest, run: Run, home: Path) -> tuple[Run, set[tuple[str, int]]]:
+    """A run that broke off, with what it has done.
+
+    raises  InvalidInput when what makes the figures is no longer the same: half of each would be neither
+    """
+    now = replace(_provenance(kb, request), machine=run.provenance.machine, home=run.provenance.home)
+    changed = differing_fields(run, replace(run, provenance=now))
+    if changed:
+        raise InvalidInput(
+            f"run {run.run_id} cannot go on: {', '.join(changed)} changed since", fix="start anew, without --resume"
+        )
+    path = run_path(home, run.run_id)
+    if not path.is_file():
+        raise NotFound(f"{path} is not there", fix="resume a run of this home: kb eval list")
+    mend_run(path)
+    return run, {(result.query_id, result.seed) for result in run.results}
 
 
 def _provenance(kb: KnowledgeBase, request: EvalRequest) -> Provenance:

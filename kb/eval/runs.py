@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,8 +21,9 @@ FOLDER = "eval"
 
 
 def new_run_id() -> str:
-    """A name that sorts by time, such as 20261121-103000-3fa9."""
-    return f"{time.strftime('%Y%m%d-%H%M%S')}-{secrets.token_hex(2)}"
+    """A name that sorts by time, such as 20261121-103000-412-3fa9: several short runs may begin in one second."""
+    now = time.time()
+    return f"{time.strftime('%Y%m%d-%H%M%S', time.localtime(now))}-{int(now * 1000) % 1000:03d}-{secrets.token_hex(2)}"
 
 
 def run_path(home: Path, run_id: str) -> Path:
@@ -39,6 +40,15 @@ def begin_run(path: Path, run: Run) -> None:
 def append_result(path: Path, result: QueryResult) -> None:
     """Keep one finished query."""
     _append(path, {"result": result})
+
+
+def mend_run(path: Path) -> None:
+    """Cut off a last line that was being written when the process was killed, so that what follows is not glued to it."""
+    raw = path.read_bytes()
+    whole = raw.rfind(b"\n") + 1
+    if whole < len(raw):
+        with path.open("r+b") as file:
+            file.truncate(whole)
 
 
 def finish_run(path: Path, run: Run) -> None:
@@ -70,9 +80,18 @@ def load_run(home: Path, name: str) -> Run:
     return _read(path)
 
 
-def list_runs(home: Path) -> list[Run]:
-    """The runs of a home without their results, oldest first."""
-    return [replace(_read(path), results=()) for path in sorted((home / FOLDER).glob("*.jsonl"))]
+def list_runs(home: Path, on_unreadable: Callable[[str], None]) -> list[Run]:
+    """The runs of a home, oldest first.
+
+    on_unreadable  told what is wrong with a file that holds no run; the others are listed all the same
+    """
+    runs = []
+    for path in sorted((home / FOLDER).glob("*.jsonl")):
+        try:
+            runs.append(_read(path))
+        except InvalidInput as error:
+            on_unreadable(error.problem)
+    return runs
 
 
 def summarize(runs: Iterable[Run]) -> tuple[RunSummary, ...]:
@@ -104,7 +123,11 @@ def _read(path: Path) -> Run:
 
     run: Run | None = None
     results: dict[tuple[str, int], QueryResult] = {}
-    for number, line in enumerate(path.read_bytes().splitlines(), start=1):
+    raw = path.read_bytes()
+    whole_lines = raw.count(b"\n")
+    for number, line in enumerate(raw.split(b"\n"), start=1):
+        if not line.strip():
+            continue
         try:
             row = json.loads(line)
             if "run" in row:
@@ -113,7 +136,7 @@ def _read(path: Path) -> Run:
                 result = msgspec.convert(row["result"], QueryResult)
                 results[result.query_id, result.seed] = result
         except (ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
-            if number == path.read_bytes().count(b"\n") + 1:
+            if number == whole_lines + 1:
                 break  # the line that was being written when the process was killed
             raise InvalidInput(f"{path}:{number} is no line of a run: {error}", fix="name a file of kb eval") from error
     if run is None:

@@ -71,7 +71,9 @@ def raise_faults(path: str, faults: Sequence[Fault], *, fix: str) -> None:
     if len(ordered) > MOST_FAULTS_SHOWN:
         lines.append(f"… and {len(ordered) - MOST_FAULTS_SHOWN} more")
     count = "1 fault" if len(ordered) == 1 else f"{len(ordered)} faults"
-    raise SuiteInvalid(f"{path} has {count}:\n" + "\n".join(lines), fix=fix, path=path, faults=len(ordered))
+    error = SuiteInvalid(f"{path} has {count}:\n" + "\n".join(lines), fix=fix, path=path, faults=len(ordered))
+    error.places = tuple((path, fault.line, fault.what) for fault in ordered)
+    raise error
 
 
 def nearest_hint(name: str, known: Sequence[str]) -> str:

@@ -6,7 +6,8 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
@@ -21,28 +22,38 @@ from kb.records import (
     SearchResponse,
     SearchTrace,
 )
+from kb.search.feedback import feed_back
 from kb.search.fuse import fuse_rankings, ranks_of
 from kb.search.snippet import make_snippet
 from kb.store.chunks import fetch_chunks
 from kb.store.filters import allowed_documents, chunk_ids_of, no_match
 from kb.text import analyze_query
 
+if TYPE_CHECKING:
+    from kb.arrays import FloatVector
+
 Ranking = list[tuple[int, float]]
 T = TypeVar("T")
 
 SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine", "hybrid": "rrf"}
 MAX_QUERY_CHARS = 20_000
+# From here on a query is mostly in words that the encoder has not learnt.
+UNREAD_SHARE = 0.5
 
 
 @dataclass(slots=True)
 class Retrieved:
-    """Both retrievers' lists for one query, best first, and what they were asked; empty where one was not asked."""
+    """Both retrievers' lists for one query, best first, and what they were asked; empty where one was not asked.
+
+    note  why the vector search was left out of a hybrid one, as words for the user
+    """
 
     terms: list[str]
     documents: list[int] | None
     lexical: Ranking = field(default_factory=list)
     vector: Ranking = field(default_factory=list)
     stage_ms: dict[str, float] = field(default_factory=dict)
+    note: str | None = None
 
 
 def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
@@ -68,6 +79,7 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
         took_ms=round((time.perf_counter() - began) * 1000, 2),
         index_revision=revision,
         hint=hint,
+        note=found.note,
         trace=_make_trace(found) if request.explain else None,
     )
 
@@ -96,12 +108,45 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
     if request.mode != "vector":
         index = _timed(found, "open_lexical", kb.lexical_index)
         found.lexical = _timed(found, "lexical", lambda: index.search(found.terms, depth, found.documents))
-    if request.mode != "lexical":
+    found.note = _why_words_alone(kb, request)
+    if request.mode != "lexical" and not found.note:
         vectors = _timed(found, "open_vector", kb.vector_index)
         vector = _timed(found, "encode", lambda: kb.encode_query(request.query))
         chunks = None if found.documents is None else chunk_ids_of(kb.connection, found.documents)
         found.vector = _timed(found, "vector", lambda: vectors.search(vector, depth, chunks))
+        if request.mode == "hybrid" and kb.config.search.feedback_chunks:
+            again = partial(vectors.search, depth=depth, chunks=chunks)
+            found.vector = _timed(found, "feedback", lambda: _search_again(kb, vector, found.vector, again))
     return found
+
+
+def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:
+    """A hybrid search leaves vectors out where the encoder cannot read the query: its list would be noise that counts half.
+
+    On the project's Korean queries the default encoder's list alone reaches .10 nDCG@10, words .61, both fused .35.
+    """
+    if request.mode != "hybrid" or request.query.isascii():
+        return None
+    if kb.encoder().unread_share(request.query) < UNREAD_SHARE:
+        return None
+    return (
+        f"{kb.encoder().model_id} does not know this language: searched by words alone"
+        " (embedding.model takes a multilingual encoder)"
+    )
+
+
+def _search_again(
+    kb: KnowledgeBase, query: FloatVector, first: Ranking, search_vectors: Callable[[FloatVector], Ranking]
+) -> Ranking:
+    """The vector list in the order that feedback gives it; the scores stay cosines to the query itself."""
+    nearest = [chunk_id for chunk_id, _ in first[: kb.config.search.feedback_chunks]]
+    vectors = kb.stored_vectors(nearest)
+    moved = feed_back(query, [vectors[i] for i in nearest if i in vectors], kb.config.search.feedback_weight)
+    cosines = dict(first)
+    second = [chunk_id for chunk_id, _ in search_vectors(moved)]
+    for chunk_id, vector in kb.stored_vectors(i for i in second if i not in cosines).items():
+        cosines[chunk_id] = float(vector @ query)
+    return [(chunk_id, cosines[chunk_id]) for chunk_id in second]
 
 
 def rank(found: Retrieved, mode: SearchMode, rrf_k: int) -> Ranking:

@@ -124,6 +124,18 @@ def vector_rows(connection: sqlite3.Connection, encoder_digest: str) -> Iterator
     return rows
 
 
+def vectors_of(
+    connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Iterable[int]
+) -> Iterator[tuple[int, bytes]]:
+    """The vectors of these chunks, as (chunk_id, float32 bytes), in no particular order."""
+    for batch in batches_of(chunk_ids):
+        yield from connection.execute(
+            "SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash)"
+            f" WHERE encoder_digest = ? AND chunk_id IN {marks(batch)}",
+            [encoder_digest, *batch],
+        )
+
+
 def stored_hashes(connection: sqlite3.Connection, encoder_digest: str, hashes: Iterable[str]) -> set[str]:
     """Those of the embed hashes whose vector by this encoder is in the store already."""
     found: set[str] = set()

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kb.config import EmbeddingConfig
+from kb.embed.encoder import open_encoder
 from kb.embed.model_files import find_model
 from kb.embed.tokens import WINDOW_CHARS, Tokens, load_tokenizer
 from kb.errors import ModelError
@@ -65,3 +67,27 @@ def test_model_without_any_tokenizer_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text("{}")
     with pytest.raises(ModelError, match="cannot be loaded"):
         Tokens(tmp_path, 254).token_starts("text")
+
+
+@pytest.mark.parametrize(
+    ("text", "least", "most"),
+    [
+        ("What is ownership?", 0, 0),
+        ("E-114", 0, 0),
+        ("café naïve Straße Ünïcödé", 0, 0),
+        ("→ ✓ 42", 0, 0),
+        ("", 0, 0),
+        ("소유권이란 무엇인가?", 1, 1),
+        ("물", 1, 1),
+        ("Что такое владение", 1, 1),
+        ("สวัสดีครับ", 1, 1),
+        ("Rust ownership 모델의 핵심 규칙은 뭐야?", 0.3, 0.49),
+        ("retry_budget_seconds 기본값", 0.1, 0.3),
+        ("bad \ud800 surrogate", 0, 0.1),
+    ],
+)
+def test_the_default_encoder_knows_what_it_cannot_read(
+    text: str, least: float, most: float, encoder_cache: Path
+) -> None:
+    encoder = open_encoder(EmbeddingConfig(), encoder_cache, lambda line: None)
+    assert least <= encoder.unread_share(text) <= most

@@ -13,8 +13,10 @@ from kb.cli.main import COMMANDS, GROUPS
 from kb.errors import error_codes
 from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, Call
+from tests.journey.measured import MEASURABLE
 
-# Every command as words that succeed (or find nothing) on a home with the corpus; {new} is a path that does not exist.
+# Every command as words that succeed (or find nothing) on a home with the corpus; {new} is a path that does not exist,
+# {suite}, {beir} and {spans} are the smallest things that can be measured, {run} a run that was kept in a file.
 CALLS: dict[str, list[str]] = {
     "init": ["init"],
     "ingest": ["ingest", str(CORPUS / "notes" / "history.txt"), "--dry-run"],
@@ -31,13 +33,23 @@ CALLS: dict[str, list[str]] = {
     "reindex": ["reindex"],
     "backup": ["backup", "{new}"],
     "schema": ["schema"],
+    "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
+    "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
+    "eval spans": ["eval", "spans", "{spans}", "--mode", "lexical"],
+    "eval compare": ["eval", "compare", "{run}", "{run}"],
+    "eval report": ["eval", "report", "{run}"],
+    "eval list": ["eval", "list"],
 }
 NAMES = [name.rstrip("*") for name in COMMANDS]
 GLOBAL_FLAGS = ("--home DIR", "--config FILE", "--json", "--quiet", "--verbose", "--version")
 
 
 def call_of(name: str, tmp_path: Path) -> list[str]:
-    return [word.format(new=tmp_path / "new.sqlite") for word in CALLS[name]]
+    """The words of a command, with what they name made first."""
+    places = {"new": tmp_path / "new.sqlite"}
+    wanted = {key for key, make in MEASURABLE.items() if f"{{{key}}}" in CALLS[name]}
+    places |= {key: MEASURABLE[key](tmp_path / f"measured-{key}") for key in wanted}
+    return [word.format(**places) for word in CALLS[name]]
 
 
 def error_of(err: str) -> dict[str, Any]:
@@ -141,7 +153,7 @@ def test_the_named_home_is_the_only_place_touched(
         found = kb(*call_of(name, tmp_path))
     else:
         found = kb(*call_of(name, tmp_path), home=corpus_home)
-    assert found.code == {"answers list": 1, "answers show": 2}.get(name, 0), found.err
+    assert found.code == {"answers list": 1, "answers show": 2, "eval list": 1}.get(name, 0), found.err
     for folder in ("xdg_data_home", "xdg_config_home", "xdg_state_home", "user"):
         assert not (tmp_path / folder).exists(), folder
 

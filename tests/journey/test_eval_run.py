@@ -1,0 +1,366 @@
+"""`kb eval run` and what is done with its runs: kept, listed, gated, compared, resumed, reported."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+
+from kb.wire import json_schema
+from tests.journey.conftest import Call, Result
+from tests.journey.measured import SUITE_QUERIES, SUITE_TEXT, write_suite
+from tests.journey.ollama import CITED, use
+from tests.llm.recorded_server import RecordedServer, answer, free_port
+
+MODES = ("lexical", "vector", "hybrid")
+# Nothing of what is sought, whatever is asked: every query loses.
+BROKEN_SUITE = re.sub(r'query: ".*"', 'query: "zzz qqq"', SUITE_TEXT)
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    return write_suite(tmp_path / "suites")
+
+
+def measured(found: Result, schema: str = "eval_runs.v1") -> dict[str, Any]:
+    """The last line of stdout, checked against its schema."""
+    record: dict[str, Any] = found.json()
+    assert record["schema_version"] == schema
+    jsonschema.Draft202012Validator(json_schema(schema)).validate(record)
+    return record
+
+
+def kept_runs(home: Path) -> list[Path]:
+    return sorted((home / "eval").glob("*.jsonl"))
+
+
+def rows_of(run: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in run.read_text().splitlines()]
+
+
+def result_rows(run: Path) -> list[dict[str, Any]]:
+    return [row["result"] for row in rows_of(run) if "result" in row]
+
+
+def stored_answers(home: Path) -> int:
+    with sqlite3.connect(home / "kb.sqlite") as connection:
+        return int(connection.execute("SELECT count(*) FROM answers").fetchone()[0])
+
+
+def all_modes() -> list[str]:
+    return [word for mode in MODES for word in ("--mode", mode)]
+
+
+def test_runs_a_suite_in_every_mode_side_by_side(kb: Call, corpus_home: Path, suite: Path) -> None:
+    found = kb("eval", "run", suite, *all_modes(), home=corpus_home)
+    assert found.code == 0, found.err
+    lines = found.out.splitlines()
+    assert re.split(r"\s{2,}", lines[0])[0] == "metric"
+    assert [line.split()[0] for line in lines[1:4]] == ["ndcg@10", "recall@10", "mrr"]
+    assert any(line.startswith(("ms: bm25", "ms: lexical")) for line in lines), found.out
+    assert "ndcg@3 " not in found.out
+    verbose = kb("eval", "run", suite, *all_modes(), "--verbose", home=corpus_home)
+    assert "\nndcg@3 " in verbose.out
+
+    runs = kept_runs(corpus_home)
+    assert len(runs) == 2 * len(MODES)
+    assert [len(result_rows(run)) for run in runs] == [SUITE_QUERIES] * 6
+    header, footer = rows_of(runs[0])[0]["run"], rows_of(runs[0])[-1]["run"]
+    assert (header["finished"], footer["finished"]) == (False, True)
+    known = header["provenance"]
+    assert known["embedding_digest"]
+    assert known["suite_sha256"]
+    assert known["config"]["search"]
+    assert known["package_version"]
+
+
+def test_json_is_one_valid_object_and_right_about_the_corpus(kb: Call, corpus_home: Path, suite: Path) -> None:
+    record = measured(kb("eval", "run", suite, *all_modes(), "--json", home=corpus_home))
+    assert [run["mode"] for run in record["runs"]] == list(MODES)
+    for run in record["runs"]:
+        assert run["finished"]
+        assert run["queries"] == SUITE_QUERIES
+        assert run["suite"] == "small"
+        recall = run["metrics"]["recall@100"]
+        # The unanswerable query has no relevant chunk: its recall is undefined, not 0.
+        assert recall["n"] == SUITE_QUERIES - 1
+        assert 0 < recall["mean"] <= 1
+        assert recall["ci_low"] <= recall["mean"] <= recall["ci_high"]
+        assert run["latency_ms"]["p50"] > 0
+    assert measured(kb("eval", "list", "--json", home=corpus_home))["runs"] == record["runs"]
+    listed = kb("eval", "list", home=corpus_home).out.splitlines()
+    assert len(listed) == 3
+    assert all(run["run_id"] in line for run, line in zip(record["runs"], listed, strict=True))
+
+
+def test_answers_are_judged_and_kept_apart_from_the_users_own(kb: Call, corpus_home: Path, suite: Path) -> None:
+    before = stored_answers(corpus_home)
+    run = measured(kb("eval", "run", suite, "--ask", "--seeds", "2", "--json", home=corpus_home))["runs"][0]
+    assert stored_answers(corpus_home) == before
+    assert (run["kind"], run["queries"]) == ("ask", 2 * SUITE_QUERIES)
+    assert run["metrics"]["must_contain"] is not None
+    assert run["metrics"]["false_refusal"]["n"] == SUITE_QUERIES - 1
+    rows = result_rows(kept_runs(corpus_home)[0])
+    assert sorted({row["seed"] for row in rows}) == [0, 1]
+    assert all(row["answer"]["trace_id"] for row in rows)
+    # The extractive model has no dice: the repetitions agree, and count as one query each.
+    assert run["metrics"]["must_contain"]["n"] <= SUITE_QUERIES - 1
+
+
+def test_gates_decide_the_exit_code(kb: Call, corpus_home: Path, suite: Path) -> None:
+    words = ["eval", "run", suite, "--mode", "lexical"]
+    passed = kb(*words, "--gate", "recall@100>=0.1", "--gate", "latency_p95_ms<=60000", "--json", home=corpus_home)
+    assert passed.code == 0
+    assert [gate["passed"] for gate in measured(passed)["gates"]] == [True, True]
+    failed = kb(*words, "--gate", "ndcg@10>=1.01", "--gate", "recall@100>=0.1", home=corpus_home)
+    assert failed.code == 1
+    assert "failed  ndcg@10>=1.01" in failed.out
+    assert "passed  recall@100>=0.1" in failed.out
+
+    before = len(kept_runs(corpus_home))
+    unknown = kb(*words, "--gate", "ndgc@10>=0.1", "--json", home=corpus_home)
+    error = json.loads(unknown.err)
+    assert (unknown.code, error["code"], error["fix"]) == (2, "invalid_input", "did you mean 'ndcg@10'?")
+    assert kb(*words, "--gate", "ndcg@10", home=corpus_home).code == 2
+    assert len(kept_runs(corpus_home)) == before
+
+
+def test_a_gate_on_answers_asks(kb: Call, corpus_home: Path, suite: Path) -> None:
+    found = kb("eval", "run", suite, "--gate", "false_refusal<=1", "--json", home=corpus_home)
+    assert (found.code, measured(found)["runs"][0]["kind"]) == (0, "ask")
+
+
+def test_a_baseline_is_saved_and_held_against(kb: Call, corpus_home: Path, suite: Path, tmp_path: Path) -> None:
+    saved = tmp_path / "deep" / "baseline.jsonl"
+    assert kb("eval", "run", suite, "--mode", "lexical", "--save", saved, home=corpus_home).code == 0
+    assert saved.is_file()
+    # The baseline is of one mode, and is held against the run of that mode.
+    again = kb("eval", "run", suite, *all_modes(), "--baseline", saved, "--json", home=corpus_home)
+    assert again.code == 0, again.err
+    comparison, runs = again.events()
+    jsonschema.validate(comparison, json_schema("eval_compare.v1"))
+    assert comparison["run_b"] == runs["runs"][0]["run_id"]
+    assert {d["difference"] for d in comparison["metrics"] if d["metric"] in ("ndcg@10", "mrr")} == {0}
+    two = kb("eval", "run", suite, *all_modes(), "--save", saved, home=corpus_home)
+    assert (two.code, two.err.splitlines()[0]) == (2, "error: --save keeps one run, and there are several modes")
+    missing = kb("eval", "run", suite, "--baseline", tmp_path / "none.jsonl", "--json", home=corpus_home)
+    assert (missing.code, json.loads(missing.err)["code"]) == (2, "not_found")
+
+
+def many_queries(folder: Path, *, broken: bool = False) -> Path:
+    """The same need asked by twelve users: enough queries for a drop to be significant."""
+    head, _, rest = SUITE_TEXT.partition("  - id: cleaning\n")
+    one = rest.partition("  - id:")[0]
+    text = head + "".join(f"  - id: cleaning-{n}\n{one}" for n in range(12))
+    return write_suite(folder, re.sub(r'query: ".*"', 'query: "zzz qqq"', text) if broken else text)
+
+
+def test_compare_finds_a_regression(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
+    for folder, broken in (("good", False), ("bad", True)):
+        words = ["eval", "run", many_queries(tmp_path / folder, broken=broken), "--mode", "lexical"]
+        assert kb(*words, home=corpus_home).code == 0
+    before, now = (run.stem for run in kept_runs(corpus_home))
+    found = kb("eval", "compare", before, now, "--json", "--junit", tmp_path / "c.xml", "--github", home=corpus_home)
+    comparison = measured(found, "eval_compare.v1")
+    assert (found.code, comparison["has_regression"]) == (1, True)
+    ndcg = next(d for d in comparison["metrics"] if d["metric"] == "ndcg@10")
+    assert (ndcg["mean_b"], ndcg["losses"], ndcg["is_regression"]) == (0, 12, True)
+    assert ndcg["p"] < 0.05
+    assert comparison["worst"][0]["places_before"]
+    assert "suite_sha256" in comparison["differences_in"]
+    assert "::error" in found.err
+    assert "regression ndcg@10" in (tmp_path / "c.xml").read_text()
+    shown = kb("eval", "compare", before, now, home=corpus_home)
+    assert shown.code == 1
+    assert re.search(r"^ndcg@10 .* regression$", shown.out, re.M)
+    assert kb("eval", "compare", now, before, home=corpus_home).code == 0
+    assert kb("eval", "compare", before, before, home=corpus_home).code == 0
+    assert kb("eval", "compare", before, now, "--tolerance", "1", home=corpus_home).code == 0
+    assert kb("eval", "compare", "nonsense", now, home=corpus_home).code == 2
+    assert kb("eval", "compare", "2", now, home=corpus_home).code == 2  # two runs begin so
+
+
+def test_junit_and_annotations_name_gate_file_and_line(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
+    good, bad = (many_queries(tmp_path / name, broken=name == "bad") for name in ("good", "bad"))
+    saved, junit = tmp_path / "baseline.jsonl", tmp_path / "out" / "junit.xml"
+    assert kb("eval", "run", good, "--mode", "lexical", "--save", saved, home=corpus_home).code == 0
+    words = ["--mode", "lexical", "--gate", "mrr>=0.9", "--baseline", saved, "--junit", junit, "--github"]
+    found = kb("eval", "run", bad, *words, home=corpus_home)
+    assert found.code == 1
+    root = ElementTree.parse(junit).getroot()
+    assert int(root.get("failures", "0")) >= 2
+    assert any(case.get("name") == "gate mrr>=0.9" for case in root.iter("testcase"))
+    annotations = [line for line in found.err.splitlines() if line.startswith("::")]
+    assert any(line.startswith(f"::error file={bad},line=1,title=kb eval%3A gate failed::") for line in annotations)
+    first_query = bad.read_text().splitlines().index("  - id: cleaning-0") + 1
+    assert any(line.startswith(f"::warning file={bad},line={first_query},") for line in annotations), found.err
+
+
+def test_every_fault_of_a_suite_at_once_with_annotations(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
+    text = SUITE_TEXT.replace("every 14 days.", "every 14 nights.").replace("guide/marigold", "guide/marygold", 1)
+    text = text.replace("거울은 14일마다 청소해야 한다.", "거울은 15일마다 청소해야 한다.")
+    suite, junit = write_suite(tmp_path / "faulty", text), tmp_path / "junit.xml"
+    found = kb("eval", "run", suite, "--github", "--junit", junit, "--json", home=corpus_home)
+    errors = [line for line in found.err.splitlines() if line.startswith("{")]
+    error = json.loads(errors[0])
+    assert (found.code, found.out, error["code"], error["details"]["faults"]) == (2, "", "suite_invalid", 2)
+    annotations = [line for line in found.err.splitlines() if line.startswith("::error")]
+    lines = [number for number, line in enumerate(text.splitlines(), start=1) if "{path: " in line][:2]
+    assert [f"file={suite},line={number}," in line for number, line in zip(lines, annotations, strict=True)] == [
+        True
+    ] * 2
+    assert "guide/marigold-telescope.md" in annotations[0]
+    assert "14일마다 청소해야 한다" in annotations[1]  # the text that is nearest to the anchor
+    assert ElementTree.parse(junit).getroot().get("errors") == "2"
+    assert kept_runs(corpus_home) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "says"),
+    [
+        (None, "not_found", "no suite"),
+        ("", "suite_invalid", "no queries"),
+        ("name: x\nversion: 1\nqueries: []\n", "suite_invalid", "no queries"),
+        ("name: x\nqueries: [\n", "suite_invalid", "not valid YAML"),
+    ],
+)
+def test_a_suite_that_is_none(
+    kb: Call, corpus_home: Path, tmp_path: Path, text: str | None, code: str, says: str
+) -> None:
+    suite = tmp_path / "suite.yaml"
+    if text is not None:
+        suite.write_text(text)
+    found = kb("eval", "run", suite, "--json", home=corpus_home)
+    error = json.loads(found.err)
+    assert (found.code, error["code"]) == (2, code)
+    assert says in error["message"]
+    assert kb("eval", "run", suite, "--mode", "fuzzy", home=corpus_home).code == 2
+
+
+def test_a_model_that_goes_down_keeps_what_is_done_and_the_run_goes_on(
+    kb: Call, corpus_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replies = [answer("The mirror must be cleaned ", "every 14 days [#1].")]
+    words = ["eval", "run", suite, "--ask", "--mode", "lexical"]
+    monkeypatch.setenv("KB_RAG__SCORE_GATE", "0")
+    with _Mortal(replies, lives=1) as server:
+        use(server, monkeypatch)
+        broken = kb(*words, home=corpus_home)
+        assert broken.code == 2, broken.err
+    (run,) = kept_runs(corpus_home)
+    done = result_rows(run)
+    assert 1 <= len(done) < SUITE_QUERIES
+    assert f"{len(done)} of {SUITE_QUERIES} queries are kept: --resume {run.stem}" in broken.err
+    assert "not finished" in kb("eval", "list", home=corpus_home).out
+
+    # A kill in mid-write leaves a torn line: it is left out, and nothing is glued to it.
+    with run.open("ab") as file:
+        file.write(b'{"result":{"query_id":"subm')
+    with RecordedServer(chat=replies) as server:
+        use(server, monkeypatch)
+        # Neither the mode nor --ask need to be said again.
+        resumed = kb("eval", "run", suite, "--resume", run.stem, "--json", home=corpus_home)
+        assert resumed.code == 0, resumed.err
+        asked = len(server.chats)
+    record = measured(resumed)["runs"][0]
+    assert (record["run_id"], record["finished"], record["queries"]) == (run.stem, True, SUITE_QUERIES)
+    rows = result_rows(run)
+    assert rows[: len(done)] == done
+    assert len(rows) == SUITE_QUERIES
+    assert asked <= SUITE_QUERIES - len(done)
+    assert len(kept_runs(corpus_home)) == 1
+    assert any(CITED in row["answer"]["answer"] for row in rows)
+
+
+class _Mortal(RecordedServer):
+    """Answers so many chats, and then is out of order."""
+
+    def __init__(self, chat: Any, lives: int) -> None:
+        super().__init__(chat)
+        self._lives = lives
+
+    def reply_to(self, request: Any) -> Any:
+        from tests.llm.recorded_server import error
+
+        if len(self.chats) > self._lives:
+            return error("the server is out of order", 503)
+        return super().reply_to(request)
+
+
+def test_a_run_does_not_go_on_with_what_has_changed(
+    kb: Call, corpus_home: Path, suite: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert kb("eval", "run", suite, "--mode", "lexical", home=corpus_home).code == 0
+    (run,) = kept_runs(corpus_home)
+    whole = kb("eval", "run", suite, "--resume", run.stem, "--json", home=corpus_home)
+    assert (whole.code, measured(whole)["runs"][0]["queries"]) == (0, SUITE_QUERIES)
+    other = write_suite(tmp_path / "other", SUITE_TEXT + "# edited\n")
+    found = kb("eval", "run", other, "--resume", run.stem, home=corpus_home)
+    assert (found.code, "suite_sha256 changed since" in found.err) == (2, True)
+    monkeypatch.setenv("KB_SEARCH__RRF_K", "7")
+    found = kb("eval", "run", suite, "--resume", run.stem, home=corpus_home)
+    assert (found.code, "config.search.rrf_k changed since" in found.err) == (2, True)
+    assert kb("eval", "run", suite, "--resume", "nonsense", home=corpus_home).code == 2
+
+
+def test_a_model_that_is_down_from_the_start_leaves_no_run(
+    kb: Call, corpus_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(f"http://127.0.0.1:{free_port()}", monkeypatch)
+    found = kb("eval", "run", suite, "--ask", "--json", home=corpus_home)
+    assert (found.code, json.loads(found.err)["code"]) == (2, "model_unavailable")
+    assert kept_runs(corpus_home) == []
+
+
+def test_a_file_that_holds_no_run_is_named_and_the_others_are_listed(
+    kb: Call, corpus_home: Path, suite: Path, tmp_path: Path
+) -> None:
+    assert kb("eval", "list", home=corpus_home).code == 1
+    assert kb("eval", "run", suite, "--mode", "lexical", home=corpus_home).code == 0
+    (corpus_home / "eval" / "0-empty.jsonl").write_text("")
+    (corpus_home / "eval" / "0-nonsense.jsonl").write_text('{"run": 1}\n{}\n')
+    listed = kb("eval", "list", home=corpus_home)
+    assert (listed.code, len(listed.out.splitlines()), listed.err.count("left out: ")) == (0, 1, 2)
+    found = kb("eval", "report", corpus_home / "eval" / "0-nonsense.jsonl", "--json", home=corpus_home)
+    assert (found.code, json.loads(found.err)["code"]) == (2, "invalid_input")
+    assert "0-nonsense.jsonl:1 is no line of a run" in found.err
+
+
+def test_reports_of_real_runs(kb: Call, corpus_home: Path, suite: Path, tmp_path: Path) -> None:
+    assert kb("eval", "run", suite, "--mode", "lexical", "--mode", "hybrid", home=corpus_home).code == 0
+    assert kb("eval", "run", suite, "--ask", home=corpus_home).code == 0
+    names = [run.stem for run in kept_runs(corpus_home)]
+    page = tmp_path / "report.html"
+    assert kb("eval", "report", *names, "-o", page, home=corpus_home).code == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.lstrip().startswith("<!")
+    assert text.rstrip().endswith("</html>")
+    assert not re.search(r"""(?:src|href)\s*=\s*["']?(?:https?:)?//""", text)
+    assert "@import" not in text
+    assert "How often must the mirror of Marigold be cleaned?" in text
+    assert "마리골드" in text
+
+    printed = kb("eval", "report", *names, home=corpus_home)
+    assert printed.code == 0
+    assert "| ndcg@10 |" in printed.out.replace("`", "")
+    compared = kb("eval", "report", *names[:2], "--format", "json", home=corpus_home)
+    report = json.loads(compared.out)
+    jsonschema.validate(report, json_schema("eval_report.v1"))
+    assert report["comparison"]["run_b"] == names[1]
+    assert len(report["runs"]) == 2
+    table = kb("eval", "report", names[-1], "--format", "csv", home=corpus_home).out
+    rows = list(csv.DictReader(io.StringIO(table)))
+    assert [row["query_id"] for row in rows] == ["cleaning", "cleaning-ko", "checklist", "submarine"]
+    assert rows[3]["ndcg@10"] == ""
+    assert rows[3]["answerable"] == "false"
+    assert kb("eval", "report", names[0], "-o", tmp_path / "report.pdf", home=corpus_home).code == 2
+    unwritable = kb("eval", "report", names[0], "-o", tmp_path / "none" / "r.html", "--json", home=corpus_home)
+    assert (unwritable.code, json.loads(unwritable.err)["code"]) == (2, "io_error")
