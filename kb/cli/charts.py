@@ -166,8 +166,10 @@ def plain_lines(runs: Sequence[Run], *, all_metrics: bool = False) -> list[str]:
 
 
 def _shown_metrics(runs: Sequence[Run], all_metrics: bool) -> tuple[str, ...]:
-    """The headlines, or everything where it is wanted or there is no headline."""
+    """The headlines that are defined, or everything where it is wanted or there is no headline."""
     first, others = metric_names(runs)
+    if not all_metrics:
+        first = tuple(name for name in first if any((i := run.metrics.get(name)) and i.n for run in runs))
     return (*first, *others) if all_metrics or not first else first
 
 

@@ -93,7 +93,7 @@ def _json_lines(path: Path) -> Iterator[tuple[dict[str, Any], str]]:
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
+                row = json.loads(line.rstrip())
             except json.JSONDecodeError as error:
                 where = f"{path}:{number}:{error.colno}"
                 raise InvalidInput(f"{where}: {error.msg}", fix="correct that line: one JSON object a line") from error
@@ -152,7 +152,7 @@ def load_spans(folder: Path) -> list[SpanQuestion]:
             for number, row in enumerate(reader, start=1):
                 questions.append(_span_question(folder, number, row))
         except (KeyError, TypeError, ValueError, csv.Error) as error:
-            place = f"{path}:{reader.line_num}:{getattr(error, 'colno', 1)}"
+            place = f"{path}:{reader.reader.line_num}:{getattr(error, 'colno', 1)}"
             raise InvalidInput(f"{place}: {_words_of(error)}", fix=SPANS_FIX) from error
     if not questions:
         raise InvalidInput(f"{path} holds no question", fix=SPANS_FIX)

@@ -15,7 +15,7 @@ from kb.drafts import Block, ChunkDraft, Parsed
 from kb.text import split_sentences
 
 # Bump when the same document would be cut differently.
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 
 # A word of 10,000 letters is one token to a WordPiece tokenizer; nobody wants to read it as one chunk.
 MAX_CHARS_PER_TOKEN = 12
@@ -125,6 +125,12 @@ def _section_spans(
     text: str, section: _Section, ruler: Ruler, target: int, limit: int
 ) -> Iterator[tuple[list[Block], Span]]:
     """The section's chunks as ([blocks], (start, end)), filled up to the target."""
+    first, last = section.blocks[0], section.blocks[-1]
+    start = first.start if section.lead is None else section.lead
+    if first.page == last.page and ruler.tokens(start, last.end) <= limit:
+        # What the encoder reads in one go is not cut: its halves would compete with each other in every ranking.
+        yield list(section.blocks), (start, last.end)
+        return
     pieces = list(_pieces(text, section, ruler, target, limit))
     groups: list[list[tuple[Block, Span]]] = []
     for block, span in pieces:

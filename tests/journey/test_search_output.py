@@ -61,10 +61,10 @@ def test_explain_shows_both_lists_and_times(kb: Call, corpus_home: Path) -> None
 def test_paths_can_be_opened(kb: Call, corpus_home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(folder)
     found = kb(
-        "search", "the dome of a telescope and the boat", "--mode", "lexical", "--paths", "-k", 60, home=corpus_home
+        "search", "the dome of a telescope and the boat", "--mode", "lexical", "--paths", "-k", 50, home=corpus_home
     )
     lines = found.out.splitlines()
-    assert (found.code, len(lines)) == (0, 60)
+    assert (found.code, len(lines)) == (0, 50)
     for line in lines:
         path, _, number = line.rpartition(":") if re.search(r":\d+$", line) else (line, "", "")
         assert Path(path).is_file(), line
