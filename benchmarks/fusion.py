@@ -82,7 +82,7 @@ def sets(data: Path) -> Iterator[tuple[str, KnowledgeBase, Sequence[Query], Judg
     if (data / "cranfield").is_dir():
         collection = load_beir(data / "cranfield")
         fill = fill_from_documents(collection.documents, lambda event: None)
-        kb = collection_home(cache, config, collection.name, collection.sha256, fill, print)
+        kb = collection_home(cache, config, collection.name, collection.documents_sha256, fill, print)
         yield "cranfield", kb, collection.queries, judge_collection(kb, collection), "ndcg@10"
     if (data / "chunking-eval").is_dir():
         folder = data / "chunking-eval"

@@ -9,7 +9,8 @@ knowledge_base   opens store, indexes, encoder and model of one home, lazily, on
 ingest/          discover → parse → chunk → embed → save → index
 search/          filters → retrieve → fuse → hits
 ask/             retrieve → gate → pack → prompt → generate → cite → persist
-doctor           checks of this installation, each with its fix
+eval/            suites → runs → metrics → compare → report
+status, doctor   the state of a home; checks of this installation, each with its fix
 cli/             one thin module per command group; render.py prints
 """
 

@@ -146,7 +146,8 @@ def draw_charts(runs: Sequence[Run], *, width: int, colour: bool, all_metrics: b
     )
     for table in (_metric_table(runs, all_metrics), _query_table(runs), _recall_table(runs), _latency_table(runs)):
         if table is not None:
-            console.print(table, end="\n\n")
+            console.print(table)
+            out.write("\n")
     return out.getvalue().rstrip("\n")
 
 
@@ -301,6 +302,6 @@ def _latency_table(runs: Sequence[Run]) -> RenderableType | None:
     labels = _labels(runs)
     for at, stage, told in stages:
         shown = Text(bar(None if told.p95 is None else told.p95 / top), style="blue")
-        name = Text(f"ms: {harmless_line(stage)}", style="dim")
+        name = Text(harmless_line(stage), style="dim")
         table.add_row(Text(labels[at]), name, ms_text(told.p50), ms_text(told.p95), shown)
     return table

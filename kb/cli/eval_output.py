@@ -99,7 +99,8 @@ def conclude(invocation: Invocation, runs: Sequence[Run], asked: Asked, suite: S
         if comparison:
             print_comparison(comparison, all_metrics=invocation.verbose)
         kept = ", ".join(run.run_id for run in runs)
-        invocation.notify(f"kept as {kept}; see: kb eval report last -o report.html")
+        invocation.notify(f"kept as {kept}")
+        invocation.notify("see: kb eval report last -o report.html")
     write_ci_output(runs, results, comparison, asked.junit, asked.github, suite)
     if any(not result.passed for result in results) or (comparison and comparison.has_regression):
         raise typer.Exit(ExitCode.NOTHING)

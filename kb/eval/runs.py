@@ -43,11 +43,17 @@ def append_result(path: Path, result: QueryResult) -> None:
 
 
 def mend_run(path: Path) -> None:
-    """Cut off a last line that was being written when the process was killed, so that what follows is not glued to it."""
+    """End a last line that was being written when the process was killed, or cut it off: nothing gets glued to it."""
     raw = path.read_bytes()
     whole = raw.rfind(b"\n") + 1
-    if whole < len(raw):
-        with path.open("r+b") as file:
+    if whole == len(raw):
+        return
+    with path.open("r+b") as file:
+        try:
+            json.loads(raw[whole:])
+            file.seek(len(raw))
+            file.write(b"\n")
+        except ValueError:
             file.truncate(whole)
 
 

@@ -21,6 +21,9 @@ CHUNKER_VERSION = 2
 MAX_CHARS_PER_TOKEN = 12
 # A last piece shorter than this share of the target joins the piece before it, if both fit.
 SMALL_REST = 0.25
+# A section up to so many times the target stays whole, if the encoder reads it in one go: .435 against .430 nDCG@10 in
+# hybrid search on Cranfield.
+WHOLE_SECTION = 1.3
 
 Span = tuple[int, int]
 
@@ -127,8 +130,8 @@ def _section_spans(
     """The section's chunks as ([blocks], (start, end)), filled up to the target."""
     first, last = section.blocks[0], section.blocks[-1]
     start = first.start if section.lead is None else section.lead
-    if first.page == last.page and ruler.tokens(start, last.end) <= limit:
-        # What the encoder reads in one go is not cut: its halves would compete with each other in every ranking.
+    if first.page == last.page and ruler.tokens(start, last.end) <= min(limit, WHOLE_SECTION * target):
+        # Not cut: its halves would compete with each other in every ranking.
         yield list(section.blocks), (start, last.end)
         return
     pieces = list(_pieces(text, section, ruler, target, limit))

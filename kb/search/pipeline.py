@@ -37,8 +37,8 @@ T = TypeVar("T")
 
 SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine", "hybrid": "rrf"}
 MAX_QUERY_CHARS = 20_000
-# From here on a query is mostly in words that the encoder has not learnt.
-UNREAD_SHARE = 0.5
+# From here on words alone found more on Korean pages (.963 to .967 nDCG@10 up to .3, .952 at .5); below it, fusing did.
+UNREAD_SHARE = 0.25
 
 
 @dataclass(slots=True)

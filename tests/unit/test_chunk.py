@@ -76,9 +76,11 @@ def test_a_small_rest_joins_the_piece_before() -> None:
     assert len(chunks) == 1
 
 
-def test_a_section_that_the_encoder_reads_in_one_go_is_not_cut() -> None:
-    assert len(chunks_of(f"{sentence(14)}\n\n{sentence(14)}", target=20, limit=30)) == 1
-    assert len(chunks_of(f"{sentence(14)}\n\n{sentence(18)}", target=20, limit=30)) == 2
+def test_a_section_a_little_over_the_target_is_not_cut() -> None:
+    two = f"{sentence(12)}\n\n{sentence(12)}"
+    assert len(chunks_of(two, target=20, limit=30)) == 1
+    assert len(chunks_of(two, target=20, limit=23)) == 2, "the encoder would not read it in one go"
+    assert len(chunks_of(f"{sentence(14)}\n\n{sentence(14)}", target=20, limit=40)) == 2
 
 
 def test_pages_do_not_share_a_chunk() -> None:
