@@ -102,6 +102,8 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
         response = search(kb, query)
         chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
         model_id, _, dimensions = kb.stored_encoder()
+    if response.note:
+        kb.notify(f"note: {response.note}")
     return Progress(
         request=request,
         began=began,

@@ -254,4 +254,5 @@ def list_(invocation: Invocation) -> None:
     else:
         print_run_list(runs)
     if not runs:
+        invocation.notify("no runs yet; kb eval run makes them")
         raise typer.Exit(ExitCode.NOTHING)

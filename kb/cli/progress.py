@@ -93,14 +93,13 @@ class Bar(Silence):
 
     def __init__(self) -> None:
         from rich.console import Console
-        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
         self._progress: Any = Progress(
             TextColumn("{task.fields[phase]:<9}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
-            TimeRemainingColumn(compact=True),
             TextColumn("{task.fields[file]}", style="dim"),
             console=Console(stderr=True, no_color=not has_colour(sys.stderr), soft_wrap=True),
             transient=True,
@@ -108,6 +107,7 @@ class Bar(Silence):
         )
         self._task: Any = None
         self._embedded = 0
+        self._expected = 0
         self._embedding_since = 0.0
 
     def __enter__(self) -> Bar:
@@ -121,6 +121,7 @@ class Bar(Silence):
     def on_event(self, event: IngestEvent) -> None:
         """See Listener."""
         if event.event == "scan_completed":
+            self._expected = event.expected_chunks or 0
             self._progress.update(self._task, total=event.total, phase="reading")
         elif event.event == "document_started":
             self._embedding_since = self._embedding_since or time.perf_counter()
@@ -134,7 +135,10 @@ class Bar(Silence):
         """See Listener."""
         self._embedded += chunks
         seconds = max(0.001, time.perf_counter() - self._embedding_since)
-        self._progress.update(self._task, phase="embedding", rate=f"{self._embedded / seconds:.0f} chunks/s")
+        rate = self._embedded / seconds
+        left = max(0, self._expected - self._embedded) / rate
+        minutes = f"{left // 60:.0f}:{left % 60:02.0f} left"
+        self._progress.update(self._task, phase="embedding", rate=f"{rate:.0f} chunks/s, about {minutes}")
 
     def message(self, text: str) -> None:
         """See Listener."""

@@ -31,6 +31,8 @@ OnEvent = Callable[[IngestEvent], None]
 # Documents are gathered until so many of their chunks wait for a vector. Enough to fill batches with texts of like
 # length; few enough that Ctrl-C is answered in seconds.
 WINDOW_CHUNKS = 128
+# For guessing how much there is to embed before anything is read; Markdown prose comes to about this.
+BYTES_PER_CHUNK = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,10 @@ class _Run:
 
     def work_through(self, plan: Plan) -> None:
         """Settle every file of the plan, then forget what is gone; stops between documents when asked to."""
-        self.on_event(IngestEvent(event="scan_completed", total=len(plan.candidates) + len(plan.skipped)))
+        changed = [c for c in plan.candidates if not self.is_surely_unchanged(c)]
+        self.expected_texts = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in changed)
+        total = len(plan.candidates) + len(plan.skipped)
+        self.on_event(IngestEvent(event="scan_completed", total=total, expected_chunks=self.expected_texts))
         self.tally.ignored += plan.ignored
         self.tally.warnings += plan.warnings
         for source, skip in plan.skipped:
@@ -187,8 +192,6 @@ class _Run:
         if not self.request.dry_run:
             for source, root in plan.new_sources.items():
                 stored.save_source(self.kb.connection, source, str(root))
-        changed = [c for c in plan.candidates if not self.is_surely_unchanged(c)]
-        self.expected_texts = sum(1 + c.size_bytes // 900 for c in changed)
         to_read = {id(c) for c in changed}
         for candidate in plan.candidates:
             if self.should_stop():

@@ -33,7 +33,7 @@ class Outcome:
 class IngestEvent:
     """One step of an ingest, as NDJSON; exactly one of completed and aborted comes, and comes last.
 
-    total   files found by the scan
+    total   files found by the scan; expected_chunks guesses from the sizes of those that have to be read
     done    files finished so far, at most `total`: a document that is pruned is no file
     ms      milliseconds of this document per phase
     """
@@ -46,6 +46,7 @@ class IngestEvent:
     reason: str | None = None
     chunks: int | None = None
     total: int | None = None
+    expected_chunks: int | None = None
     done: int | None = None
     ms: dict[str, float] | None = None
     counts: dict[str, int] | None = None
