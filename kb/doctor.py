@@ -22,9 +22,9 @@ from kb.index.stamp import IndexStamp, read_stamp
 from kb.index.vector import FaissIndex
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
 from kb.store.chunks import count_chunks, count_missing_vectors
-from kb.store.database import FILE_NAME
 from kb.store.documents import remove_unused_embeddings
 from kb.store.lock import lock_owner, writer_lock
+from kb.store.schema import FILE_NAME
 
 Health = Literal["ok", "warn", "fail"]
 

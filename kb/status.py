@@ -10,9 +10,9 @@ from kb.index import lexical, vector
 from kb.index.stamp import read_stamp
 from kb.knowledge_base import KnowledgeBase
 from kb.store.chunks import count_chunks, count_missing_vectors
-from kb.store.database import FILE_NAME
 from kb.store.documents import source_roots
 from kb.store.lock import lock_owner
+from kb.store.schema import FILE_NAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,25 +6,19 @@ from typing import Annotated
 
 import typer
 
-from kb.cli import filters as f
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.search import KOption, ModeOption
 from kb.errors import ExitCode
+from kb.records import Filters
 
 
 @command
 def ask(
     invocation: Invocation,
+    filters: Filters,
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="in any words; English and Korean prompts")],
     mode: ModeOption = None,
     k: KOption = None,
-    tag: f.TagOption = None,
-    source: f.SourceOption = None,
-    path: f.PathOption = None,
-    type: f.TypeOption = None,
-    lang: f.LangOption = None,
-    since: f.SinceOption = None,
-    until: f.UntilOption = None,
     model: Annotated[
         str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
     ] = None,
@@ -62,12 +56,11 @@ def ask(
         llm__temperature=temperature,
         llm__seed=seed,
     )
-    chosen = f.make_filters(tag, source, path, type, lang, since, until)
     request = AskRequest(
         question=question,
         mode=config.search.mode,  # type: ignore[arg-type]
         k=config.rag.k,
-        filters=chosen,
+        filters=filters,
         explain=explain,
         session_id=session,
     )

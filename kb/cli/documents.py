@@ -9,11 +9,10 @@ from typing import Annotated
 
 import typer
 
-from kb.cli import filters as f
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.errors import ExitCode, InvalidInput, NotFound
 from kb.knowledge_base import KnowledgeBase
-from kb.records import Document
+from kb.records import Document, Filters
 
 # An id with more digits than SQLite's 64-bit integers is nobody's.
 MAX_ID_DIGITS = 18
@@ -22,13 +21,7 @@ MAX_ID_DIGITS = 18
 @command
 def list_(
     invocation: Invocation,
-    tag: f.TagOption = None,
-    source: f.SourceOption = None,
-    path: f.PathOption = None,
-    type: f.TypeOption = None,
-    lang: f.LangOption = None,
-    since: f.SinceOption = None,
-    until: f.UntilOption = None,
+    filters: Filters,
 ) -> None:
     """List documents, filtered like a search."""
     from kb.cli.render import print_documents
@@ -36,9 +29,8 @@ def list_(
     from kb.store.documents import list_documents
     from kb.store.filters import allowed_documents, no_match
 
-    chosen = f.make_filters(tag, source, path, type, lang, since, until)
     with invocation.open(invocation.config()) as kb:
-        documents = list_documents(kb.connection, allowed_documents(kb.connection, chosen))
+        documents = list_documents(kb.connection, allowed_documents(kb.connection, filters))
     if invocation.json:
         from kb.wire import to_json
 
@@ -46,7 +38,9 @@ def list_(
     else:
         print_documents(documents)
     if not documents:
-        invocation.notify("no documents yet; fill it with: kb ingest FOLDER" if chosen.is_empty() else no_match(chosen))
+        invocation.notify(
+            "no documents yet; fill it with: kb ingest FOLDER" if filters.is_empty() else no_match(filters)
+        )
         raise typer.Exit(ExitCode.NOTHING)
 
 

@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from kb.cli import filters as f
 from kb.cli.eval_output import (
     ALL_MODES,
     Asked,
@@ -20,6 +19,7 @@ from kb.cli.eval_output import (
 )
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
+from kb.records import Filters
 
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
 
@@ -51,6 +51,7 @@ GithubOption = Annotated[bool, typer.Option("--github", help="print annotations 
 @command
 def run(
     invocation: Invocation,
+    filters: Filters,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="a suite's YAML file")],
     mode: ModesOption = None,
     ask: Annotated[bool, typer.Option("--ask", help="answer each question too, and judge the answers")] = False,
@@ -67,13 +68,6 @@ def run(
     ] = None,
     junit: JunitOption = None,
     github: GithubOption = False,
-    tag: f.TagOption = None,
-    source: f.SourceOption = None,
-    path: f.PathOption = None,
-    type: f.TypeOption = None,
-    lang: f.LangOption = None,
-    since: f.SinceOption = None,
-    until: f.UntilOption = None,
 ) -> None:
     """Run a suite against this knowledge base."""
     from kb.eval.compare import needs_answers, parse_gate
@@ -97,7 +91,7 @@ def run(
             modes=chosen_modes(mode, (config.search.mode,)),
             answers=ask or any(needs_answers(g) for g in gates),
             seeds=seeds,
-            filters=f.make_filters(tag, source, path, type, lang, since, until),
+            filters=filters,
             resume=resume,
         )
         runs = evaluate(kb, request, judge, invocation.home, query_progress(invocation))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,17 @@ SinceOption = Annotated[
 UntilOption = Annotated[
     str | None, typer.Option("--until", metavar="DATE", help="only files changed up to it", show_default=False)
 ]
+
+
+FILTER_OPTIONS: dict[str, Any] = {
+    "tag": TagOption,
+    "source": SourceOption,
+    "path": PathOption,
+    "type": TypeOption,
+    "lang": LangOption,
+    "since": SinceOption,
+    "until": UntilOption,
+}
 
 
 def make_filters(

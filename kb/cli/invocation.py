@@ -100,22 +100,36 @@ GLOBAL_OPTIONS: dict[str, tuple[Any, Any]] = {
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
-    """A command whose first parameter is the Invocation: typer sees the others, and the global options after them."""
-    signature = inspect.signature(function, eval_str=True)
-    own = list(signature.parameters.values())[1:]
-    shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        for name, (annotation, default) in GLOBAL_OPTIONS.items()
-    ]
+    """A command whose first parameter is the Invocation: typer sees the others, and the global options after them.
+
+    A parameter `filters` becomes the filter options, and gets them as one record.
+    """
+    own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
+    filter_names: list[str] = []
+    if any(p.name == "filters" for p in own):
+        from kb.cli.filters import FILTER_OPTIONS
+
+        filter_names = list(FILTER_OPTIONS)
+        options = [_option(name, annotation, None) for name, annotation in FILTER_OPTIONS.items()]
+        own = [p for p in own if p.name != "filters"] + options
+    shown = own + [_option(name, annotation, default) for name, (annotation, default) in GLOBAL_OPTIONS.items()]
 
     @wraps(function)
     def run(**values: Any) -> None:
         given = {name: values.pop(name) for name in GLOBAL_OPTIONS}
+        if filter_names:
+            from kb.cli.filters import make_filters
+
+            values["filters"] = make_filters(**{name: values.pop(name) for name in filter_names})
         function(invocation_from(given), **values)
 
-    run.__signature__ = inspect.Signature(own + shared)  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in own + shared}
+    run.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shown])  # type: ignore[attr-defined]
+    run.__annotations__ = {p.name: p.annotation for p in shown}
     return run
+
+
+def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
 
 def invocation_from(given: dict[str, Any]) -> Invocation:

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
-from kb.cli import filters as f
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
+from kb.records import Filters
 
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
@@ -20,16 +20,10 @@ KOption = Annotated[int | None, typer.Option("-k", metavar="N", help="how many a
 @command
 def search(
     invocation: Invocation,
+    filters: Filters,
     query: Annotated[str | None, typer.Argument(metavar="QUERY", help="words, an identifier or a question")] = None,
     mode: ModeOption = None,
     k: KOption = None,
-    tag: f.TagOption = None,
-    source: f.SourceOption = None,
-    path: f.PathOption = None,
-    type: f.TypeOption = None,
-    lang: f.LangOption = None,
-    since: f.SinceOption = None,
-    until: f.UntilOption = None,
     min_score: Annotated[
         float | None, typer.Option("--min-score", metavar="S", help="leave out hits below it", show_default=False)
     ] = None,
@@ -46,7 +40,6 @@ def search(
     if bulk == (query is not None):
         problem = "--bulk reads its queries from standard input" if bulk else "no query given"
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
-    chosen = f.make_filters(tag, source, path, type, lang, since, until)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
     roots: dict[str, str | None] = {}
@@ -56,7 +49,7 @@ def search(
 
             roots = source_roots(kb.connection)
         for text in queries:
-            request = SearchRequest(text, config.search.mode, config.search.k, chosen, min_score, explain)  # type: ignore[arg-type]
+            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain)  # type: ignore[arg-type]
             response = run_search(kb, request)
             any_hit = any_hit or bool(response.hits)
             if invocation.json:

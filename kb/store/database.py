@@ -16,10 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kb.errors import CorruptStore, IoError, NotIndexed
-
-FILE_NAME = "kb.sqlite"
-MIGRATION_SET = "kb"
-MIGRATION_NAMES = ("m001_documents_chunks_answers",)
+from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
 BUSY_TIMEOUT_SECONDS = 30.0

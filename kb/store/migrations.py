@@ -11,7 +11,7 @@ import uuid
 
 from sqlite_utils import Database, Migrations
 
-from kb.store.database import MIGRATION_NAMES, MIGRATION_SET
+from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
 
 migrations = Migrations(MIGRATION_SET)
 

@@ -1,0 +1,6 @@
+"""The names of the store's file and of its schema steps, for readers and writers alike."""
+
+FILE_NAME = "kb.sqlite"
+MIGRATION_SET = "kb"
+# In the order they are applied; a step that has been published is never renamed or edited.
+MIGRATION_NAMES = ("m001_documents_chunks_answers",)
