@@ -23,7 +23,7 @@ REASONS = {
     "weak_evidence": "the evidence is too weak",
     "llm_self_judge": "the model found no grounds, or cited none",
     "llm_stream_aborted": "the answer broke off",
-    "llm_truncated": "the answer was cut at its length limit",
+    "llm_truncated": "the answer was cut at llm.max_answer_tokens",
 }
 
 

@@ -7,7 +7,6 @@ weight each. One segment, in chunk id order, so that equal scores come out in ch
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -26,7 +25,6 @@ Ranking = list[tuple[int, float]]
 
 # One thread and a heap that holds the whole build keep everything in one segment; 100,000 chunks need about 150 MB.
 WRITER_HEAP_BYTES = 512_000_000
-_SEPARATORS = re.compile(r"\s")
 
 
 class LexicalIndex(Protocol):
@@ -79,8 +77,8 @@ def _schema() -> Any:
 
 
 def _joined(text: str) -> str:
-    """The analysed text as Tantivy's whitespace tokenizer takes it apart again."""
-    return " ".join(_SEPARATORS.sub("_", term) for term in analyze(text))
+    """The analysed text as Tantivy's whitespace tokenizer takes it apart again: no term holds white space."""
+    return " ".join(analyze(text))
 
 
 def _mirror_read_only(path: Path) -> TemporaryDirectory[str]:
