@@ -8,12 +8,11 @@ from typing import Annotated
 import typer
 
 from kb.cli.eval_output import (
-    ALL_MODES,
-    Asked,
+    ask_for,
     chosen_modes,
     conclude,
-    ingest_listener,
     query_progress,
+    run_judged_set,
     suite_faults_for_ci,
     write_ci_output,
 )
@@ -70,14 +69,14 @@ def run(
     github: GithubOption = False,
 ) -> None:
     """Run a suite against this knowledge base."""
-    from kb.eval.compare import needs_answers, parse_gate
+    from kb.eval.compare import needs_answers
     from kb.eval.judges import judge_suite
     from kb.eval.pipeline import EvalRequest, evaluate
     from kb.eval.runs import save_run
     from kb.eval.suite import load_suite
 
     config = invocation.config()
-    gates = [parse_gate(text) for text in gate or ()]
+    asked = ask_for(gate, baseline, tolerance, junit, github)
     if save and len(set(mode or ())) > 1:
         raise InvalidInput("--save keeps one run, and there are several modes", fix="name one --mode")
     with suite_faults_for_ci(junit, github), invocation.open(config) as kb:
@@ -89,7 +88,7 @@ def run(
             suite_sha256=loaded.sha256,
             queries=loaded.queries,
             modes=chosen_modes(mode, (config.search.mode,)),
-            answers=ask or any(needs_answers(g) for g in gates),
+            answers=ask or any(needs_answers(g) for g in asked.gates),
             seeds=seeds,
             filters=filters,
             resume=resume,
@@ -97,7 +96,6 @@ def run(
         runs = evaluate(kb, request, judge, invocation.home, query_progress(invocation))
     if save:
         save_run(Path(save), runs[-1])
-    asked = Asked(gates, baseline, tolerance, junit, github)
     conclude(invocation, runs, asked, loaded)
 
 
@@ -117,24 +115,10 @@ def beir(
     github: GithubOption = False,
 ) -> None:
     """Run a BEIR collection in a throw-away home, all modes side by side."""
-    from kb.eval.collections import load_beir
-    from kb.eval.compare import parse_gate
-    from kb.eval.judges import judge_collection
-    from kb.eval.pipeline import EvalRequest, evaluate
-    from kb.eval.throwaway import collection_home, fill_from_documents
+    from kb.eval.judged_sets import beir_set
 
-    config = invocation.config()
-    gates = [parse_gate(text) for text in gate or ()]
-    collection = load_beir(Path(folder), Path(corpus) if corpus else None)
-    with ingest_listener(invocation) as on_event:
-        fill = fill_from_documents(collection.documents, on_event)
-        kb = collection_home(
-            invocation.cache(), config, collection.name, collection.documents_sha256, fill, invocation.notify
-        )
-    with kb:
-        request = EvalRequest(collection.name, collection.sha256, collection.queries, chosen_modes(mode, ALL_MODES))
-        runs = evaluate(kb, request, judge_collection(kb, collection), invocation.home, query_progress(invocation))
-    conclude(invocation, runs, Asked(gates, baseline, tolerance, junit, github))
+    judged = beir_set(Path(folder), Path(corpus) if corpus else None)
+    run_judged_set(invocation, judged, mode, ask_for(gate, baseline, tolerance, junit, github))
 
 
 @app.command("spans")
@@ -150,26 +134,9 @@ def spans(
     github: GithubOption = False,
 ) -> None:
     """Run questions with exact spans: token recall, precision, IoU."""
-    from kb.eval.collections import load_spans, spans_sha256
-    from kb.eval.compare import parse_gate
-    from kb.eval.judges import judge_spans
-    from kb.eval.pipeline import EvalRequest, evaluate
-    from kb.eval.records import Query
-    from kb.eval.throwaway import collection_home, fill_from_folder
+    from kb.eval.judged_sets import spans_set
 
-    config = invocation.config()
-    gates = [parse_gate(text) for text in gate or ()]
-    questions = load_spans(Path(folder))
-    name = Path(folder).resolve().name
-    texts_sha256, content_sha256 = spans_sha256(Path(folder))
-    with ingest_listener(invocation) as on_event:
-        fill = fill_from_folder(Path(folder) / "corpora", on_event)
-        kb = collection_home(invocation.cache(), config, name, texts_sha256, fill, invocation.notify)
-    with kb:
-        queries = tuple(Query(id=q.id, text=q.text, slices={"corpus": q.corpus}) for q in questions)
-        request = EvalRequest(name, content_sha256, queries, chosen_modes(mode, ALL_MODES))
-        runs = evaluate(kb, request, judge_spans(kb, questions), invocation.home, query_progress(invocation))
-    conclude(invocation, runs, Asked(gates, baseline, tolerance, junit, github))
+    run_judged_set(invocation, spans_set(Path(folder)), mode, ask_for(gate, baseline, tolerance, junit, github))
 
 
 @app.command("compare")

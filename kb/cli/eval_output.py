@@ -17,6 +17,7 @@ from kb.errors import ExitCode, InvalidInput
 if TYPE_CHECKING:
     from kb.eval.ci_output import SuiteFault
     from kb.eval.compare import Gate
+    from kb.eval.judged_sets import JudgedSet
     from kb.eval.records import Comparison, GateResult, Run, Suite
     from kb.ingest.report import IngestEvent
     from kb.records import SearchMode
@@ -73,6 +74,30 @@ class Asked:
     tolerance: float
     junit: str | None
     github: bool
+
+
+def ask_for(
+    gate: Sequence[str] | None, baseline: str | None, tolerance: float, junit: str | None, github: bool
+) -> Asked:
+    """The options as what they ask for.
+
+    raises  InvalidInput for a gate that is none, before anything is run
+    """
+    from kb.eval.compare import parse_gate
+
+    return Asked([parse_gate(text) for text in gate or ()], baseline, tolerance, junit, github)
+
+
+def run_judged_set(invocation: Invocation, judged: JudgedSet, mode: Sequence[str] | None, asked: Asked) -> None:
+    """Run a public collection in its throw-away home, all modes unless some are named."""
+    from kb.eval.pipeline import evaluate
+
+    modes = chosen_modes(mode, ALL_MODES)
+    with ingest_listener(invocation) as on_event:
+        kb = judged.open(invocation.cache(), invocation.config(), on_event, invocation.notify)
+    with kb:
+        runs = evaluate(kb, judged.request(modes), judged.judge(kb), invocation.home, query_progress(invocation))
+    conclude(invocation, runs, asked)
 
 
 def conclude(invocation: Invocation, runs: Sequence[Run], asked: Asked, suite: Suite | None = None) -> None:

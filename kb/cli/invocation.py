@@ -121,7 +121,12 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             from kb.cli.filters import make_filters
 
             values["filters"] = make_filters(**{name: values.pop(name) for name in filter_names})
-        function(invocation_from(given), **values)
+        try:
+            function(invocation_from(given), **values)
+        except KeyboardInterrupt as interrupted:  # here, for typer turns it into an exit code without a word
+            if str(interrupted):
+                print(interrupted, file=sys.stderr)
+            raise
 
     run.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shown])  # type: ignore[attr-defined]
     run.__annotations__ = {p.name: p.annotation for p in shown}

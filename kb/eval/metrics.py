@@ -75,6 +75,7 @@ METRICS: dict[str, Metric] = {
         f"iou@{k}": Metric(f"tokens both relevant and among the first {k} / tokens that are either")
         for k in SPAN_DEPTHS
     },
+    "tag_recall@10": Metric("share of the expected tags that the documents of the first 10 results carry"),
     **{name: replace(metric, of_answers=True) for name, metric in _ANSWER_METRICS.items()},
     "latency_p50_ms": Metric("median time of a whole query", False, "ms"),
     "latency_p95_ms": Metric("95th percentile of the time of a whole query", False, "ms"),
@@ -135,6 +136,17 @@ def score_rankings(judged: Mapping[str, Mapping[str, int]], rankings: Mapping[st
 def _descending_scores(ids: Sequence[str]) -> dict[str, float]:
     distinct = dict.fromkeys(ids)
     return {each: float(len(distinct) - place) for place, each in enumerate(distinct)}
+
+
+def tag_recall(expected: Sequence[str], carried: Sequence[Sequence[str]]) -> float | None:
+    """Share of the expected tags that any of the results carries, case aside; None where none is expected.
+
+    >>> tag_recall(["Optics", "dome"], [("optics",), ("night", "optics")])
+    0.5
+    """
+    there = {tag.casefold() for tags in carried for tag in tags}
+    wanted = {tag.casefold() for tag in expected}
+    return len(wanted & there) / len(wanted) if wanted else None
 
 
 def part_of_query(metric: str, scores: Scores, *, answerable: bool) -> Part | None:

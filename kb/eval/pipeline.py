@@ -19,7 +19,7 @@ from kb.ask.records import Answer, AskRequest
 from kb.errors import InvalidInput, KbError, NotFound
 from kb.eval.answers import answer_figures, answer_scores
 from kb.eval.compare import differing_fields
-from kb.eval.metrics import average_seeds, mean_interval, percentiles, refusal_figures
+from kb.eval.metrics import average_seeds, mean_interval, percentiles, refusal_figures, tag_recall
 from kb.eval.records import (
     Latency,
     Provenance,
@@ -78,6 +78,10 @@ class EvalRequest:
     resume: str | None = None
 
 
+class RunInterrupted(KeyboardInterrupt):
+    """A Ctrl-C ended a run; its text says how to go on with what is kept."""
+
+
 def evaluate(
     kb: KnowledgeBase,
     request: EvalRequest,
@@ -89,7 +93,7 @@ def evaluate(
 
     runs_home  the home whose eval/ folder keeps the runs; finished queries are kept even when a later one fails
     on_query   told after each query: mode, how many are done, of how many
-    raises     what searching or asking raises; the run can then be resumed
+    raises     what searching or asking raises, RunInterrupted after a Ctrl-C; the run can then be resumed
     """
     runs = []
     if request.resume:
@@ -105,8 +109,10 @@ def evaluate(
                 try:
                     result = _run_query(kb, request, query, query.mode or mode, judge, seed)
                 except KbError as error:
-                    error.fix += f"; {len(results)} of {len(work)} queries are kept: --resume {run.run_id}"
+                    error.fix += f"; {_kept(run, results, len(work))}"
                     raise
+                except KeyboardInterrupt as error:
+                    raise RunInterrupted(f"interrupted; {_kept(run, results, len(work))}") from error
                 append_result(path, result)
                 results.append(result)
             on_query(mode, len(results), len(work))
@@ -114,6 +120,10 @@ def evaluate(
         finish_run(path, run)
         runs.append(run)
     return runs
+
+
+def _kept(run: Run, results: Sequence[QueryResult], total: int) -> str:
+    return f"{len(results)} of {total} queries are kept: --resume {run.run_id}"
 
 
 def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path) -> tuple[Run, set[tuple[str, int]]]:
@@ -196,6 +206,8 @@ def _run_query(
         chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
     ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
     scores = judge.score(query, ranking, ids)
+    if query.tags:
+        scores = scores | {f"tag_recall@{KEPT_ROWS}": tag_recall(query.tags, [chunk.tags for chunk in chunks.values()])}
     rows = tuple(
         Retrieved(id=ids[i], score=score, path=chunks[c].path, place=chunks[c].citation.uri)
         for i, (c, score) in enumerate(ranking[:KEPT_ROWS])

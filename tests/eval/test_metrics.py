@@ -21,6 +21,7 @@ from kb.eval.metrics import (
     ranking_scores,
     refusal_figures,
     score_rankings,
+    tag_recall,
 )
 from kb.eval.records import Interval, QueryResult, Scores
 
@@ -220,6 +221,19 @@ def test_percentiles() -> None:
     assert (percentiles([7.0]).p50, percentiles([7.0]).p95) == (7.0, 7.0)
     latency = percentiles([float(i) for i in range(101)])
     assert (latency.p50, latency.p95) == (50.0, 95.0)
+
+
+@pytest.mark.parametrize(
+    ("expected", "carried", "recall"),
+    [
+        (["optics", "dome"], [["optics"], ["night", "Optics"]], 0.5),
+        (["Optics", "optics"], [["OPTICS"]], 1.0),
+        (["optics"], [], 0.0),
+        ([], [["optics"]], None),
+    ],
+)
+def test_tags_that_the_results_carry(expected: list[str], carried: list[list[str]], recall: float | None) -> None:
+    assert tag_recall(expected, carried) == recall
 
 
 def test_metrics_are_known_by_name() -> None:

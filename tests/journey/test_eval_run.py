@@ -6,7 +6,11 @@ import csv
 import io
 import json
 import re
+import signal
 import sqlite3
+import subprocess
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,8 +22,9 @@ from kb.wire import json_schema
 from tests.journey.conftest import Call, Result
 from tests.journey.measured import SUITE_QUERIES, SUITE_TEXT, write_suite
 from tests.journey.ollama import CITED, use
-from tests.llm.recorded_server import RecordedServer, answer, free_port
+from tests.llm.recorded_server import Pause, RecordedServer, Reply, answer, free_port, last_line, line
 
+Start = Callable[..., subprocess.Popen[bytes]]
 MODES = ("lexical", "vector", "hybrid")
 # Nothing of what is sought, whatever is asked: every query loses.
 BROKEN_SUITE = re.sub(r'query: ".*"', 'query: "zzz qqq"', SUITE_TEXT)
@@ -243,6 +248,24 @@ def test_a_suite_that_is_none(
     assert (found.code, error["code"]) == (2, code)
     assert says in error["message"]
     assert kb("eval", "run", suite, "--mode", "fuzzy", home=corpus_home).code == 2
+
+
+def test_ctrl_c_in_a_run_says_how_to_go_on(
+    kb: Call, kb_process: Start, corpus_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = Reply((line("The mirror must be cleaned "), Pause(60.0), last_line()))
+    with RecordedServer([answer("The mirror must be cleaned ", "every 14 days [#1]."), waiting]) as server:
+        use(server, monkeypatch)
+        process = kb_process("eval", "run", suite, "--ask", "--mode", "lexical", home=corpus_home)
+        limit = time.monotonic() + 60
+        while len(server.chats) < 2 and time.monotonic() < limit:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        err = process.communicate(timeout=30)[1].decode()
+    (run,) = kept_runs(corpus_home)
+    done = len(result_rows(run))
+    assert process.returncode == 130
+    assert f"interrupted; {done} of {SUITE_QUERIES} queries are kept: --resume {run.stem}\n" in err
 
 
 def test_a_model_that_goes_down_keeps_what_is_done_and_the_run_goes_on(

@@ -1,0 +1,72 @@
+"""A folder of a public collection → one judged set: its queries, what fills a home with its documents, how it is judged.
+
+The two layouts differ here and nowhere after: whoever runs a set opens its home, makes its judge and evaluates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from kb.config import Config
+from kb.eval.collections import load_beir, load_spans, spans_sha256
+from kb.eval.judges import judge_collection, judge_spans
+from kb.eval.pipeline import EvalRequest, Judge
+from kb.eval.records import Query
+from kb.eval.throwaway import OnEvent, collection_home, fill_from_documents, fill_from_folder
+from kb.knowledge_base import KnowledgeBase, Notify
+from kb.records import SearchMode
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedSet:
+    """A collection that can be run.
+
+    documents_sha256  what its throw-away home is cached by
+    sha256            over documents, queries and judgements
+    fill              a listener → what ingests the documents into an empty home
+    judge             a filled home → how its rankings become scores
+    """
+
+    name: str
+    queries: tuple[Query, ...]
+    documents_sha256: str
+    sha256: str
+    fill: Callable[[OnEvent], Callable[[KnowledgeBase], None]]
+    judge: Callable[[KnowledgeBase], Judge]
+
+    def open(self, cache: Path, config: Config, on_event: OnEvent, notify: Notify) -> KnowledgeBase:
+        """The set's home under the cache folder, filled first when this content was not seen with these settings."""
+        return collection_home(cache, config, self.name, self.documents_sha256, self.fill(on_event), notify)
+
+    def request(self, modes: tuple[SearchMode, ...]) -> EvalRequest:
+        """All its queries in these modes."""
+        return EvalRequest(self.name, self.sha256, self.queries, modes)
+
+
+def beir_set(folder: Path, corpus: Path | None = None) -> JudgedSet:
+    """A folder in the BEIR layout, judged by documents; see `load_beir` for `corpus` and what it raises."""
+    collection = load_beir(folder, corpus)
+    return JudgedSet(
+        name=collection.name,
+        queries=collection.queries,
+        documents_sha256=collection.documents_sha256,
+        sha256=collection.sha256,
+        fill=lambda on_event: fill_from_documents(collection.documents, on_event),
+        judge=lambda kb: judge_collection(kb, collection),
+    )
+
+
+def spans_set(folder: Path) -> JudgedSet:
+    """A folder of questions with exact character spans, judged by tokens; see `load_spans` for what it raises."""
+    questions = load_spans(folder)
+    texts_sha256, content_sha256 = spans_sha256(folder)
+    return JudgedSet(
+        name=folder.resolve().name,
+        queries=tuple(Query(id=q.id, text=q.text, slices={"corpus": q.corpus}) for q in questions),
+        documents_sha256=texts_sha256,
+        sha256=content_sha256,
+        fill=lambda on_event: fill_from_folder(folder / "corpora", on_event),
+        judge=lambda kb: judge_spans(kb, questions),
+    )
