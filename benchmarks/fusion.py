@@ -1,48 +1,71 @@
-"""Which way of fusing two lists finds most? RRF against convex combinations and feedback, on every judged set at hand.
+"""Which way of fusing two lists finds most? The convex combination against RRF and others, on every judged set at hand.
 
-    python benchmarks/fusion.py DATA_FOLDER
+    python benchmarks/fusion.py DATA_FOLDER [--markdown]
 
-Each set's lists are retrieved once; every fusion is scored on the same lists, against RRF with k = 60, query by query
-(mean difference, paired permutation p). Sets: Cranfield (nDCG@10 by document), the span questions (token recall@5), the
-project's own suite (nDCG@10 by chunk).
+Each set is retrieved once; every fusion is scored on the same lists, against RRF with k = 60, query by query (mean
+difference, paired permutation p). Sets: Cranfield and ClapNQ's passages (nDCG@10 by document), the span questions (token
+recall@5), FastAPI's English headings (nDCG@10 by page), the project's own suite (nDCG@10 by chunk).
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
-from kb.config import Config, cache_folder
-from kb.eval.collections import load_beir, load_spans
-from kb.eval.judges import judge_collection, judge_spans, judge_suite
+from fastapi_pairs import load_fastapi_pairs
+
+from kb.config import Config, SearchConfig, cache_folder
+from kb.eval.collections import Collection, CollectionDocument
+from kb.eval.judged_sets import beir_set, spans_set
+from kb.eval.judges import judge_collection, judge_suite
 from kb.eval.pipeline import RANKING_DEPTH, Judge
 from kb.eval.records import Query
 from kb.eval.resampling import permutation_p
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_folder
+from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase
-from kb.records import SearchRequest
+from kb.records import Filters, SearchRequest
 from kb.search.fuse import fuse_rankings
-from kb.search.pipeline import retrieve
+from kb.search.retrieve import Retrieved, rank, retrieve
 
 Ranking = list[tuple[int, float]]
-Fuse = Callable[[Ranking, Ranking], Ranking]
+Fuse = Callable[[Retrieved], Ranking]
 ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True, slots=True)
+class FusionSet:
+    """A judged set whose home is open."""
+
+    name: str
+    kb: KnowledgeBase
+    queries: Sequence[Query]
+    judge: Judge
+    metric: str = "ndcg@10"
+    filters: Filters = field(default_factory=Filters)
+
+
+def by_settings(**settings: float | str) -> Fuse:
+    """As the program does it, with these search settings."""
+    return lambda found: rank(found, "hybrid", replace(SearchConfig(), **settings))
 
 
 def by_rrf(k: int, weights: Sequence[float] = (1, 1)) -> Fuse:
     """Reciprocal rank fusion."""
-    return lambda lexical, vector: fuse_rankings([lexical, vector] if vector else [lexical, []], k, weights)
+    return lambda found: fuse_rankings([found.lexical, found.vector], k, weights)
 
 
 def by_convex(weight: float, normalize: Callable[[Ranking], dict[int, float]]) -> Fuse:
-    """(1 − weight) · lexical + weight · vector, both normalized; Bruch et al. 2023."""
+    """(1 − weight) · lexical + weight · vector, each list normalized by itself; Bruch et al. 2023."""
 
-    def fuse(lexical: Ranking, vector: Ranking) -> Ranking:
-        a, b = normalize(lexical), normalize(vector)
+    def fuse(found: Retrieved) -> Ranking:
+        a, b = normalize(found.lexical), normalize(found.vector)
         scores = {i: (1 - weight) * a.get(i, 0.0) + weight * b.get(i, 0.0) for i in {*a, *b}}
         return sorted(scores.items(), key=lambda row: (-row[1], row[0]))
 
@@ -58,68 +81,112 @@ def min_max(ranking: Ranking) -> dict[int, float]:
 
 
 def by_maximum(ranking: Ranking) -> dict[int, float]:
-    """Zero stays zero, the list's best is 1: the theoretical minimum of BM25 is 0, of a useful cosine too."""
+    """Zero stays zero, the list's best is 1."""
     best = max((s for _, s in ranking), default=0.0)
     return {i: max(0.0, s) / best for i, s in ranking} if best > 0 else {}
 
 
 FUSIONS: dict[str, Fuse] = {
-    "rrf k=60": by_rrf(60),
-    "lexical alone": lambda lexical, vector: lexical,
-    "vector alone": lambda lexical, vector: vector,
-    "rrf k=10": by_rrf(10),
-    "rrf k=30": by_rrf(30),
-    "rrf k=60, weights 1.5 : 1": by_rrf(60, (1.5, 1)),
-    "rrf k=60, weights 2 : 1": by_rrf(60, (2, 1)),
-    **{f"min-max, vector {w}": by_convex(w, min_max) for w in (0.3, 0.4, 0.5, 0.6)},
-    **{f"by maximum, vector {w}": by_convex(w, by_maximum) for w in (0.3, 0.4, 0.5, 0.6, 0.7)},
+    "RRF, k = 60": by_rrf(60),
+    "words alone": lambda found: found.lexical,
+    "vectors alone": lambda found: found.vector,
+    "RRF, k = 10": by_rrf(10),
+    "RRF, k = 60, words 2 : 1": by_rrf(60, (2, 1)),
+    "convex, min-max, vectors .5": by_convex(0.5, min_max),
+    "convex, list's best, vectors .5": by_convex(0.5, by_maximum),
+    "convex, best possible, .35": by_settings(vector_share=0.35, feedback_chunks=0),
+    "convex, best possible, .45": by_settings(feedback_chunks=0),
+    "convex, best possible, .55": by_settings(vector_share=0.55, feedback_chunks=0),
+    "  .45, feedback 3 × .2": by_settings(feedback_chunks=3, feedback_weight=0.2),
+    "  .45, feedback 3 × .3": by_settings(feedback_chunks=3),
+    "  .45, feedback 3 × .5": by_settings(feedback_chunks=3, feedback_weight=0.5),
+    "  .45, feedback 5 × .3 (default)": by_settings(),
+    "  .45, feedback 10 × .3": by_settings(feedback_chunks=10),
 }
 
 
-def sets(data: Path) -> Iterator[tuple[str, KnowledgeBase, Sequence[Query], Judge, str]]:
-    """Each judged set that is there: name, home, queries, judge, metric."""
+def quiet(event: IngestEvent) -> None:
+    """No progress."""
+
+
+def sets(data: Path) -> Iterator[FusionSet]:
+    """Each judged set that is there."""
     config, cache = Config(), cache_folder(os.environ)
     if (data / "cranfield").is_dir():
-        collection = load_beir(data / "cranfield")
-        fill = fill_from_documents(collection.documents, lambda event: None)
-        kb = collection_home(cache, config, collection.name, collection.documents_sha256, fill, print)
-        yield "cranfield", kb, collection.queries, judge_collection(kb, collection), "ndcg@10"
+        judged = beir_set(data / "cranfield")
+        kb = judged.open(cache, config, quiet, print)
+        yield FusionSet("Cranfield", kb, judged.queries, judged.judge(kb))
     if (data / "chunking-eval").is_dir():
-        folder = data / "chunking-eval"
-        questions = load_spans(folder)
-        content = sha256(b"\0".join(f.read_bytes() for f in sorted((folder / "corpora").glob("*")))).hexdigest()
-        fill = fill_from_folder(folder / "corpora", lambda event: None)
-        kb = collection_home(cache, config, folder.name, content, fill, print)
-        yield "spans", kb, [Query(id=q.id, text=q.text) for q in questions], judge_spans(kb, questions), "recall@5"
+        judged = spans_set(data / "chunking-eval")
+        kb = judged.open(cache, config, quiet, print)
+        yield FusionSet("spans", kb, judged.queries, judged.judge(kb), "recall@5")
     corpus = ROOT / "fixtures" / "corpus"
     content = sha256(b"\0".join(f.read_bytes() for f in sorted(corpus.rglob("*")) if f.is_file())).hexdigest()
-    kb = collection_home(cache, config, "fixtures", content, fill_from_folder(corpus, lambda event: None), print)
+    kb = collection_home(cache, config, "fixtures", content, fill_from_folder(corpus, quiet), print)
     suite = load_suite(ROOT / "fixtures" / "suites" / "corpus.yaml")
-    yield "fixtures", kb, suite.queries, judge_suite(kb, suite), "ndcg@10"
+    yield FusionSet("fixtures", kb, suite.queries, judge_suite(kb, suite))
+    if (data / "clapnq").is_dir():
+        yield clapnq(data / "clapnq", config, cache)
+    if (data / "fastapi-docs-en-ko" / "docs").is_dir():
+        folder = data / "fastapi-docs-en-ko" / "docs"
+        english = next(s for s in load_fastapi_pairs(folder) if s.collection.name == "fastapi-en")
+        collection = english.collection
+        fill = fill_from_folder(folder, quiet)
+        kb = collection_home(cache, config, "fastapi-docs-en-ko", collection.documents_sha256, fill, print)
+        judge = judge_collection(kb, collection)
+        yield FusionSet("FastAPI, English", kb, collection.queries, judge, filters=english.filters)
+
+
+def clapnq(folder: Path, config: Config, cache: Path) -> FusionSet:
+    """Questions of Natural Questions, each asking for the passage it was put to, answerable from it or not."""
+    rows = [json.loads(line) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    documents = tuple(CollectionDocument(row["_id"], row["title"], row["text"]) for row in rows)
+    asked = [json.loads(line) for line in (folder / "queries.jsonl").read_text().splitlines()]
+    queries = tuple(Query(q["_id"], q["text"], relevant=dict.fromkeys(q["passage"], 1)) for q in asked)
+    content = sha256((folder / "corpus.jsonl").read_bytes()).hexdigest()
+    kb = collection_home(cache, config, "clapnq", content, fill_from_documents(documents, quiet), print)
+    judge = judge_collection(kb, Collection("clapnq", documents, queries, content, content))
+    return FusionSet("ClapNQ", kb, queries, judge)
 
 
 def main() -> None:
-    """Print one table a set."""
+    """Print one table a set, or one of all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
-    for name, kb, queries, judge, metric in sets(parser.parse_args().data):
-        lists = []
-        for query in queries:
-            found = retrieve(kb, SearchRequest(query.text, "hybrid", RANKING_DEPTH))
-            lists.append((query, found.lexical, found.vector))
-        baseline: list[float] = []
-        print(f"\n{name}, {metric}, {len(queries)} queries")
-        for label, fuse in FUSIONS.items():
-            scores = []
-            for query, lexical, vector in lists:
-                ranking = fuse(lexical, vector)[:RANKING_DEPTH]
-                value = judge.score(query, ranking, [judge.identify(i) for i, _ in ranking]).get(metric)
-                if value is not None:
-                    scores.append(value)
-            baseline = baseline or scores
-            differences = [b - a for a, b in zip(baseline, scores, strict=True)]
-            p = paired_p(baseline, scores)
-            print(f"{label:<28} {sum(scores) / len(scores):.4f}  {sum(differences) / len(differences):+.4f}  p {p:.3f}")
+    parser.add_argument("--markdown", action="store_true", help="one table of all sets, as in benchmarks/README.md")
+    chosen = parser.parse_args()
+    cells: dict[str, list[str]] = {label: [] for label in FUSIONS}
+    names = []
+    for each in sets(chosen.data):
+        names.append(f"{each.name}, {each.metric}, {len(each.queries)}")
+        if not chosen.markdown:
+            print(f"\n{names[-1]} queries")
+        for label, (mean, difference, p) in measure(each).items():
+            cells[label].append(f"{mean:.3f}" + (f" (p {p:.3f})" if difference else ""))
+            if not chosen.markdown:
+                print(f"{label:<34} {mean:.4f}  {difference:+.4f}  p {p:.3f}", flush=True)
+    if chosen.markdown:
+        print(f"| fusion | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
+        for label, row in cells.items():
+            print(f"| {label} | {' | '.join(row)} |")
+
+
+def measure(each: FusionSet) -> dict[str, tuple[float, float, float]]:
+    """label → mean, difference to RRF, paired p."""
+    found = [(q, retrieve(each.kb, SearchRequest(q.text, "hybrid", RANKING_DEPTH, each.filters))) for q in each.queries]
+    baseline: list[float] = []
+    figures = {}
+    for label, fuse in FUSIONS.items():
+        scores = []
+        for query, lists in found:
+            ranking = fuse(lists)[:RANKING_DEPTH]
+            value = each.judge.score(query, ranking, [each.judge.identify(i) for i, _ in ranking]).get(each.metric)
+            if value is not None:
+                scores.append(value)
+        baseline = baseline or scores
+        mean = sum(scores) / len(scores)
+        figures[label] = (mean, mean - sum(baseline) / len(baseline), paired_p(baseline, scores))
+    return figures
 
 
 def paired_p(before: Sequence[float], after: Sequence[float]) -> float:

@@ -64,14 +64,11 @@ class SearchConfig:
     k: int = key(10, "hits returned when -k is not given", low=1, high=1000)
     mode: str = key("hybrid", "when --mode is not given", choices=("lexical", "vector", "hybrid"))
     depth: int = key(100, "how deep each retriever's list goes into the fusion", low=1, high=10_000)
-    rrf_k: int = key(60, "the constant of reciprocal rank fusion (Cormack et al. 2009)", low=1, high=10_000)
-    feedback_chunks: int = key(
-        0,
-        "hybrid: the vector search is repeated with the nearest so many passages mixed into the query",
-        low=0,
-        high=100,
-    )
-    feedback_weight: float = key(0.3, "how much of the mixture is those passages", low=0, high=0.9)
+    fusion: str = key("convex", "how a hybrid search orders what both retrievers found", choices=("convex", "rrf"))
+    vector_share: float = key(0.45, "convex: how much of the score is meaning, the rest is words", low=0, high=1)
+    feedback_chunks: int = key(5, "convex: so many of the best passages are mixed into the query", low=0, high=100)
+    feedback_weight: float = key(0.3, "convex: how much of the mixture is those passages", low=0, high=0.9)
+    rrf_k: int = key(60, "rrf: the constant of reciprocal rank fusion (Cormack et al. 2009)", low=1, high=10_000)
     title_weight: float = key(0.5, "weight of a match in the document's title, against 1 for the text", low=0, high=100)
     heading_weight: float = key(1.0, "weight of a match in the headings above, against 1 for the text", low=0, high=100)
     exact_up_to_chunks: int = key(
@@ -85,7 +82,7 @@ class RagConfig:
 
     k: int = key(10, "passages retrieved when -k is not given", low=1, high=1000)
     prompt_template_version: str = key("rag-v1", "the prompt's wording", choices=("rag-v1",))
-    score_gate: float = key(0.05, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
+    score_gate: float = key(0.02, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
     max_context_tokens: int = key(8000, "evidence packed into a prompt, in tokens at most", low=64, high=1_000_000)
 
 

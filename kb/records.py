@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
-ScoreKind = Literal["rrf", "bm25", "cosine"]
+ScoreKind = Literal["convex", "rrf", "bm25", "cosine"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,7 +129,7 @@ class Retrieval:
 
     fusion_score   the score hits are ordered by, in [0, 1] for hybrid; equal to the raw score in the other modes
     lexical_score  BM25, unbounded above; ranks are 1-based
-    vector_score   cosine in [-1, 1]
+    vector_score   cosine to the query in [-1, 1]; in a convex fusion also of hits that words alone found
     """
 
     method: SearchMode
@@ -144,7 +144,8 @@ class Retrieval:
 class Hit:
     """One ranked passage.
 
-    score       orders the hits; what kind it is says score_kind; an rrf score is no measure of relevance
+    score       orders the hits; what kind it is says score_kind; an rrf score is no measure of relevance, a convex one
+                grows with the share of the query's words and with the cosine
     highlights  [start, end) offsets into `snippet` of the words that matched
     """
 
@@ -176,6 +177,22 @@ class RankedChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FusionTrace:
+    """What a convex fusion went by.
+
+    best_lexical  the BM25 that no text could pass for this query: the lexical part is a share of it
+    background    mean cosine of the query to all chunks: the vector part begins there
+    vector_share  how much of the score is the vector part
+    feedback      chunk_ids of the passages that were mixed into the query
+    """
+
+    best_lexical: float
+    background: float
+    vector_share: float
+    feedback: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchTrace:
     """What happened inside one search: both lists as they came, and milliseconds per stage."""
 
@@ -184,6 +201,7 @@ class SearchTrace:
     query_terms: tuple[str, ...]
     filtered_documents: int | None
     stage_ms: dict[str, float]
+    fusion: FusionTrace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,7 +33,7 @@ from kb.eval.records import (
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchMode, SearchRequest
-from kb.search.pipeline import rank, retrieve
+from kb.search.retrieve import rank, retrieve
 from kb.store.chunks import fetch_chunks
 from kb.store.documents import utc_text
 
@@ -201,7 +201,7 @@ def _run_query(
     search_request = SearchRequest(query.text, mode, RANKING_DEPTH, request.filters)
     with kb.snapshot():
         found = retrieve(kb, search_request)
-        ranking = rank(found, mode, kb.config.search.rrf_k)[:RANKING_DEPTH]
+        ranking = rank(found, mode, kb.config.search)[:RANKING_DEPTH]
         total = (time.perf_counter() - began) * 1000
         chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
     ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]

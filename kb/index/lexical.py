@@ -6,6 +6,7 @@ weight each. One segment, in chunk id order, so that equal scores come out in ch
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 from collections.abc import Iterable, Sequence
@@ -23,6 +24,8 @@ NAME = "lexical"
 # (chunk_id, score), best first, equal scores in chunk_id order
 Ranking = list[tuple[int, float]]
 
+# Tantivy's BM25 constant: a term that fills a text reaches (K1 + 1) times its idf.
+K1 = 1.2
 # One thread and a heap that holds the whole build keep everything in one segment; 100,000 chunks need about 150 MB.
 WRITER_HEAP_BYTES = 512_000_000
 
@@ -36,6 +39,9 @@ class LexicalIndex(Protocol):
         terms      from `kb.text.analyze_query`
         documents  only chunks of these doc_ids; None for all
         """
+
+    def best_possible(self, terms: Sequence[str]) -> float:
+        """The BM25 that no text could pass for these terms: of each its idf, as if it filled the text; 0 without a term."""
 
 
 def build_lexical_index(
@@ -120,6 +126,12 @@ class TantivyIndex:
         chunk_ids = cast("list[int]", values)
         ranking = [(int(chunk_id), float(score)) for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)]
         return sorted(ranking, key=lambda row: (-row[1], row[0]))
+
+    def best_possible(self, terms: Sequence[str]) -> float:
+        """See LexicalIndex.best_possible. A term that no text holds counts in full: nothing here answers for it."""
+        count = self._searcher.num_docs
+        holding = {term: self._searcher.doc_freq("text", term) for term in set(terms)}
+        return (K1 + 1) * sum(math.log1p((count - n + 0.5) / (n + 0.5)) for n in (holding[t] for t in terms))
 
     def _query(self, terms: Sequence[str], documents: Sequence[int] | None) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._schema

@@ -25,6 +25,7 @@ class IndexStamp:
     dimensions       length of the vectors, 0 for the lexical index
     kind             flat, ivf, tantivy
     recall           share of the exact 10 nearest that an approximate index finds, 1.0 for an exact one
+    mean_vector      mean of the vectors in it, () for the lexical index
     """
 
     place: str
@@ -36,6 +37,7 @@ class IndexStamp:
     dimensions: int = 0
     kind: str = ""
     recall: float = 1.0
+    mean_vector: tuple[float, ...] = ()
 
     def matches(self, revision: int, state: str, format: str, encoder_digest: str = "") -> bool:
         """True when an index with this stamp may be searched for this corpus."""

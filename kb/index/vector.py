@@ -17,7 +17,7 @@ from kb.index.stamp import IndexStamp
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector, IntVector
 
-FORMAT = "faiss-1"
+FORMAT = "faiss-2"
 NAME = "vector"
 Ranking = list[tuple[int, float]]
 
@@ -36,6 +36,9 @@ class VectorIndex(Protocol):
         vector  (d,) float32, unit length
         chunks  only these chunk_ids; None for all
         """
+
+    def background(self, vector: FloatVector) -> float:
+        """Mean cosine of a query to all chunks: what a passage reaches that has nothing to do with it; 0 for an empty index."""
 
 
 def build_vector_index(
@@ -81,6 +84,7 @@ def build_vector_index(
         dimensions=dimensions,
         kind=kind,
         recall=recall,
+        mean_vector=tuple(round(float(x), 6) for x in vectors.mean(axis=0)) if filled else (),
     )
 
 
@@ -116,6 +120,7 @@ class FaissIndex:
         import faiss
 
         self._faiss: Any = faiss
+        self._mean_vector = stamp.mean_vector
         try:
             self._index = faiss.read_index(str(path))
         except RuntimeError as error:
@@ -139,6 +144,12 @@ class FaissIndex:
         scores, chunk_ids = self._index.search(query, wanted, params=parameters)
         ranking = [(int(i), float(s)) for i, s in zip(chunk_ids[0], scores[0], strict=True) if i >= 0]
         return sorted(ranking, key=lambda row: (-row[1], row[0]))
+
+    def background(self, vector: FloatVector) -> float:
+        """See VectorIndex.background."""
+        import numpy as np
+
+        return float(vector @ np.asarray(self._mean_vector, dtype=np.float32)) if self._mean_vector else 0.0
 
     def _parameters(self, chunks: IntVector) -> Any:
         selector = self._faiss.IDSelectorBatch(chunks)

@@ -1,13 +1,45 @@
-"""Two ranked lists → one: reciprocal rank fusion, normalized so that first in every list is 1.0.
+"""Two retrievers' lists → one: a convex combination of absolute scores, or reciprocal rank fusion. Pure.
 
-Pure. A fused score orders hits and says nothing about relevance: the best of two bad lists scores at least 0.5.
+The convex score is a share of what a passage could reach: of the query's words, weighed by their rarity, and of the way
+from the corpus's mean cosine to identity. It grows with relevance and means the same for every query of one corpus and
+encoder. An RRF score only orders: the best of two bad lists scores at least 0.5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 Ranking = Sequence[tuple[int, float]]
+
+
+def combine_scores(
+    lexical: Ranking, cosines: Mapping[int, float], *, best_lexical: float, background: float, vector_share: float
+) -> list[tuple[int, float]]:
+    """(1 − vector_share) · BM25 / best_lexical + vector_share · (cosine − background) / (1 − background).
+
+    lexical       best first, as (chunk_id, BM25)
+    cosines       chunk_id → cosine to the query, of every chunk that either retriever found; one without counts 0
+    best_lexical  the BM25 that no text could pass for this query
+    background    mean cosine of the query to all chunks
+    returns       (chunk_id, score in [0, 1]), best first; equals by rank in the lexical list, then chunk_id. Words that
+                  stand in the title and the headings as well carry a passage past the best of its text: they count in the
+                  order, and the score shown stops at 1
+    source        Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval, TOIS 2023, who normalize by
+                  the theoretical minimum and the best score seen; by the best possible one, a query that few words match
+                  leaves the order to the vectors, and the score keeps its meaning between queries
+
+    >>> combine_scores([(7, 3.0)], {7: 0.5, 8: 0.6}, best_lexical=6.0, background=0.2, vector_share=0.5)
+    [(7, 0.4375), (8, 0.25)]
+    """
+    words = {chunk_id: bm25 / best_lexical for chunk_id, bm25 in lexical} if best_lexical > 0 else {}
+    room = max(1.0 - background, 1e-6)
+    meaning = {chunk_id: min(1.0, max(0.0, (cosine - background) / room)) for chunk_id, cosine in cosines.items()}
+    scores = {
+        i: (1 - vector_share) * words.get(i, 0.0) + vector_share * meaning.get(i, 0.0) for i in {**words, **meaning}
+    }
+    places = ranks_of(lexical)
+    order = sorted(scores, key=lambda i: (-scores[i], places.get(i, len(places) + 1), i))
+    return [(chunk_id, min(1.0, scores[chunk_id])) for chunk_id in order]
 
 
 def fuse_rankings(

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Sequence
+from typing import cast
 
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
@@ -22,38 +20,15 @@ from kb.records import (
     SearchResponse,
     SearchTrace,
 )
-from kb.search.feedback import feed_back
-from kb.search.fuse import fuse_rankings, ranks_of
+from kb.search.fuse import ranks_of
+from kb.search.retrieve import Ranking, Retrieved, rank, retrieve
 from kb.search.snippet import make_snippet
 from kb.store.chunks import fetch_chunks
-from kb.store.filters import allowed_documents, chunk_ids_of, no_match
-from kb.text import analyze_query
+from kb.store.filters import no_match
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatVector
-
-Ranking = list[tuple[int, float]]
-T = TypeVar("T")
-
-SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine", "hybrid": "rrf"}
+# Of the modes that have one kind of score; a hybrid search's is its fusion.
+SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine"}
 MAX_QUERY_CHARS = 20_000
-# From here on words alone found more on Korean pages (.963 to .967 nDCG@10 up to .3, .952 at .5); below it, fusing did.
-UNREAD_SHARE = 0.25
-
-
-@dataclass(slots=True)
-class Retrieved:
-    """Both retrievers' lists for one query, best first, and what they were asked; empty where one was not asked.
-
-    note  why the vector search was left out of a hybrid one, as words for the user
-    """
-
-    terms: list[str]
-    documents: list[int] | None
-    lexical: Ranking = field(default_factory=list)
-    vector: Ranking = field(default_factory=list)
-    stage_ms: dict[str, float] = field(default_factory=dict)
-    note: str | None = None
 
 
 def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
@@ -66,10 +41,10 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
     with kb.snapshot():
         kb.require_documents()
         found = retrieve(kb, request)
-        ranking = _timed(found, "fuse", lambda: rank(found, request.mode, kb.config.search.rrf_k))
+        ranking = found.timed("fuse", lambda: rank(found, request.mode, kb.config.search))
         if request.min_score is not None:
             ranking = [row for row in ranking if row[1] >= request.min_score]
-        hits = _timed(found, "hits", lambda: _make_hits(kb, request, found, ranking))
+        hits = found.timed("hits", lambda: _make_hits(kb, request, found, ranking))
         revision = kb.corpus_state().revision
         hint = None if hits else _explain_empty(kb, request, found)
     return SearchResponse(
@@ -99,67 +74,11 @@ def check_request(request: SearchRequest) -> None:
         raise InvalidInput("--min-score is not a number", fix="use one like 0.5")
 
 
-def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
-    """Ask the retrievers the mode calls for, each to the configured depth, inside the filters."""
-    began = time.perf_counter()
-    found = Retrieved(analyze_query(request.query), allowed_documents(kb.connection, request.filters))
-    found.stage_ms["filter"] = _since(began)
-    depth = max(kb.config.search.depth, request.k)
-    if request.mode != "vector":
-        index = _timed(found, "open_lexical", kb.lexical_index)
-        found.lexical = _timed(found, "lexical", lambda: index.search(found.terms, depth, found.documents))
-    found.note = _why_words_alone(kb, request)
-    if request.mode != "lexical" and not found.note:
-        vectors = _timed(found, "open_vector", kb.vector_index)
-        vector = _timed(found, "encode", lambda: kb.encode_query(request.query))
-        chunks = None if found.documents is None else chunk_ids_of(kb.connection, found.documents)
-        found.vector = _timed(found, "vector", lambda: vectors.search(vector, depth, chunks))
-        if request.mode == "hybrid" and kb.config.search.feedback_chunks:
-            again = partial(vectors.search, depth=depth, chunks=chunks)
-            found.vector = _timed(found, "feedback", lambda: _search_again(kb, vector, found.vector, again))
-    return found
-
-
-def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:
-    """A hybrid search leaves vectors out where the encoder cannot read the query: its list would be noise that counts half.
-
-    On the project's Korean queries the default encoder's list alone reaches .10 nDCG@10, words .61, both fused .35.
-    """
-    if request.mode != "hybrid" or request.query.isascii():
-        return None
-    if kb.encoder().unread_share(request.query) < UNREAD_SHARE:
-        return None
-    return (
-        f"{kb.encoder().model_id} does not know this language: searched by words alone"
-        " (embedding.model takes a multilingual encoder)"
-    )
-
-
-def _search_again(
-    kb: KnowledgeBase, query: FloatVector, first: Ranking, search_vectors: Callable[[FloatVector], Ranking]
-) -> Ranking:
-    """The vector list in the order that feedback gives it; the scores stay cosines to the query itself."""
-    nearest = [chunk_id for chunk_id, _ in first[: kb.config.search.feedback_chunks]]
-    vectors = kb.stored_vectors(nearest)
-    moved = feed_back(query, [vectors[i] for i in nearest if i in vectors], kb.config.search.feedback_weight)
-    cosines = dict(first)
-    second = [chunk_id for chunk_id, _ in search_vectors(moved)]
-    for chunk_id, vector in kb.stored_vectors(i for i in second if i not in cosines).items():
-        cosines[chunk_id] = float(vector @ query)
-    return [(chunk_id, cosines[chunk_id]) for chunk_id in second]
-
-
-def rank(found: Retrieved, mode: SearchMode, rrf_k: int) -> Ranking:
-    """The list that is shown, (chunk_id, score) best first: one retriever's own, or both fused."""
-    if mode == "hybrid":
-        return fuse_rankings([found.lexical, found.vector], rrf_k)
-    return found.lexical if mode == "lexical" else found.vector
-
-
 def _make_hits(kb: KnowledgeBase, request: SearchRequest, found: Retrieved, ranking: Ranking) -> list[Hit]:
     chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: request.k]])
     lexical, vector = ranks_of(found.lexical), ranks_of(found.vector)
-    lexical_scores, vector_scores = dict(found.lexical), dict(found.vector)
+    lexical_scores, cosines = dict(found.lexical), found.cosines()
+    kind = SCORE_KINDS.get(request.mode) or cast("ScoreKind", kb.config.search.fusion)
     terms = frozenset(found.terms)
     hits: list[Hit] = []
     for chunk_id, score in ranking[: request.k]:
@@ -168,19 +87,21 @@ def _make_hits(kb: KnowledgeBase, request: SearchRequest, found: Retrieved, rank
             fusion_score=score,
             lexical_score=lexical_scores.get(chunk_id),
             lexical_rank=lexical.get(chunk_id),
-            vector_score=vector_scores.get(chunk_id),
+            vector_score=cosines.get(chunk_id),
             vector_rank=vector.get(chunk_id),
         )
-        hits.append(_make_hit(chunks[chunk_id], len(hits) + 1, score, retrieval, terms))
+        hits.append(_make_hit(chunks[chunk_id], len(hits) + 1, score, kind, retrieval, terms))
     return hits
 
 
-def _make_hit(chunk: Chunk, rank: int, score: float, retrieval: Retrieval, terms: frozenset[str]) -> Hit:
+def _make_hit(
+    chunk: Chunk, rank: int, score: float, kind: ScoreKind, retrieval: Retrieval, terms: frozenset[str]
+) -> Hit:
     snippet, highlights = make_snippet(chunk.text, terms)
     return Hit(
         rank=rank,
         score=score,
-        score_kind=SCORE_KINDS[retrieval.method],
+        score_kind=kind,
         chunk_id=chunk.chunk_id,
         doc_id=chunk.doc_id,
         source=chunk.source,
@@ -219,15 +140,5 @@ def _make_trace(found: Retrieved) -> SearchTrace:
         query_terms=tuple(found.terms),
         filtered_documents=None if found.documents is None else len(found.documents),
         stage_ms={stage: round(ms, 3) for stage, ms in found.stage_ms.items()},
+        fusion=found.fusion,
     )
-
-
-def _since(began: float) -> float:
-    return (time.perf_counter() - began) * 1000
-
-
-def _timed(found: Retrieved, stage: str, work: Callable[[], T]) -> T:
-    began = time.perf_counter()
-    result = work()
-    found.stage_ms[stage] = _since(began)
-    return result

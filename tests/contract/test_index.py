@@ -69,6 +69,17 @@ def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
     assert all(by_id[i] == pytest.approx(s, rel=1e-4) for i, s in found)
 
 
+@pytest.mark.parametrize("query", ["rabat", "rabat tolen", "vafen mipim kegus", "lubat lubat sodor unheard"])
+def test_no_text_passes_the_best_possible_score(query: str, tmp_path: Path) -> None:
+    corpus = [*texts(200), "rabat " * 39, "tolen rabat " * 15]
+    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0, 0)
+    best = index.best_possible(analyze_query(query))
+    assert all(score < best for _, score in index.search(analyze_query(query), 300))
+    if query == "rabat":  # and one that says nothing else comes near it
+        assert index.search(["rabat"], 1)[0][1] > 0.9 * best
+    assert index.best_possible([]) == 0
+
+
 def test_lexical_equal_scores_come_in_id_order(tmp_path: Path) -> None:
     index = lexical_index(tmp_path, [(i, i, "", "", "same words") for i in range(1, 60)])
     assert [i for i, _ in index.search(["same"], 20)] == list(range(1, 21))
@@ -102,6 +113,16 @@ def test_vector_search_equals_brute_force(exact_up_to: int, tmp_path: Path) -> N
         assert all(s == pytest.approx(float(vectors[i - 7] @ query), abs=1e-5) for i, s in found)
         hits += len(set(expected) & {i for i, _ in found})
     assert hits >= (200 if exact_up_to > 10 else 180)
+
+
+@pytest.mark.parametrize("exact_up_to", [100_000, 10])
+def test_background_is_the_mean_cosine(exact_up_to: int, tmp_path: Path) -> None:
+    vectors = unit_vectors(300) + np.float32(0.2)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    index = vector_index(tmp_path, vectors, list(range(300)), exact_up_to)
+    for query in unit_vectors(5, seed=3):
+        assert index.background(query) == pytest.approx(float(np.mean(vectors @ query)), abs=1e-4)
+    assert vector_index(tmp_path / "none", vectors[:0], []).background(vectors[0]) == 0
 
 
 @pytest.mark.parametrize("exact_up_to", [100_000, 10])

@@ -12,7 +12,7 @@ import pytest
 from tests.journey.conftest import Call
 
 QUERY = "mirror cleaning"
-SCORE_KINDS = {"lexical": "bm25", "vector": "cosine", "hybrid": "rrf"}
+SCORE_KINDS = {"lexical": "bm25", "vector": "cosine", "hybrid": "convex"}
 
 
 def without_times(response: dict[str, Any]) -> dict[str, Any]:
@@ -42,7 +42,40 @@ def test_a_hit_says_where_and_how_it_was_found(kb: Call, corpus_home: Path, mode
     assert top["score"] == top["retrieval"][own]
 
 
-def test_fused_scores_can_be_recomputed_from_the_two_ranks(kb: Call, corpus_home: Path) -> None:
+def test_convex_scores_can_be_recomputed_from_the_trace(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_SEARCH__FEEDBACK_CHUNKS", "0")
+    response = kb("search", QUERY, "-k", 60, "--explain", "--json", home=corpus_home).json()
+    by = response["trace"]["fusion"]
+    assert (by["vector_share"], by["feedback"]) == (0.45, [])
+    for hit in response["hits"]:
+        found = hit["retrieval"]
+        meaning = max(0.0, (found["vector_score"] - by["background"]) / (1 - by["background"]))
+        expected = 0.55 * (found["lexical_score"] or 0) / by["best_lexical"] + 0.45 * meaning
+        assert hit["score"] == pytest.approx(min(1.0, expected), abs=1e-6)
+    # A passage that words alone found has its cosine, too.
+    assert any(h["retrieval"]["vector_rank"] is None for h in response["hits"]) or len(response["hits"]) < 60
+
+
+def test_feedback_names_the_passages_it_mixes_in(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def search() -> dict[str, Any]:
+        response: dict[str, Any] = kb("search", QUERY, "-k", 20, "--explain", "--json", home=corpus_home).json()
+        return response
+
+    with_feedback = search()
+    monkeypatch.setenv("KB_SEARCH__FEEDBACK_CHUNKS", "0")
+    plain = search()
+    assert with_feedback["trace"]["fusion"]["feedback"] == [hit["chunk_id"] for hit in plain["hits"][:5]]
+    cosines = [{h["chunk_id"]: h["retrieval"]["vector_score"] for h in r["hits"]} for r in (plain, with_feedback)]
+    for chunk_id in cosines[0].keys() & cosines[1].keys():  # feedback moves the order, not what the cosine says
+        assert cosines[0][chunk_id] == pytest.approx(cosines[1][chunk_id], abs=1e-6)
+
+
+def test_rrf_scores_can_be_recomputed_from_the_two_ranks(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_SEARCH__FUSION", "rrf")
     response = kb("search", QUERY, "-k", 60, "--explain", "--json", home=corpus_home).json()
     ranks = [{row["chunk_id"]: row["rank"] for row in response["trace"][name]} for name in ("lexical", "vector")]
     expected = {
@@ -52,6 +85,7 @@ def test_fused_scores_can_be_recomputed_from_the_two_ranks(kb: Call, corpus_home
     order = sorted(expected, key=lambda chunk_id: (-expected[chunk_id], ranks[0].get(chunk_id, 10**6), chunk_id))
     assert [hit["chunk_id"] for hit in response["hits"]] == order[:60]
     for hit in response["hits"]:
+        assert hit["score_kind"] == "rrf"
         assert hit["score"] == pytest.approx(expected[hit["chunk_id"]], abs=1e-12)
         found = hit["retrieval"]
         assert (found["lexical_rank"], found["vector_rank"]) == tuple(p.get(hit["chunk_id"]) for p in ranks)

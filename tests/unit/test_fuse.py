@@ -1,10 +1,12 @@
-"""Normalized reciprocal rank fusion: the published numbers, and its plain sum as the reference."""
+"""Both fusions: RRF by the published numbers and its plain sum, the convex combination by hand and by its properties."""
 
 import random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from kb.search.fuse import fuse_rankings, ranks_of
+from kb.search.fuse import combine_scores, fuse_rankings, ranks_of
 
 A, B, C, D = 1, 2, 3, 4
 
@@ -76,3 +78,59 @@ def test_the_best_of_any_two_lists_scores_at_least_half() -> None:
 
 def test_empty() -> None:
     assert fuse_rankings([[], []]) == []
+
+
+def convex(lexical: list[tuple[int, float]], cosines: dict[int, float], **given_: float) -> list[tuple[int, float]]:
+    known = {"best_lexical": 10.0, "background": 0.2, "vector_share": 0.45}
+    return combine_scores(lexical, cosines, **(known | given_))
+
+
+@pytest.mark.parametrize(
+    ("bm25", "cosine", "score"),
+    [
+        (10.0, 1.0, 1.0),  # the best possible in both
+        (5.0, 0.6, 0.55 * 0.5 + 0.45 * 0.5),
+        (5.0, None, 0.275),  # no vector
+        (None, 0.6, 0.225),  # no word
+        (0.0, 0.2, 0.0),  # no nearer than any passage
+        (0.0, -0.9, 0.0),  # further than that is no worse
+        (25.0, 0.2, 1.0),  # title, headings and text: shown as 1
+    ],
+)
+def test_convex_by_hand(bm25: float | None, cosine: float | None, score: float) -> None:
+    found = convex([] if bm25 is None else [(A, bm25)], {} if cosine is None else {A: cosine})
+    assert found == [(A, pytest.approx(score))]
+
+
+def test_convex_order_goes_on_above_one() -> None:
+    assert [i for i, _ in convex([(B, 30.0), (A, 20.0)], {})] == [B, A]
+
+
+def test_convex_ties_fall_to_the_lexical_rank_then_the_id() -> None:
+    assert [i for i, _ in convex([(B, 4.0), (A, 4.0)], {A: 0.5, B: 0.5})] == [B, A]
+    assert [i for i, _ in convex([], {D: 0.5, C: 0.5})] == [C, D]
+
+
+def test_convex_without_anything() -> None:
+    assert convex([], {}) == []
+    assert convex([(A, 1.0)], {}, best_lexical=0.0) == []
+    assert convex([], {A: 1.0}, background=1.0) == [(A, 0.0)]
+
+
+lists = st.dictionaries(st.integers(1, 30), st.floats(0, 20), max_size=20)
+vectors = st.dictionaries(st.integers(1, 30), st.floats(-1, 1), max_size=20)
+
+
+@given(lists, vectors, st.floats(0.1, 30), st.floats(-0.5, 0.95), st.floats(0, 1))
+def test_convex_is_a_share_and_grows_with_both(
+    bm25: dict[int, float], cosines: dict[int, float], best: float, background: float, share: float
+) -> None:
+    lexical = sorted(bm25.items(), key=lambda row: (-row[1], row[0]))
+    settings = {"best_lexical": best, "background": background, "vector_share": share}
+    found = combine_scores(lexical, cosines, **settings)
+    assert {i for i, _ in found} == {*bm25, *cosines}
+    assert all(0 <= score <= 1 for _, score in found)
+    assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
+    for chunk_id, score in found:
+        more = cosines | {chunk_id: min(1.0, cosines.get(chunk_id, -1.0) + 0.1)}
+        assert dict(combine_scores(lexical, more, **settings))[chunk_id] >= score - 1e-12
