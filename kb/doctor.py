@@ -152,7 +152,10 @@ def check_model(home: Path, config: Config) -> Check:
     try:
         model = OllamaModel(llm)
         reference = model.reference()
-        detail = f"{reference.id} at {llm.endpoint}, context {model.context_tokens():,} tokens"
+        detail = (
+            f"{reference.id} at {llm.endpoint} (Ollama {model.version()}), context {model.asked_tokens():,} tokens"
+            f" (llm.context_tokens {llm.context_tokens:,}, the model's own {model.facts().trained_tokens:,})"
+        )
     except KbError as error:
         status = "fail" if llm.provider == "ollama" else "warn"
         return Check(name="model", status=status, detail=error.problem, fix=error.fix)

@@ -206,3 +206,8 @@ def estimate_tokens(text: str) -> int:
     unspaced = len(_unspaced().findall(text))
     plain = sum(1 for c in text if c < "\x80")
     return -(-plain // 4) + unspaced + -(-(len(text) - plain - unspaced) // 2)
+
+
+def count_unspaced(text: str) -> int:
+    """How many characters of a text belong to scripts that are written without spaces, Korean included."""
+    return 0 if text.isascii() else len(_unspaced().findall(text))

@@ -17,6 +17,7 @@ class Generated:
     finish_reason   None when it was not asked
     first_token_at  time.perf_counter() of the first piece, None without one
     is_interrupted  a Ctrl-C ended it
+    prompt_truncated  the model has read only a part of the prompt; None where that cannot be told
     """
 
     text: str = ""
@@ -25,6 +26,7 @@ class Generated:
     completion_tokens: int | None = None
     first_token_at: float | None = None
     is_interrupted: bool = False
+    prompt_truncated: bool | None = None
 
 
 def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Generated:
@@ -38,7 +40,12 @@ def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[
         for event in model.generate_stream(request):
             if isinstance(event, Done):
                 return Generated(
-                    "".join(pieces), event.finish_reason, event.prompt_tokens, event.completion_tokens, first_token_at
+                    "".join(pieces),
+                    event.finish_reason,
+                    event.prompt_tokens,
+                    event.completion_tokens,
+                    first_token_at,
+                    prompt_truncated=event.prompt_truncated,
                 )
             assert isinstance(event, Token)
             first_token_at = first_token_at or time.perf_counter()

@@ -30,7 +30,7 @@ from kb.ask.records import (
 )
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
-from kb.llm.protocol import Evidence, GenerateRequest, ModelRef
+from kb.llm.protocol import Evidence, GenerateRequest, LanguageModel, ModelRef
 from kb.llm.registry import configured_reference
 from kb.records import Chunk, SearchRequest, SearchResponse
 from kb.search.pipeline import search
@@ -78,7 +78,16 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
         return _finish(kb, progress, grounded=False, reason=refused)
     model = kb.language_model()
     progress.model = model.reference()
-    _pack(kb, progress, model.context_tokens())
+    try:
+        _pack(kb, progress, model.context_tokens())
+    except KeyboardInterrupt:  # loading a model may take minutes
+        progress.generated = generation.Generated(finish_reason="aborted", is_interrupted=True)
+        raise AnswerInterrupted(_finish(kb, progress, grounded=False, reason="llm_stream_aborted")) from None
+    return answer_packed(kb, progress, model, tell)
+
+
+def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, tell: OnEvent) -> Answer:
+    """The second half of `ask`, from the prompt on; a replayed answer begins here."""
     assert progress.prompt is not None
     progress.generated = generation.generate(
         model, progress.prompt, lambda text: tell(AnswerEvent(event="token", text=text))
@@ -88,7 +97,8 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
         if progress.generated.is_interrupted:
             raise AnswerInterrupted(aborted)
         return aborted
-    if progress.generated.finish_reason == "length":
+    # Of a prompt that was cut nobody knows which evidence the model has seen: whatever it says is not grounded.
+    if progress.generated.finish_reason == "length" or progress.generated.prompt_truncated:
         return _finish(kb, progress, grounded=False, reason="llm_truncated")
     grounded, reason = judge(progress.generated.text, [p.marker for p in progress.packed])
     return _finish(kb, progress, grounded=grounded, reason=reason)
@@ -173,6 +183,7 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
             completion_tokens=generated.completion_tokens,
             latency_ms=round((time.perf_counter() - progress.began) * 1000, 1),
             first_token_ms=_milliseconds(progress.began, generated.first_token_at),
+            prompt_truncated=generated.prompt_truncated,
         ),
         created_at=utc_text(),
         explanation=_explain(progress) if request.explain else None,
@@ -194,7 +205,7 @@ def _shown(
     template = progress.template
     said: dict[RefusalReason | None, str] = {
         "llm_stream_aborted": template.aborted,
-        "llm_truncated": template.truncated,
+        "llm_truncated": template.prompt_cut if progress.generated.prompt_truncated else template.truncated,
     }
     lines = [said.get(reason, template.refusal)]
     if reason == "score_gate":

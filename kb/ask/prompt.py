@@ -25,6 +25,7 @@ class Template:
     near          the line above the nearest places, {gate} being the threshold they missed
     aborted       what is said of an answer that broke off
     truncated     what is said of an answer that was cut at its length limit
+    prompt_cut    what is said when the model has not read the whole prompt
     """
 
     system: str
@@ -34,6 +35,7 @@ class Template:
     near: str
     aborted: str
     truncated: str
+    prompt_cut: str
 
 
 # The Korean wording is the contract's; the English says the same.
@@ -53,6 +55,7 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             near="가까운 후보 (모두 임계 {gate} 미만):",
             aborted="답변이 중간에 끊겼다.",
             truncated="답변이 길이 제한에서 잘렸다.",
+            prompt_cut="모델이 근거를 다 읽지 못했다: 프롬프트가 잘렸다.",
         ),
         "en": Template(
             system=(
@@ -68,6 +71,7 @@ TEMPLATES: dict[str, dict[str, Template]] = {
             near="Nearest places (all below the gate {gate}):",
             aborted="The answer broke off before its end.",
             truncated="The answer was cut at its length limit.",
+            prompt_cut="The model did not read all of the evidence: its prompt was cut.",
         ),
     }
 }

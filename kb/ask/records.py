@@ -90,12 +90,16 @@ class AnswerRetrieval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What an answer cost; tokens as the model counted them, None where it did not say."""
+    """What an answer cost; tokens as the model counted them, None where it did not say.
+
+    prompt_truncated  the model has read only a part of the prompt; None where that cannot be told
+    """
 
     prompt_tokens: int | None
     completion_tokens: int | None
     latency_ms: float
     first_token_ms: float | None
+    prompt_truncated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ REASONS = {
     "weak_evidence": "the evidence is too weak",
     "llm_self_judge": "the model found no grounds, or cited none",
     "llm_stream_aborted": "the answer broke off",
-    "llm_truncated": "the answer was cut at llm.max_answer_tokens",
+    "llm_truncated": "the prompt or the answer was cut",
 }
 
 
@@ -83,6 +83,8 @@ class AnswerPrinter:
             say(styled(harmless(answer.answer), "yellow"))
         self._print_places(answer)
         say(self._footer(answer))
+        if answer.usage.prompt_truncated:
+            say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
             say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
         if answer.explanation:

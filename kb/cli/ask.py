@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
@@ -45,6 +46,7 @@ def ask(
     from kb.ask.pipeline import ask as run_ask
     from kb.ask.records import AnswerInterrupted, AskRequest
     from kb.cli.answer_printer import AnswerPrinter
+    from kb.cli.reader import ReaderWatch
 
     extractive = model == "extractive"
     config = invocation.config(
@@ -66,10 +68,15 @@ def ask(
     )
     printer = AnswerPrinter(as_json=invocation.json, streams=_streams(stream, invocation))
     with invocation.open(config) as kb:
+        watch = ReaderWatch()
         try:
-            answer = run_ask(kb, request, printer.on_event)
-        except AnswerInterrupted as interrupted:
-            printer.finish(interrupted.answer)
+            with watch if printer.streams else nullcontext():
+                answer = run_ask(kb, request, printer.on_event)
+        except KeyboardInterrupt as interrupt:
+            if watch.has_left:  # what came of the answer is stored
+                raise BrokenPipeError from interrupt
+            if isinstance(interrupt, AnswerInterrupted):
+                printer.finish(interrupt.answer)
             raise
     printer.finish(answer)
     if not answer.grounded:

@@ -116,7 +116,7 @@ class ExtractiveModel:
             yield Token(text)
             before = quote
         read = estimate_tokens(request.question) + sum(estimate_tokens(entry.text) for entry in request.evidence)
-        yield Done("stop", read, written)
+        yield Done("stop", read, written, prompt_truncated=False)
 
     def choose(self, question: str, sentences: Sequence[Sentence], most_tokens: int) -> list[Sentence]:
         """The sentences to quote, in evidence order; empty where nothing answers.

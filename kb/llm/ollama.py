@@ -1,344 +1,297 @@
-"""A prompt → text streamed from an Ollama server, through the official client.
+"""A prompt → text streamed from an Ollama server.
 
-Knows no evidence and no citations. What is odd about Ollama is settled here: a context window that is always asked for
-and never cut in silence, thinking that stays out of the answer, streams that end in five ways. The client is imported
-inside the functions that use it (0.25 s), and OLLAMA_HOST is not read: the configuration says where the server is.
+Knows no evidence and no citations. What is odd about Ollama is settled in this folder; each oddity, its defence and
+its test (tests/llm/test_ollama_traps.py, one class `TestTrap<n>` each; the numbers are field.md's):
+
+     1  the default context goes by the machine's memory    num_ctx is always sent; the model is loaded first and
+                                                             /api/ps read: no more is packed than it has allocated
+     2  a prompt that is too long is cut, status 200        truncate and shift are false; the count is compared with the
+                                                             least the prompt can have (truncation.py)
+     3  a full context looks like an empty answer           named, with "raise llm.context_tokens", and never retried
+     4  /v1 ignores num_ctx, truncate, keep_alive           /api/chat only
+     5  other options load the model anew                   one bucketed num_ctx a model, same options for load and ask
+     6  num_ctx above the trained size is clamped           we clamp; kb doctor shows both sizes
+     7  a model is unloaded after five minutes              keep_alive is sent; loading is announced after a moment
+     8  thinking is on by default and spends the answer     think false or "low"; tags filtered; one retry with it off
+     9  a stream ends in five ways                          own line decoder; what has no end is aborted, with its text
+    10  missing and remote models                           by status, never by wording; names what is pulled
+    11  time-outs                                           connect, first token, between tokens; 0 waits for ever
+    12  a closed connection does not stop prompt reading    the connection is closed at once, the user is told
+    13  counters may be absent                              None is unknown, not 0
+    14  /api/show has many shapes                           <arch>.context_length, any .context_length, num_ctx, 4,096
+    15  endless answers, random seeds                       num_predict, temperature and seed inside `options`
+    16  embeddings are truncated too                        none are asked for
+    17  the Modelfile's system prompt comes first           our own system message always
+    18  the prefix cache is byte-exact                      the same question gives the same bytes
+    19  _debug_render_only                                  not used: it may vanish
+    20  a write transaction across a call blocks everyone   the store is opened for writing after the answer
+
+httpx is imported inside the functions that use it, and OLLAMA_HOST is not read: the configuration says where the
+server is. Loading beside the retrieval was left out: it would save what a search takes, once in a keep_alive.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kb.config import LlmConfig
-from kb.errors import ConfigInvalid, MalformedResponse, ModelError, ModelNotPulled, ModelTimeout, StreamAborted
-from kb.llm.deadline import Deadline
+from kb.errors import ConfigInvalid, KbError, ModelError
+from kb.llm.facts import ModelFacts, allocated_tokens, bucket_tokens, find_by_name, read_facts
 from kb.llm.protocol import Done, FinishReason, GenerateRequest, ModelRef, Token
+from kb.llm.server import OllamaServer
 from kb.llm.thinking import ThinkFilter
-
-if TYPE_CHECKING:
-    import ollama
+from kb.llm.truncation import is_cut, least_tokens
 
 PROVIDER = "ollama"
-# Seconds for /api/tags and /api/show, which read no model; a busy server still answers them at once.
-METADATA_SECONDS = 30.0
-# Tokens of context when a model does not say what it was trained for: the least any server gives (field.md, trap 14).
-UNKNOWN_CONTEXT_TOKENS = 4096
-LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-
-STATUS_FIXES = {
-    400: "lower rag.max_context_tokens or raise llm.context_tokens if it speaks of length; else see the server's log",
-    401: "sign in on the server: ollama signin",
-    403: "the server does not allow this model or this client: see OLLAMA_ORIGINS and your account",
-    429: "the server limits requests: wait a moment and ask again",
-    503: "the server's queue is full: wait a moment and ask again",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFacts:
-    """What the server says of one model.
-
-    digest          sha256 of its manifest, None where the server lists none (remote models)
-    trained_tokens  the longest context it was trained for, or the best guess at it
-    stop            the model's own stop texts; a request that sends `stop` replaces them, so they are sent along
-    think           what to send as `think` to have as little of it as the model allows; None: send nothing
-    may_leak        its reasoning may come as plain text without an opening tag
-    """
-
-    digest: str | None
-    trained_tokens: int
-    stop: tuple[str, ...]
-    think: bool | str | None
-    may_leak: bool
+# Seconds without a token after which a person wonders: long enough that a loaded model has begun.
+NOTICE_SECONDS = 1.5
+NO_THOUGHTS: tuple[bool | str | None, ...] = (False, "low")
 
 
 class OllamaModel:
     """One model on one Ollama server. Nothing is sent before the first method call.
 
+    notify  gets one line for what a user should know while waiting, and for what was wrong with an answer
     raises  ConfigInvalid when the endpoint is no http address
     """
 
-    def __init__(self, config: LlmConfig) -> None:
-        self.endpoint = normalize_endpoint(config.endpoint)
+    def __init__(self, config: LlmConfig, notify: Callable[[str], None] = lambda message: None) -> None:
+        self.server = OllamaServer(config)
         self._config = config
+        self._notify = notify
         self._facts: ModelFacts | None = None
-        self._pulled: tuple[str, ...] | None = None
+        self._allocated: int | None = None
 
     def reference(self) -> ModelRef:
         """The configured name and the digest the server lists for it; raises ModelError and its kinds."""
-        return ModelRef(self._config.model, PROVIDER, self._known().digest)
+        return ModelRef(self._config.model, PROVIDER, self.facts().digest)
 
-    def context_tokens(self) -> int:
+    def asked_tokens(self) -> int:
         """What is asked for as num_ctx: the largest power of two within llm.context_tokens and the model's training.
 
         Always the same for one model: a server that is asked for another size loads the model anew.
         raises  ModelError and its kinds
         """
-        most = max(1, min(self._config.context_tokens, self._known().trained_tokens))
-        return 1 << (most.bit_length() - 1)
+        return bucket_tokens(min(self._config.context_tokens, self.facts().trained_tokens))
+
+    def context_tokens(self) -> int:
+        """How long prompt and answer may be together: what was asked for, or what the server has allocated if less.
+
+        Loads the model when it is not loaded, which may take minutes.
+        raises  ModelError and its kinds
+        """
+        if self._allocated is None:
+            self._allocated = self._load()
+        return min(self.asked_tokens(), self._allocated)
 
     def generate_stream(self, request: GenerateRequest) -> Iterator[Token | Done]:
         """Pieces of the answer as they come, then one Done. Closing the iterator closes the connection.
 
         raises  ModelError and its kinds when nothing came; ConfigInvalid when the prompt filled the whole context
         """
-        clean = ThinkFilter(hold_back=self._known().may_leak)
+        think = self.facts().think
+        try:
+            yield from self._answer(request, think)
+        except _AllThinking:
+            # Only where asking differently may help: temperature and seed are fixed, the same question thinks the same.
+            if think in NO_THOUGHTS:
+                raise
+            yield from self._answer(request, False)
+
+    def version(self) -> str:
+        """The server's version, "unknown" where it says none; raises ModelError and its kinds."""
+        return str(self.server.fetch("GET", "/api/version").get("version") or "unknown")
+
+    def facts(self) -> ModelFacts:
+        """What the server says of the model; asked once."""
+        if self._facts is None:
+            with self.server.naming_failures(0.0):
+                listed = self.server.fetch("GET", "/api/tags").get("models") or ()
+                digests = {row["name"]: row.get("digest") or None for row in listed}
+                self.server.pulled = tuple(sorted(digests))
+                shown = self.server.fetch("POST", "/api/show", {"model": self._config.model})
+                self._facts = read_facts(shown, find_by_name(digests, self._config.model))
+            if not self._facts.is_context_known:
+                self._notify(
+                    f"warning: {self._config.model} does not say how long its context is; "
+                    f"taken as {self._facts.trained_tokens:,} tokens"
+                )
+        return self._facts
+
+    def _load(self) -> int:
+        """Tokens the server has allocated, the model having been loaded with our options where it was not."""
+        asked = self.asked_tokens()
+        if self.facts().is_remote:
+            return asked
+        allocated = self._read_allocated()
+        if allocated is None or allocated < asked:
+            body = self._body([], self.facts().think)
+            limit = self._config.first_token_timeout_seconds
+            try:
+                with (
+                    self._saying(f"loading {self._config.model} on Ollama …"),
+                    closing(self.server.stream("/api/chat", body, limit)) as lines,
+                ):
+                    for _ in lines:
+                        pass
+            except ModelError as error:
+                # A server that knows no empty chat says so with 400; the answer itself will load the model.
+                if error.details.get("status") != 400:
+                    raise
+            allocated = self._read_allocated()
+        if allocated is not None and allocated < asked:
+            self._notify(
+                f"warning: Ollama gave {self._config.model} a context of {allocated:,} tokens, {asked:,} were asked for;"
+                " less evidence is packed"
+            )
+        return allocated or asked
+
+    def _read_allocated(self) -> int | None:
+        with self.server.naming_failures(0.0):
+            try:
+                return allocated_tokens(self.server.fetch("GET", "/api/ps"), self._config.model)
+            except ModelError as error:
+                if error.details.get("status") == 404:  # servers before 0.1.38 have no such path
+                    return None
+                raise
+
+    def _answer(self, request: GenerateRequest, think: bool | str | None) -> Iterator[Token | Done]:
+        clean = ThinkFilter(hold_back=self.facts().may_leak)
         thinking_chars = 0
         has_answer = False
-        with closing(self._lines(request)) as lines:
+        with closing(self._lines(request, think)) as lines:
             try:
                 for line in lines:
-                    thinking_chars += len(line.message.thinking or "")
-                    piece = clean.feed(line.message.content or "")
-                    if line.done:
-                        piece += clean.flush(is_complete=line.done_reason != "length")
+                    with self.server.naming_failures(0.0):
+                        message, is_done = line["message"], line.get("done") is True
+                        thinking_chars += len(message.get("thinking") or "")
+                        piece = clean.feed(message.get("content") or "")
+                    if is_done:
+                        piece += clean.flush(is_complete=line.get("done_reason") != "length")
                     if piece:
                         has_answer = True
                         yield Token(piece)
-                    if line.done:
+                    if is_done:
                         if not has_answer:
                             self._explain_empty(line, thinking_chars + clean.dropped_chars)
-                        yield Done(_finish_reason(line.done_reason), line.prompt_eval_count, line.eval_count)
+                        yield self._done(request, line)
                         return
-                raise self._broke_off()
-            except ModelError:
+                raise self.server.broke_off()
+            except KbError as error:
                 if not has_answer:
                     raise
+                self._notify(f"the answer broke off: {error.problem}")
+            except KeyboardInterrupt:
+                if not has_answer:
+                    self._notify("Ollama may stay busy with this prompt for a while: it stops at its first token")
+                raise
         if rest := clean.flush(is_complete=False):
             yield Token(rest)
         yield Done("aborted")
 
-    def _lines(self, request: GenerateRequest) -> Generator[ollama.ChatResponse]:
+    def _done(self, request: GenerateRequest, line: dict[str, Any]) -> Done:
+        read, written = _count(line, "prompt_eval_count"), _count(line, "eval_count")
+        context = self._allocated or self.asked_tokens()
+        cut = is_cut(f"{request.system}\n{request.user}", read, context)
+        if cut:
+            least = least_tokens(f"{request.system}\n{request.user}")
+            self._notify(
+                f"warning: Ollama read {read:,} tokens of a prompt that has at least {least:,}, in a context of "
+                f"{context:,}: it was cut; lower rag.max_context_tokens or raise llm.context_tokens"
+            )
+        elif line.get("done_reason") == "length" and (read or 0) + (written or 0) >= context - 1:
+            self._notify(f"the context of {context:,} tokens is full: raise llm.context_tokens")
+        return Done(_finish_reason(line.get("done_reason")), read, written, cut)
+
+    def _lines(self, request: GenerateRequest, think: bool | str | None) -> Generator[dict[str, Any]]:
         """The lines of one answer; asks again without `think` when the server refuses the request with it."""
-        think = self._known().think
-        if think is not None:
+        messages = [
+            # Without a system message of ours the server puts the Modelfile's own in its place.
+            {"role": "system", "content": request.system},
+            {"role": "user", "content": request.user},
+        ]
+        options = {
+            "num_predict": request.max_tokens,
+            "temperature": request.temperature,
+            "seed": request.seed,
+            "stop": list(dict.fromkeys((*self.facts().stop, *request.stop))),
+        }
+        limit = self._config.first_token_timeout_seconds
+        for attempt in dict.fromkeys((think, None)):
             try:
-                yield from self._stream(request, think)
+                with (
+                    self._saying(f"waiting for {self._config.model} to read the prompt …") as stop_saying,
+                    closing(self.server.stream("/api/chat", self._body(messages, attempt, options), limit)) as lines,
+                ):
+                    for line in lines:
+                        stop_saying()
+                        yield line
                 return
             except ModelError as error:
-                if error.details.get("status") != 400:
+                if attempt is None or error.details.get("status") != 400:
                     raise
-        yield from self._stream(request, None)
 
-    def _stream(self, request: GenerateRequest, think: bool | str | None) -> Generator[ollama.ChatResponse]:
-        import ollama
-
-        deadline = Deadline()
-        limit = self._config.first_token_timeout_seconds
-        # `truncate` is what `Client.chat` cannot send: with it a prompt that is too long is refused, without it the
-        # server drops the front of the prompt, the rules and the best evidence, and answers 200.
-        body = self._chat_body(request, think) | {"truncate": False}
-        with deadline, self._client(limit, deadline.watch) as client:
-            stream = client._request(ollama.ChatResponse, "POST", "/api/chat", json=body, stream=True)
-            with closing(stream):
-                while True:
-                    with self._naming_failures(limit), deadline.within(limit):
-                        line = next(stream, None)
-                    if line is None:
-                        return
-                    yield line
-                    limit = self._config.between_tokens_timeout_seconds
-
-    def _chat_body(self, request: GenerateRequest, think: bool | str | None) -> dict[str, Any]:
+    def _body(
+        self, messages: list[dict[str, str]], think: bool | str | None, options: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
         return {
             "model": self._config.model,
-            "messages": [
-                # Without a system message of ours the server puts the Modelfile's own in its place.
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
+            "messages": messages,
             "stream": True,
+            # With these a prompt that is too long is refused and an answer that is too long ends; without them the
+            # server drops the front of the prompt, the rules and the best evidence, and answers 200.
+            "truncate": False,
+            "shift": False,
             "keep_alive": _keep_alive(self._config.keep_alive),
-            "options": {
-                "num_ctx": self.context_tokens(),
-                "num_predict": request.max_tokens,
-                "temperature": request.temperature,
-                "seed": request.seed,
-                "stop": list(dict.fromkeys((*self._known().stop, *request.stop))),
-            },
+            "options": {"num_ctx": self.asked_tokens()} | (options or {}),
         } | ({} if think is None else {"think": think})
 
-    def _explain_empty(self, line: ollama.ChatResponse, thinking_chars: int) -> None:
-        """Raise what is wrong when an answer ended at its length limit with no text in it."""
-        if line.done_reason != "length":
-            return
-        context = self.context_tokens()
-        if (line.prompt_eval_count or 0) >= context - 1:
+    def _explain_empty(self, line: dict[str, Any], thinking_chars: int) -> None:
+        """Raise what is wrong when an answer ended with no text in it: a full context, or thinking alone."""
+        read, written = _count(line, "prompt_eval_count"), _count(line, "eval_count")
+        context = self._allocated or self.asked_tokens()
+        if line.get("done_reason") == "length" and (written or 0) <= 1 and (read or 0) >= context - 1:
             raise ConfigInvalid(
                 f"the prompt fills the whole context of {context} tokens, there is no room for an answer",
-                fix="raise llm.context_tokens, or lower rag.max_context_tokens",
-                prompt_tokens=line.prompt_eval_count,
+                fix="raise llm.context_tokens (num_ctx), or lower rag.max_context_tokens",
+                prompt_tokens=read,
                 context_tokens=context,
             )
         if thinking_chars:
-            raise ModelError(
-                f"{self._config.model} spent its whole answer ({line.eval_count or 'all'} tokens) on thinking",
+            raise _AllThinking(
+                f"{self._config.model} spent its whole answer ({written or 'all'} tokens) on thinking",
                 fix="raise llm.max_answer_tokens, or set llm.model to one that does not think",
                 thinking_chars=thinking_chars,
             )
 
-    def _known(self) -> ModelFacts:
-        if self._facts is None:
-            with self._client(METADATA_SECONDS) as client, self._naming_failures(METADATA_SECONDS):
-                listed = client._request_raw("GET", "/api/tags").json()
-                digests = {row["name"]: row.get("digest") or None for row in listed.get("models") or ()}
-                self._pulled = tuple(sorted(digests))
-                shown = client._request_raw("POST", "/api/show", json={"model": self._config.model}).json()
-                self._facts = replace(read_facts(shown), digest=_digest_of(self._config.model, digests))
-        return self._facts
-
-    def _client(self, read_seconds: float, on_response: Callable[[Any], None] | None = None) -> ollama.Client:
-        import httpx
-        import ollama
-
-        is_loopback = httpx.URL(self.endpoint).host in LOOPBACK_HOSTS
-        return ollama.Client(
-            self.endpoint,
-            timeout=httpx.Timeout(read_seconds or None, connect=self._config.connect_timeout_seconds or None),
-            # A proxy from the environment cannot reach this machine's loopback.
-            trust_env=not is_loopback,
-            # Reading the certificate store takes 18 ms of every client, for nothing without TLS.
-            verify=self.endpoint.startswith("https:"),
-            event_hooks={"response": [on_response]} if on_response else {},
-        )
-
     @contextmanager
-    def _naming_failures(self, limit_seconds: float) -> Iterator[None]:
-        """Turns what the client raises into errors that say what to do; KbError passes."""
-        import httpx
-        import ollama
-
+    def _saying(self, message: str) -> Iterator[Callable[[], None]]:
+        """Tell the user a message unless what is inside ends, or says stop, within a moment."""
+        timer = threading.Timer(NOTICE_SECONDS, self._notify, [message])
+        timer.daemon = True
+        timer.start()
         try:
-            yield
-        except httpx.ConnectTimeout as error:
-            raise self._too_slow("to reach", self._config.connect_timeout_seconds) from error
-        except (httpx.TimeoutException, TimeoutError) as error:
-            raise self._too_slow("for an answer of", limit_seconds) from error
-        except (httpx.ConnectError, ConnectionError) as error:
-            raise ModelError(
-                f"no Ollama at {self.endpoint}",
-                fix="start it (ollama serve), correct llm.endpoint, or set llm.provider to extractive",
-                endpoint=self.endpoint,
-            ) from error
-        except ollama.ResponseError as error:
-            raise self._refused(error.status_code, str(error.error)) from error
-        except httpx.HTTPError as error:
-            raise self._broke_off() from error
-        # No object, no JSON, or not the fields of the protocol: json, pydantic and attribute access each say it their way.
-        except (ValueError, AttributeError, TypeError, KeyError) as error:
-            raise MalformedResponse(
-                f"{self.endpoint} sent something that is not Ollama's protocol",
-                fix="check that llm.endpoint is an Ollama server, and its version (0.5 or later)",
-                endpoint=self.endpoint,
-            ) from error
-
-    def _too_slow(self, what: str, limit_seconds: float) -> ModelTimeout:
-        return ModelTimeout(
-            f"waited {limit_seconds:g} s {what} Ollama at {self.endpoint}",
-            fix="raise the llm.…_timeout_seconds keys (0 waits for ever), or use a smaller model",
-            endpoint=self.endpoint,
-        )
-
-    def _refused(self, status: int, message: str) -> ModelError:
-        # Only the status: the wording, the quotes and the name differ from one endpoint and version to the next.
-        if status == 404 and self._pulled is not None:
-            pulled = ", ".join(self._pulled)
-            return ModelNotPulled(
-                f"Ollama at {self.endpoint} has no model {self._config.model}; it has {pulled or 'none at all'}",
-                fix=f"ollama pull {self._config.model}{', or set llm.model to one of those' if pulled else ''}",
-                model=self._config.model,
-                pulled=pulled,
-            )
-        said = f"{message[:300]} (status {status})" if status > 0 else message[:300]
-        return ModelError(
-            f"Ollama at {self.endpoint} refused: {said}",
-            fix=STATUS_FIXES.get(status, "see the server's log, often memory: try a smaller model or context"),
-            status=status,
-        )
-
-    def _broke_off(self) -> StreamAborted:
-        return StreamAborted(
-            f"the connection to Ollama at {self.endpoint} broke off before the answer",
-            fix="ask again; if it stays so, see the server's log",
-            endpoint=self.endpoint,
-        )
+            yield timer.cancel
+        finally:
+            timer.cancel()
 
 
-def normalize_endpoint(endpoint: str) -> str:
-    """The server's address with scheme and port, without the path of an API.
-
-    raises  ConfigInvalid
-
-    >>> normalize_endpoint("localhost"), normalize_endpoint("0.0.0.0:11434/"), normalize_endpoint("http://gpu:8080/v1")
-    ('http://localhost:11434', 'http://127.0.0.1:11434', 'http://gpu:8080')
-    """
-    from urllib.parse import urlsplit
-
-    given = endpoint.strip()
-    with_scheme = given if "://" in given else f"http://{given}"
-    try:
-        parts = urlsplit(with_scheme)
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        host = port = None
-    if not host or parts.scheme not in ("http", "https"):
-        raise ConfigInvalid(f"llm.endpoint is {endpoint!r}", fix="write it as http://127.0.0.1:11434")
-    # 0.0.0.0 is where a server listens, copied from OLLAMA_HOST; not every system can connect to it.
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    # A written scheme means its own port, as the official client reads it.
-    default = 11434 if "://" not in given else 443 if parts.scheme == "https" else 80
-    path = re.sub(r"/(?:v1|api)$", "", parts.path.rstrip("/"))
-    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port or default}{path}"
-
-
-def read_facts(shown: dict[str, Any]) -> ModelFacts:
-    """The body of /api/show as facts; every field may be absent or null."""
-    about: dict[str, Any] = shown.get("model_info") or {}
-    parameters, template = shown.get("parameters") or "", shown.get("template") or ""
-    details, capabilities = shown.get("details") or {}, shown.get("capabilities") or ()
-    architecture = str(about.get("general.architecture") or details.get("family") or "")
-    can_think = "thinking" in capabilities
-    # Servers that parse this model's output, and templates that close the block themselves, keep reasoning apart.
-    is_kept_apart = "IsThinkSet" in template or bool(re.search(r"^PARSER\b", shown.get("modelfile") or "", re.M))
-    is_kept_apart = is_kept_apart or bool(shown.get("parser"))
-    return ModelFacts(
-        digest=None,
-        trained_tokens=_trained_tokens(about, architecture, parameters),
-        stop=tuple(_unquoted(value) for value in re.findall(r"^stop\s+(.+?)\s*$", parameters, re.M)),
-        # gpt-oss knows levels only, and cannot be told not to think.
-        think=("low" if architecture.replace("-", "") == "gptoss" else False) if can_think else None,
-        may_leak=(can_think or "think>" in template) and not is_kept_apart,
-    )
-
-
-def _trained_tokens(about: dict[str, Any], architecture: str, parameters: str) -> int:
-    keys = [f"{architecture}.context_length", *sorted(key for key in about if key.endswith(".context_length"))]
-    found: list[Any] = [about.get(key) for key in keys]
-    found += [int(value) for value in re.findall(r"^num_ctx\s+(\d+)", parameters, re.M)]
-    return next((int(n) for n in found if isinstance(n, int | float) and n > 0), UNKNOWN_CONTEXT_TOKENS)
-
-
-def _unquoted(value: str) -> str:
-    import json
-
-    try:
-        return str(json.loads(value)) if value.startswith('"') else value
-    except ValueError:
-        return value.strip('"')
-
-
-def _digest_of(name: str, digests: dict[str, str | None]) -> str | None:
-    wanted = name.casefold() if ":" in name.rsplit("/", 1)[-1] else f"{name.casefold()}:latest"
-    return next((digest for listed, digest in sorted(digests.items()) if listed.casefold() == wanted), None)
+class _AllThinking(ModelError):
+    """An answer had no text but its reasoning."""
 
 
 def _keep_alive(value: str) -> str | int:
     """A plain number goes as a number of seconds: the server reads text only with a unit, and -1 has none."""
     return int(value) if re.fullmatch(r"-?\d+", value.strip()) else value
+
+
+def _count(line: dict[str, Any], name: str) -> int | None:
+    value = line.get(name)
+    return value if isinstance(value, int) else None
 
 
 def _finish_reason(reason: str | None) -> FinishReason:

@@ -57,11 +57,13 @@ class Done:
 
     finish_reason      stop: the model ended; length: it was cut; aborted: the stream broke off
     prompt_tokens      as the model counted them, None where it did not say
+    prompt_truncated   the model has read only a part of the prompt; None where that cannot be told
     """
 
     finish_reason: FinishReason
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    prompt_truncated: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ class TestPrompt:
         assert re.findall(r"^\[#(\d+) doc=", user, re.M) == ["1", "2", "3"]
         row = stored(kb, corpus_home)
         assert (row["temperature"], row["seed"], row["retrieval_k"], row["session_id"]) == (0.7, 11, 3, "s1")
-        assert (row["prompt_tokens"], row["completion_tokens"], row["finish_reason"]) == (30, 5, "stop")
+        assert (row["prompt_tokens"], row["completion_tokens"], row["finish_reason"]) == (3000, 5, "stop")
 
     def test_a_korean_question(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with RecordedServer([answer("14일마다 [#1].")]) as server:

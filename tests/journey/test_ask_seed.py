@@ -60,7 +60,7 @@ def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
     made: list[KnowledgeBase] = []
 
     def open_with(model: ScriptedModel, **rag: Any) -> KnowledgeBase:
-        monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode: model)
+        monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode, notify: model)
         made.append(open_knowledge_base(corpus_home, Config(rag=RagConfig(**rag), llm=LlmConfig(provider=PROVIDER))))
         return made[-1]
 

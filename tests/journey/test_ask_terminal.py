@@ -190,6 +190,57 @@ class TestInterrupted:
         check_interrupted(process, corpus_home)
         assert json.loads(rest[-1])["refusal_reason"] == "llm_stream_aborted"
 
+    @pytest.mark.parametrize("is_loading", [True, False])
+    def test_ctrl_c_before_the_first_token(
+        self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, is_loading: bool
+    ) -> None:
+        never = Reply((Pause(60.0), last_line()))
+        with RecordedServer([never], loaded=None if is_loading else 8192, load=never) as server:
+            use(server, monkeypatch)
+            process = kb_process("ask", QUESTION, "--mode", "lexical", home=corpus_home)
+            wait_for(lambda: bool(server.loads if is_loading else server.chats))
+            process.send_signal(signal.SIGINT)
+            _, err = process.communicate(timeout=PATIENCE_SECONDS)
+            assert server.client_left.wait(5.0)
+        assert process.returncode == 130
+        assert ("may stay busy" in err.decode()) == (not is_loading)
+        row = stored(corpus_home)
+        assert (row.refusal_reason, row.raw_answer) == ("llm_stream_aborted", "")
+
+    def test_a_server_that_is_killed_in_the_middle(
+        self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A process of its own, killed: the kernel resets the connection."""
+        program = (
+            "import sys, time\n"
+            "from tests.llm.recorded_server import Pause, RecordedServer, Reply, line\n"
+            "with RecordedServer([Reply((line('The mirror must be cleaned. '), Pause(60.0)))]) as server:\n"
+            "    print(server.url, flush=True)\n"
+            "    time.sleep(60)\n"
+        )
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as server:
+            assert server.stdout is not None
+            use(server.stdout.readline().strip(), monkeypatch)
+            asking = ("ask", QUESTION, "--stream", "--json", "--mode", "lexical")
+            process = kb_process(*asking, home=corpus_home)
+            assert process.stdout is not None
+            for row in process.stdout:
+                if b"cleaned" in row and b"token" in row:
+                    break
+            server.kill()
+            out, err = process.communicate(timeout=PATIENCE_SECONDS)
+        assert process.returncode == 1
+        assert json.loads(out.splitlines()[-1])["refusal_reason"] == "llm_stream_aborted"
+        assert b"the answer broke off" in err
+        assert stored(corpus_home).raw_answer == "The mirror must be cleaned. "
+
+
+def wait_for(happens: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not happens() and time.monotonic() < end:
+        time.sleep(0.01)
+    assert happens()
+
 
 def check_interrupted(process: subprocess.Popen[bytes], home: Path) -> None:
     assert process.stderr is not None
@@ -201,7 +252,7 @@ def check_interrupted(process: subprocess.Popen[bytes], home: Path) -> None:
 
 
 class TestPipes:
-    @pytest.mark.parametrize("options", [(), ("--stream",), ("--json", "--stream"), ("--json",)])
+    @pytest.mark.parametrize("options", [(), ("--json",)])
     def test_a_closed_pipe_is_success_and_the_answer_is_stored(
         self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
     ) -> None:
@@ -210,12 +261,46 @@ class TestPipes:
             process = kb_process("ask", QUESTION, *options, "--mode", "lexical", home=corpus_home, bufsize=0)
             assert process.stdout is not None
             assert process.stderr is not None
-            if "--stream" in options:
-                process.stdout.read(1)
             process.stdout.close()
             assert process.wait(PATIENCE_SECONDS) == 0
             assert process.stderr.read() == b""
         assert stored(corpus_home).raw_answer == "Well. Now: " + CITED
+
+    @pytest.mark.parametrize("options", [("--stream",), ("--json", "--stream")])
+    def test_a_reader_that_leaves_a_stream_ends_it_before_the_next_token(
+        self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+    ) -> None:
+        with RecordedServer([Reply((line("Well. "), line("Now: "), Pause(60.0), last_line()))]) as server:
+            use(server, monkeypatch)
+            process = kb_process("ask", QUESTION, *options, "--mode", "lexical", home=corpus_home, bufsize=0)
+            assert process.stdout is not None
+            assert process.stderr is not None
+            got = b""
+            while b"Now:" not in got:
+                got += process.stdout.read(1)
+            process.stdout.close()
+            left = time.monotonic()
+            assert process.wait(PATIENCE_SECONDS) == 0
+            assert time.monotonic() - left < 10.0
+            assert process.stderr.read() == b""
+            assert server.client_left.wait(5.0)
+        row = stored(corpus_home)
+        assert (row.raw_answer, row.refusal_reason) == ("Well. Now: ", "llm_stream_aborted")
+
+    def test_a_reader_that_leaves_before_the_first_token(
+        self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        with RecordedServer([Reply((Pause(60.0), last_line()))]) as server:
+            use(server, monkeypatch)
+            process = kb_process("ask", QUESTION, "--stream", "--quiet", "--mode", "lexical", home=corpus_home)
+            assert process.stdout is not None
+            wait_for(lambda: bool(server.chats))
+            process.stdout.close()
+            left = time.monotonic()
+            assert process.wait(PATIENCE_SECONDS) == 0
+            assert time.monotonic() - left < 10.0
+        row = stored(corpus_home)
+        assert (row.raw_answer, row.refusal_reason) == ("", "llm_stream_aborted")
 
     def test_a_pipe_gets_the_whole(self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         with RecordedServer([answer("Every ", "14 days [#1].")]) as server:

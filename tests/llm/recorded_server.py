@@ -77,8 +77,8 @@ def line(content: str = "", *, thinking: str | None = None, done: bool = False, 
 
 
 def last_line(reason: str | None = "stop", content: str = "", **counters: Any) -> bytes:
-    """The line that ends an answer; reason None leaves done_reason out."""
-    counters = {"prompt_eval_count": 30, "eval_count": 5, "total_duration": 10_000_000} | counters
+    """The line that ends an answer; reason None leaves done_reason out. The prompt was read whole, by its count."""
+    counters = {"prompt_eval_count": 3000, "eval_count": 5, "total_duration": 10_000_000} | counters
     fields = {name: value for name, value in counters.items() if value is not None}
     return line(content, done=True, **({} if reason is None else {"done_reason": reason}), **fields)
 
@@ -110,7 +110,15 @@ class RecordedServer:
         models: Mapping[str, str] | None = None,
         show: dict[str, Any] | None = None,
         routes: Mapping[str, Reply] | None = None,
+        loaded: int | None = None,
+        most: int | None = None,
+        load: Reply | None = None,
     ) -> None:
+        """loaded: the context allocated at the start, None with no model loaded; most: never more; load: what a chat
+        without messages is told."""
+        self.allocated = loaded
+        self._most = most
+        self._load = load or whole({"model": MODEL, "message": {}, "done": True, "done_reason": "load"})
         self.requests: list[Recorded] = []
         self.client_left = threading.Event()
         self._chat = list(chat)
@@ -130,7 +138,15 @@ class RecordedServer:
 
     @property
     def chats(self) -> list[dict[str, Any]]:
-        """The bodies of the /api/chat requests, in order."""
+        """The bodies of the /api/chat requests that have messages, in order."""
+        return [body for body in self._chat_bodies() if body.get("messages")]
+
+    @property
+    def loads(self) -> list[dict[str, Any]]:
+        """The bodies of those without, which only load the model."""
+        return [body for body in self._chat_bodies() if not body.get("messages")]
+
+    def _chat_bodies(self) -> list[dict[str, Any]]:
         return [request.body or {} for request in self.requests if request.path == "/api/chat"]
 
     def __enter__(self) -> Self:
@@ -152,11 +168,16 @@ class RecordedServer:
         if request.path == "/api/tags":
             return whole({"models": rows})
         if request.path == "/api/ps":
-            return whole({"models": [row | {"context_length": 4096} for row in rows]})
+            return whole({"models": [row | {"context_length": self.allocated} for row in rows if self.allocated]})
         if request.path in ("/api/show", "/api/chat") and not {name, f"{name}:latest"} & set(self._models):
             return error(f"model '{name}' not found", 404)
         if request.path == "/api/show":
             return whole(self._show)
+        if request.path == "/api/chat":
+            wanted = int((request.body or {}).get("options", {}).get("num_ctx", 4096))
+            self.allocated = min(wanted, self._most or wanted)
+            if not (request.body or {}).get("messages"):
+                return self._load
         if request.path == "/api/chat" and self._chat:
             return self._chat[min(len(self.chats), len(self._chat)) - 1]
         return error("page not found", 404)

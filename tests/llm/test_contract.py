@@ -23,7 +23,7 @@ REQUEST = GenerateRequest("rules", "[질문] …", "What are the rules of owners
 @pytest.fixture(params=sorted(PROVIDERS))
 def model(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
     with RecordedServer([answer("Ownership is ", "a set of rules. [#1]")]) as server:
-        built = PROVIDERS[request.param](LlmConfig(endpoint=server.url), None)
+        built = PROVIDERS[request.param](LlmConfig(endpoint=server.url), None, lambda message: None)
         assert isinstance(built, OllamaModel | ExtractiveModel)
         yield built
 

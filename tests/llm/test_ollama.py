@@ -10,8 +10,10 @@ import pytest
 
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
-from kb.llm.ollama import OllamaModel, normalize_endpoint, read_facts
+from kb.llm.facts import read_facts
+from kb.llm.ollama import OllamaModel
 from kb.llm.protocol import ModelRef, Token
+from kb.llm.server import normalize_endpoint
 from kb.llm.thinking import ThinkFilter
 from tests.llm.ollama_calls import ask, model_on, request, text_of
 from tests.llm.recorded_server import (

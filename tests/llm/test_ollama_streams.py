@@ -34,7 +34,7 @@ from tests.llm.recorded_server import (
 class TestStream:
     def test_pieces_then_one_done_with_counters(self) -> None:
         with RecordedServer([answer("Rust ", "is fast [#1].", prompt_eval_count=41, eval_count=9)]) as server:
-            assert ask(server) == [Token("Rust "), Token("is fast [#1]."), Done("stop", 41, 9)]
+            assert ask(server) == [Token("Rust "), Token("is fast [#1]."), Done("stop", 41, 9, False)]
 
     def test_text_cut_inside_a_character_and_lines_merged(self) -> None:
         raw = line("소유권은 ") + line("규칙이다 [#1].") + last_line()
@@ -46,7 +46,7 @@ class TestStream:
 
     def test_the_last_line_may_carry_text_and_lack_its_newline(self) -> None:
         with RecordedServer([Reply((line("Rust"), last_line(content=" ends.").rstrip()))]) as server:
-            assert ask(server) == [Token("Rust"), Token(" ends."), Done("stop", 30, 5)]
+            assert ask(server) == [Token("Rust"), Token(" ends."), Done("stop", 3000, 5, False)]
 
     def test_absent_counters_are_unknown_and_not_zero(self) -> None:
         with RecordedServer([answer("Rust", prompt_eval_count=None, eval_count=None)]) as server:
@@ -142,7 +142,7 @@ class TestTimeOuts:
 
     def test_a_gap_between_tokens_is_not_held_to_the_limit_of_the_first(self) -> None:
         with RecordedServer([Reply((line("Rust"), Pause(0.5), last_line()))]) as server:
-            assert ask(server, first_token_timeout_seconds=0.2)[-1] == Done("stop", 30, 5)
+            assert ask(server, first_token_timeout_seconds=0.2)[-1] == Done("stop", 3000, 5, False)
 
     def test_a_stream_that_stalls_is_aborted_and_keeps_what_came(self) -> None:
         with RecordedServer([Reply((line("Rust"), Pause(20.0), last_line()))]) as server:
@@ -155,13 +155,13 @@ class TestTimeOuts:
             stream = model_on(server, between_tokens_timeout_seconds=0.1).generate_stream(request())
             got = [next(stream)]
             time.sleep(0.3)
-            assert [*got, *stream][-1] == Done("stop", 30, 5)
+            assert [*got, *stream][-1] == Done("stop", 3000, 5, False)
 
     def test_zero_waits_for_ever(self) -> None:
         with RecordedServer([Reply((Pause(0.3), line("Rust"), Pause(0.3), last_line()))]) as server:
             limits = ("connect", "first_token", "between_tokens")
             events = ask(server, **{f"{name}_timeout_seconds": 0.0 for name in limits})
-        assert events[-1] == Done("stop", 30, 5)
+        assert events[-1] == Done("stop", 3000, 5, False)
 
     def test_the_wait_for_a_connection_has_its_own_limit(self) -> None:
         # A listener whose queue is full drops further connection requests: the connect hangs.

@@ -1,0 +1,56 @@
+"""Whoever reads our output leaving → the answer ends at once, and not when the next piece cannot be written.
+
+A closed pipe shows only in writing to it, and a model may think for minutes before it gives something to write.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import stat
+import sys
+import threading
+from typing import Self
+
+# How often the end of the watch is looked for; the leaving itself wakes the thread at once.
+POLL_MILLISECONDS = 200
+
+
+class ReaderWatch:
+    """A context manager: inside, the main thread gets a KeyboardInterrupt as soon as nobody can read stdout any more.
+
+    has_left  that this was so, for whoever catches the interrupt
+    """
+
+    def __init__(self) -> None:
+        self.has_left = False
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="kb-reader-watch", daemon=True)
+
+    def __enter__(self) -> Self:
+        if _is_pipe():
+            self._thread.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._is_over.set()
+        if self._thread.is_alive():
+            self._thread.join()
+
+    def _run(self) -> None:
+        poll = select.poll()
+        poll.register(sys.stdout.fileno(), 0)  # POLLERR and POLLHUP are told whatever is asked for
+        while not self._is_over.is_set():
+            if poll.poll(POLL_MILLISECONDS) and not self._is_over.is_set():
+                self.has_left = True
+                os.kill(os.getpid(), signal.SIGINT)
+                return
+
+
+def _is_pipe() -> bool:
+    try:
+        mode = os.fstat(sys.stdout.fileno()).st_mode
+    except (OSError, ValueError):
+        return False
+    return hasattr(select, "poll") and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode))

@@ -1,0 +1,251 @@
+"""An Ollama server over HTTP: JSON values and streamed lines of them; what fails, as errors that say what to do.
+
+Knows no model's oddities. Not the official client: its `chat` cannot send `truncate` or `shift`, its stream splits
+lines at U+0085 and U+2028, which stand unescaped in JSON strings, its records refuse the nulls that servers send, and
+importing it takes 0.2 s more than httpx alone (HOTFIXES.md). OLLAMA_API_KEY is sent as that client sends it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from kb import __version__
+from kb.config import LlmConfig
+from kb.errors import ConfigInvalid, MalformedResponse, ModelError, ModelNotPulled, ModelTimeout, StreamAborted
+from kb.llm.deadline import Deadline
+
+if TYPE_CHECKING:
+    import httpx
+
+# Seconds for /api/tags, /api/show, /api/ps and /api/version, which read no model; a busy server still answers at once.
+METADATA_SECONDS = 30.0
+LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
+# Of a server's own words so many are shown; some send a whole page.
+SHOWN_CHARS = 300
+
+STATUS_FIXES = {
+    400: "lower rag.max_context_tokens or raise llm.context_tokens if it speaks of length; else see the server's log",
+    401: "sign in on the server (ollama signin), or set OLLAMA_API_KEY",
+    403: "the server does not allow this model or this client: see OLLAMA_ORIGINS and your account",
+    429: "the server limits requests: wait a moment and ask again",
+    502: "the server cannot reach where this model runs: try again in a moment, or take a model that is pulled",
+    503: "the server's queue is full: wait a moment and ask again",
+}
+_SIZES = re.compile(r"\((\d+) tokens\) exceeds the available context size \((\d+) tokens\)")
+_TOO_LONG = re.compile(r"exceed_context_size|exceeds? the (?:available |maximum )?context|input length exceeds", re.I)
+
+
+class ContextExceeded(ConfigInvalid):
+    """The server refused a prompt because it is longer than the context."""
+
+
+class OllamaServer:
+    """One server and the one model that is wanted of it. Nothing is sent before the first method call.
+
+    raises  ConfigInvalid when the endpoint is no http address
+    """
+
+    def __init__(self, config: LlmConfig) -> None:
+        self.endpoint = normalize_endpoint(config.endpoint)
+        self.pulled: tuple[str, ...] | None = None
+        self._config = config
+
+    def fetch(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
+        """One JSON object of a path that reads no model; raises ModelError and its kinds."""
+        with self._client(METADATA_SECONDS) as client, self.naming_failures(METADATA_SECONDS):
+            response = client.request(method, path, json=body)
+            self._check(response)
+            value: dict[str, Any] = response.json()
+            value.items  # noqa: B018 - a list or a text is not the protocol
+            return value
+
+    def stream(self, path: str, body: dict[str, Any], first_seconds: float) -> Generator[dict[str, Any]]:
+        """The lines of a streamed answer as they come; closing the iterator closes the connection.
+
+        first_seconds  for the first line, 0 waits for ever; those after it have llm.between_tokens_timeout_seconds
+        raises         ModelError and its kinds; an {"error": …} line is one too
+        """
+        deadline, limit = Deadline(), first_seconds
+        with deadline, self._client(limit, deadline.watch) as client:
+            lines = self._lines(client, path, body)
+            try:
+                while True:
+                    with self.naming_failures(limit), deadline.within(limit):
+                        line = next(lines, None)
+                    if line is None:
+                        return
+                    yield line
+                    limit = self._config.between_tokens_timeout_seconds
+            finally:
+                lines.close()
+
+    def _lines(self, client: httpx.Client, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
+        with client.stream("POST", path, json=body) as response:
+            if response.is_error:
+                response.read()
+            self._check(response)
+            for raw in split_lines(response.iter_bytes()):
+                # Go writes valid UTF-8; a proxy that breaks one character must not cost the answer.
+                line: dict[str, Any] = json.loads(raw.decode("utf-8", "replace"))
+                if error := line.get("error"):
+                    raise self._refused(_status_of(line), _words_of(error))
+                yield line
+
+    def _check(self, response: httpx.Response) -> None:
+        if response.is_success:
+            return
+        try:
+            words = _words_of(response.json()["error"])
+        except (ValueError, KeyError, TypeError):
+            words = response.text.strip() or response.reason_phrase
+        raise self._refused(response.status_code, words)
+
+    def _client(self, read_seconds: float, on_response: Callable[[Any], None] | None = None) -> httpx.Client:
+        import httpx
+
+        is_loopback = httpx.URL(self.endpoint).host in LOOPBACK_HOSTS
+        api_key = os.environ.get("OLLAMA_API_KEY")
+        return httpx.Client(
+            base_url=self.endpoint,
+            headers={"User-Agent": f"kb/{__version__}"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {}),
+            follow_redirects=True,
+            timeout=httpx.Timeout(read_seconds or None, connect=self._config.connect_timeout_seconds or None),
+            # A proxy from the environment cannot reach this machine's loopback.
+            trust_env=not is_loopback,
+            # Reading the certificate store takes 18 ms of every client, for nothing without TLS.
+            verify=self.endpoint.startswith("https:"),
+            event_hooks={"response": [on_response]} if on_response else {},
+        )
+
+    @contextmanager
+    def naming_failures(self, limit_seconds: float) -> Iterator[None]:
+        """Turns what reading raises into errors that say what to do; KbError passes."""
+        import httpx
+
+        try:
+            yield
+        except httpx.ConnectTimeout as error:
+            raise self._too_slow("to reach", self._config.connect_timeout_seconds) from error
+        except (httpx.TimeoutException, TimeoutError) as error:
+            raise self._too_slow("for an answer of", limit_seconds) from error
+        except httpx.ConnectError as error:
+            raise ModelError(
+                f"no Ollama at {self.endpoint}",
+                fix="start it (ollama serve), correct llm.endpoint, or set llm.provider to extractive",
+                endpoint=self.endpoint,
+            ) from error
+        except (httpx.HTTPError, httpx.InvalidURL, ConnectionError) as error:
+            raise self.broke_off() from error
+        # No object, no JSON, or not the fields of the protocol: json and attribute access each say it their way.
+        except (ValueError, AttributeError, TypeError, KeyError) as error:
+            raise MalformedResponse(
+                f"{self.endpoint} sent something that is not Ollama's protocol",
+                fix="check that llm.endpoint is an Ollama server, and its version (0.5 or later)",
+                endpoint=self.endpoint,
+            ) from error
+
+    def broke_off(self) -> StreamAborted:
+        """The error for a stream that ended without saying so."""
+        return StreamAborted(
+            f"the connection to Ollama at {self.endpoint} broke off before the answer",
+            fix="ask again; if it stays so, see the server's log",
+            endpoint=self.endpoint,
+        )
+
+    def _too_slow(self, what: str, limit_seconds: float) -> ModelTimeout:
+        return ModelTimeout(
+            f"waited {limit_seconds:g} s {what} Ollama at {self.endpoint}",
+            fix="raise the llm.…_timeout_seconds keys (0 waits for ever), or use a smaller model",
+            endpoint=self.endpoint,
+        )
+
+    def _refused(self, status: int, message: str) -> ModelError | ConfigInvalid:
+        model = self._config.model
+        # Only the status: the wording, the quotes and the name differ from one endpoint and version to the next.
+        if status == 404 and self.pulled is not None:
+            pulled = ", ".join(self.pulled)
+            return ModelNotPulled(
+                f"Ollama at {self.endpoint} has no model {model}; it has {pulled or 'none at all'}",
+                fix=f"ollama pull {model}{', or set llm.model to one of those' if pulled else ''}",
+                model=model,
+                pulled=pulled,
+                status=status,
+            )
+        if _TOO_LONG.search(message):
+            sizes = _SIZES.search(message)
+            told = f" of {sizes[1]} tokens does not fit into the context of {sizes[2]}" if sizes else " is too long"
+            return ContextExceeded(
+                f"the prompt{told} for {model}; it was refused and not cut",
+                fix="lower rag.max_context_tokens, raise llm.context_tokens, or take a model with a longer context",
+                prompt_tokens=int(sizes[1]) if sizes else None,
+                context_tokens=int(sizes[2]) if sizes else None,
+            )
+        said = f"{message[:SHOWN_CHARS]} (status {status})" if status > 0 else message[:SHOWN_CHARS]
+        return ModelError(
+            f"Ollama at {self.endpoint} refused: {said}",
+            fix=STATUS_FIXES.get(status, "see the server's log, often memory: try a smaller model or context"),
+            status=status,
+        )
+
+
+def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Bytes as they come → their lines without the newline, empty ones left out, the last with or without one.
+
+    Split at LF alone, before decoding: a character cut between two pieces stays whole, and U+0085 or U+2028 inside a
+    JSON string, at which str.splitlines would split, ends no line.
+
+    >>> list(split_lines([b'{"a": 1}\\n{"b"', b': 2}\\n\\n', b'{"c": 3}']))
+    [b'{"a": 1}', b'{"b": 2}', b'{"c": 3}']
+    """
+    rest: list[bytes] = []
+    for piece in pieces:
+        *ended, last = piece.split(b"\n")
+        for line in ended:
+            whole = b"".join((*rest, line)).strip()
+            rest = []
+            if whole:
+                yield whole
+        rest.append(last)
+    if whole := b"".join(rest).strip():
+        yield whole
+
+
+def normalize_endpoint(endpoint: str) -> str:
+    """The server's address with scheme and port, without the path of an API.
+
+    raises  ConfigInvalid
+
+    >>> normalize_endpoint("localhost"), normalize_endpoint("0.0.0.0:11434/"), normalize_endpoint("http://gpu:8080/v1")
+    ('http://localhost:11434', 'http://127.0.0.1:11434', 'http://gpu:8080')
+    """
+    from urllib.parse import urlsplit
+
+    given = endpoint.strip()
+    with_scheme = given if "://" in given else f"http://{given}"
+    try:
+        parts = urlsplit(with_scheme)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = port = None
+    if not host or parts.scheme not in ("http", "https"):
+        raise ConfigInvalid(f"llm.endpoint is {endpoint!r}", fix="write it as http://127.0.0.1:11434")
+    # 0.0.0.0 is where a server listens, copied from OLLAMA_HOST; not every system can connect to it.
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    # A written scheme means its own port, as the official client reads it.
+    default = 11434 if "://" not in given else 443 if parts.scheme == "https" else 80
+    path = re.sub(r"/(?:v1|api)$", "", parts.path.rstrip("/"))
+    return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port or default}{path}"
+
+
+def _status_of(line: dict[str, Any]) -> int:
+    status = line.get("status_code", line.get("status"))
+    return status if isinstance(status, int) else -1
+
+
+def _words_of(error: object) -> str:
+    return error if isinstance(error, str) else json.dumps(error, ensure_ascii=False)
