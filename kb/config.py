@@ -98,15 +98,31 @@ class LlmConfig:
     temperature: float = key(0.0, "randomness of the answer", low=0, high=2)
     seed: int = key(0, "seed of the sampling", low=0)
     context_tokens: int = key(
-        8192, "context window asked of Ollama (num_ctx); clamped to the model's own", low=512, high=1_000_000
+        8192,
+        "context window asked of Ollama (num_ctx), rounded down to a power of two so that a loaded model stays loaded;"
+        " clamped to the model's own",
+        low=512,
+        high=1_000_000,
     )
     max_answer_tokens: int = key(768, "answer length asked of Ollama (num_predict)", low=1, high=100_000)
-    keep_alive: str = key("30m", "how long Ollama keeps the model loaded")
+    keep_alive: str = key(
+        "30m", "how long Ollama keeps the model loaded: 30m, 3600 (seconds), 0 not at all, -1 for ever"
+    )
     connect_timeout_seconds: float = key(3.0, "to reach the server; 0 waits for ever", low=0, high=86_400)
     first_token_timeout_seconds: float = key(
-        600.0, "model loading and prompt reading; 0 waits for ever", low=0, high=86_400
+        600.0, "to load the model, and again to read the prompt; 0 waits for ever", low=0, high=86_400
     )
     between_tokens_timeout_seconds: float = key(60.0, "between two tokens; 0 waits for ever", low=0, high=86_400)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryConfig:
+    """How long answers are kept. What is beyond a bound is forgotten when the next answer is stored."""
+
+    keep_days: int = key(
+        0, "answers older than this many days are forgotten; 0 keeps them for ever", low=0, high=36_500
+    )
+    keep_answers: int = key(0, "the newest so many answers are kept; 0 keeps all", low=0, high=100_000_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +135,7 @@ class Config:
     search: SearchConfig = SearchConfig()
     rag: RagConfig = RagConfig()
     llm: LlmConfig = LlmConfig()
+    history: HistoryConfig = HistoryConfig()
 
 
 def load_config(

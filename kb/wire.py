@@ -28,6 +28,8 @@ WIRE_RECORDS: dict[str, str] = {
     "place.v1": "kb.cli.views:Place",
     "answer_list.v1": "kb.cli.views:AnswerList",
     "stored_answer.v1": "kb.cli.views:StoredAnswer",
+    "answer_removal.v1": "kb.cli.views:AnswerRemoval",
+    "answer_replay.v1": "kb.ask.replay:AnswerReplay",
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",

@@ -7,14 +7,16 @@ import secrets
 import time
 import uuid
 from collections.abc import Sequence
-from hashlib import sha256
+from dataclasses import asdict
 
 from kb.ask.generate import Generated
 from kb.ask.records import Answer, AskRequest, PackedChunk
+from kb.ask.stored import prompt_hash, take_apart, text_hash
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
-from kb.store.answers import AnswerRow, save_answer
+from kb.store.answers import AnswerRow, prune_answers, save_answer, time_text
 from kb.store.database import open_for_writing
+from kb.store.filters import SECONDS_PER_DAY
 
 
 def new_trace_id() -> str:
@@ -34,6 +36,7 @@ def save(
     request: AskRequest,
 ) -> None:
     """Write the row; opens the store for writing just for this, so that asking never holds up an ingest."""
+    prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed)
     row = AnswerRow(
         trace_id=answer.trace_id,
         question=answer.question,
@@ -47,7 +50,7 @@ def save(
         embedding_model_id=answer.embedding.id if answer.embedding else None,
         embedding_dimensions=answer.embedding.dimensions if answer.embedding else None,
         prompt_template_version=answer.prompt_template_version,
-        prompt_sha256=_prompt_hash(prompt),
+        prompt_sha256=prompt_hash(prompt) if prompt else None,
         retrieval_mode=answer.retrieval.mode,
         retrieval_k=answer.retrieval.k,
         score_gate=answer.retrieval.score_gate,
@@ -57,7 +60,7 @@ def save(
         chunks_returned=answer.retrieval.chunks_returned,
         chunks_used=answer.retrieval.chunks_used,
         citations_json=_citations_json(answer),
-        packed_json=_packed_json(packed),
+        packed_json=_packed_json(packed, prompt),
         packed_chunks_json=_packed_texts_json(packed) if request.explain else None,
         prompt_tokens=answer.usage.prompt_tokens,
         completion_tokens=answer.usage.completion_tokens,
@@ -69,16 +72,21 @@ def save(
         session_id=request.session_id,
         corpus_revision=answer.retrieval.corpus_revision,
         created_at=answer.created_at,
+        prompt_truncated=generated.prompt_truncated,
+        prompt_json=prompt_json,
+        filters_json=json.dumps(asdict(request.filters), ensure_ascii=False),
+        replay_of=request.replay_of,
     )
+    history = kb.config.history
+    days = history.keep_days
+    oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
     connection = open_for_writing(kb.home)
     try:
-        save_answer(connection, row)
+        save_answer(connection, row, texts)
+        if days or history.keep_answers:
+            prune_answers(connection, history.keep_answers, oldest_kept)
     finally:
         connection.close()
-
-
-def _prompt_hash(prompt: GenerateRequest | None) -> str | None:
-    return sha256(f"{prompt.system}\0{prompt.user}".encode()).hexdigest() if prompt else None
 
 
 def _citations_json(answer: Answer) -> str:
@@ -88,17 +96,21 @@ def _citations_json(answer: Answer) -> str:
     return json.dumps(rows, ensure_ascii=False)
 
 
-def _packed_json(packed: Sequence[PackedChunk]) -> str:
+def _packed_json(packed: Sequence[PackedChunk], prompt: GenerateRequest | None) -> str:
+    similarity = {entry.marker: entry.similarity for entry in prompt.evidence} if prompt else {}
     rows = [
         {
             "marker": p.marker,
             "chunk_id": p.chunk.chunk_id,
-            "text_hash": p.chunk.text_hash,
+            "text_hash": text_hash(p.chunk.text),
             "score": round(p.score, 6),
             "path": p.chunk.path,
             "start": p.chunk.start,
             "end": p.chunk.end,
             "uri": p.chunk.citation.uri,
+            "similarity": similarity.get(p.marker),
+            # The rest of the chunk, but for its text: what it was when it was cited, whatever becomes of the document.
+            "chunk": {name: value for name, value in asdict(p.chunk).items() if name != "text"},
         }
         for p in packed
     ]

@@ -46,7 +46,8 @@ NEAR_CANDIDATES = 3
 class Progress:
     """What is known of an answer so far; `_finish` turns it into the record, whatever way it ended.
 
-    ranked  the hits' chunks with their scores, best first
+    ranked      the hits' chunks with their scores, best first
+    retrieval   what was retrieved, where that was long ago: the answer is replayed
     """
 
     request: AskRequest
@@ -59,6 +60,7 @@ class Progress:
     packed: list[PackedChunk] = field(default_factory=list)
     prompt: GenerateRequest | None = None
     generated: generation.Generated = field(default_factory=generation.Generated)
+    retrieval: AnswerRetrieval | None = None
 
 
 def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
@@ -169,7 +171,8 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         model=progress.model,
         embedding=progress.embedding,
         prompt_template_version=kb.config.rag.prompt_template_version,
-        retrieval=AnswerRetrieval(
+        retrieval=progress.retrieval
+        or AnswerRetrieval(
             mode=request.mode,
             k=request.k,
             score_gate=kb.config.rag.score_gate,

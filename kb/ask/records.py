@@ -21,6 +21,7 @@ class AskRequest:
     temperature    None takes the configured one; so does seed
     explain        keep the packed texts with the answer, and the trace in it
     is_evaluation  not the user's own question: the answer is given back and not stored among theirs
+    replay_of      trace id of the stored answer that this one repeats
     """
 
     question: str
@@ -32,6 +33,7 @@ class AskRequest:
     explain: bool = False
     session_id: str | None = None
     is_evaluation: bool = False
+    replay_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

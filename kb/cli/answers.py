@@ -1,17 +1,39 @@
-"""kb answers list, show: the persisted answers, refusals included."""
+"""kb answers list, show, replay, rm, export: the persisted answers, refusals included."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
-from typing import Annotated, Any
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kb.cli.invocation import Invocation, command
-from kb.errors import ExitCode
+from kb.cli.invocation import Invocation, command, is_interactive
+from kb.errors import ExitCode, InvalidInput
 
-app = typer.Typer(help="The persisted answers: list them, show one.", rich_markup_mode=None, no_args_is_help=True)
+if TYPE_CHECKING:  # a help text opens no store
+    from kb.store.answers import AnswerQuery
+
+app = typer.Typer(
+    help="The persisted answers: list and search them, show one, replay it, remove or export them.",
+    rich_markup_mode=None,
+    no_args_is_help=True,
+)
+
+SinceOption = Annotated[
+    str | None, typer.Option("--since", metavar="DATE", help="only answers from then on", show_default=False)
+]
+UntilOption = Annotated[
+    str | None,
+    typer.Option("--until", metavar="DATE", help="only answers up to it, that day included", show_default=False),
+]
+SearchOption = Annotated[
+    str | None,
+    typer.Option(
+        "--search", metavar="TEXT", help="only with all these words in question or answer", show_default=False
+    ),
+]
+RefusedOption = Annotated[bool, typer.Option("--refused", help="only refusals")]
+GroundedOption = Annotated[bool, typer.Option("--grounded", help="only grounded answers")]
 
 
 @app.command("list")
@@ -19,58 +41,194 @@ app = typer.Typer(help="The persisted answers: list them, show one.", rich_marku
 def list_(
     invocation: Invocation,
     n: Annotated[int, typer.Option("-n", metavar="N", help="how many at most", min=1)] = 20,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    refused: RefusedOption = False,
+    grounded: GroundedOption = False,
+    search: SearchOption = None,
 ) -> None:
-    """The newest answers, newest first."""
-    from kb.cli.terminal import harmless_line, say, styled
+    """The newest answers, newest first.
+
+    Exit 1 when there is none.
+    """
+    from kb.cli.answer_views import as_objects, verdict
+    from kb.cli.terminal import harmless_line, say
     from kb.cli.views import AnswerList
     from kb.store.answers import list_answers
 
+    query = _query(since, until, refused, grounded, search)
     with invocation.open(invocation.config()) as kb:
-        rows = list_answers(kb.connection, n)
+        rows = list_answers(kb.connection, n, query)
     if invocation.json:
         from kb.wire import to_json
 
-        print(to_json(AnswerList(answers=tuple(_as_objects(asdict(row)) for row in rows))))
+        print(to_json(AnswerList(answers=tuple(as_objects(row) for row in rows))))
     for row in () if invocation.json else rows:
-        verdict = styled("✓", "green") if row.grounded else styled(f"✗ {row.refusal_reason}", "red")
-        say(f"{row.trace_id}  {row.created_at}  {verdict}  {harmless_line(row.question)}")
+        replayed = f"↻ {row.replay_of[:8]} " if row.replay_of else ""
+        say(f"{row.trace_id}  {row.created_at}  {verdict(row)}  {replayed}{harmless_line(row.question)}")
     if not rows:
-        invocation.notify("no answers yet; kb ask makes them")
+        narrowed = any(option is not None for option in (since, until, search)) or refused or grounded
+        invocation.notify("no such answers" if narrowed else "no answers yet; kb ask makes them")
         raise typer.Exit(ExitCode.NOTHING)
+
+
+TraceArgument = Annotated[str, typer.Argument(metavar="TRACE", help="a trace id, or its beginning")]
 
 
 @app.command("show")
 @command
-def show(
-    invocation: Invocation,
-    trace: Annotated[str, typer.Argument(metavar="TRACE", help="a trace id, or its beginning")],
-) -> None:
+def show(invocation: Invocation, trace: TraceArgument) -> None:
     """One answer with everything that was stored of it."""
-    from kb.cli.terminal import harmless, say, styled
+    from kb.cli.answer_views import as_objects, print_answer
     from kb.cli.views import StoredAnswer
     from kb.store.answers import find_answer
 
     with invocation.open(invocation.config()) as kb:
         row = find_answer(kb.connection, trace)
-    values = _as_objects(asdict(row))
     if invocation.json:
         from kb.wire import to_json
 
-        print(to_json(StoredAnswer(answer=values)))
+        print(to_json(StoredAnswer(answer=as_objects(row))))
+    else:
+        print_answer(as_objects(row))
+
+
+@app.command("replay")
+@command
+def replay(
+    invocation: Invocation,
+    trace: TraceArgument,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", "--corpus", help="search today's corpus instead of sending the stored prompt")
+    ] = False,
+    model: Annotated[
+        str | None,
+        typer.Option("--model", metavar="M", help="another Ollama model, or 'extractive'", show_default=False),
+    ] = None,
+) -> None:
+    """Answer a stored question again, and show what changed.
+
+    The stored prompt is sent byte for byte, to the model that answered then. The replay is stored as an answer of its
+    own. Exit 0 when nothing changed, a refusal that stays one included; 1 when something did.
+    """
+    from kb.ask.records import AnswerInterrupted
+    from kb.ask.replay import replay as run_replay
+    from kb.cli.answer_views import print_replay
+    from kb.store.answers import find_answer
+
+    with invocation.open(invocation.config()) as kb:
+        row = find_answer(kb.connection, trace)
+    name = model or (row.model_id if row.model_provider in ("ollama", "extractive") else None)
+    is_extractive = model == "extractive" or (model is None and row.model_provider == "extractive")
+    config = invocation.config(
+        llm__provider="extractive" if is_extractive else "ollama" if name else None,
+        llm__model=None if is_extractive else name,
+        rag__prompt_template_version=row.prompt_template_version,
+    )
+    with invocation.open(config) as kb:
+        try:
+            replayed = run_replay(kb, row, is_fresh=fresh)
+        except AnswerInterrupted as interrupted:
+            invocation.notify(f"what came of it: kb answers show {interrupted.answer.trace_id}")
+            raise
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(replayed))
+    else:
+        print_replay(replayed)
+    if not replayed.is_same:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+@app.command("rm")
+@command
+def rm(
+    invocation: Invocation,
+    traces: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TRACE]…", help="trace ids, or their beginnings", show_default=False),
+    ] = None,
+    older_than: Annotated[
+        str | None,
+        typer.Option("--older-than", metavar="AGE", help="all older than this: 30d, 12h, 8w", show_default=False),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option("--before", metavar="DATE", help="all from before it", show_default=False)
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="all there are")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask back")] = False,
+) -> None:
+    """Forget answers, with the texts only they had packed, and give the space back."""
+    from kb.cli.answer_views import age_limit, print_removal
+    from kb.cli.views import AnswerRemoval
+    from kb.store.answers import AnswerQuery, find_answer, remove_answers, trace_ids_of
+    from kb.store.compact import compact
+
+    if sum(map(bool, (traces, older_than, before, all_))) != 1:
+        raise InvalidInput("say which answers", fix="name traces, or one of --older-than 30d, --before DATE, --all")
+    limit = age_limit(older_than) if older_than else None
+    with invocation.open(invocation.config()) as kb:
+        if traces:
+            doomed = list(dict.fromkeys(find_answer(kb.connection, trace).trace_id for trace in traces))
+        else:
+            doomed = trace_ids_of(kb.connection, AnswerQuery(before=limit or before))
+    if not doomed:
+        invocation.notify("no such answers")
+        raise typer.Exit(ExitCode.NOTHING)
+    _confirm(f"forget {len(doomed):,} {'answer' if len(doomed) == 1 else 'answers'}?", yes, is_named=bool(traces))
+    with invocation.open(invocation.config(), write=True) as kb:
+        removed = remove_answers(kb.connection, doomed)
+        print_removal(AnswerRemoval(removed=removed, freed_bytes=compact(kb.connection, kb.home)), invocation.json)
+
+
+@app.command("export")
+@command
+def export(
+    invocation: Invocation,
+    format_: Annotated[
+        str | None, typer.Option("--format", metavar="jsonl|csv|md", help="default jsonl", show_default=False)
+    ] = None,
+    output: Annotated[
+        str | None, typer.Option("-o", "--output", metavar="FILE", help="default stdout", show_default=False)
+    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
+    refused: RefusedOption = False,
+    grounded: GroundedOption = False,
+    search: SearchOption = None,
+) -> None:
+    """Every answer, oldest first: one stored_answer.v1 a line, a table, or text to read."""
+    from kb.cli.answer_views import EXPORTS, open_output
+    from kb.store.answers import each_answer
+
+    name = format_ or "jsonl"
+    if name not in EXPORTS:
+        raise InvalidInput(f"no format '{name}'", fix=f"use one of: {', '.join(EXPORTS)}")
+    if invocation.json and name != "jsonl":
+        raise InvalidInput(f"--json and --format {name} exclude each other", fix="leave one of them out")
+    query = _query(since, until, refused, grounded, search)
+    with invocation.open(invocation.config()) as kb, kb.snapshot(), open_output(output) as file:
+        count = EXPORTS[name](each_answer(kb.connection, query), file)
+    if output or not count:
+        invocation.notify(f"exported {count:,} answers" + (f" to {output}" if output else ""))
+    if not count:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+def _query(since: str | None, until: str | None, refused: bool, grounded: bool, search: str | None) -> AnswerQuery:
+    from kb.store.answers import AnswerQuery
+
+    if refused and grounded:
+        raise InvalidInput("--refused and --grounded exclude each other", fix="leave one of them out")
+    return AnswerQuery(since, until, False if refused else True if grounded else None, search)
+
+
+def _confirm(question: str, is_answered: bool, *, is_named: bool) -> None:
+    """Ask at a terminal; elsewhere, what was not named one by one needs --yes."""
+    if is_answered:
         return
-    for name, value in values.items():
-        if value is not None and value != [] and name not in ("question", "answer", "raw_answer"):
-            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            say(f"{styled(f'{name:<24}', 'dim')} {harmless(shown)}")
-    for name in ("question", "answer", "raw_answer"):
-        if values[name] and (name != "raw_answer" or values[name] != values["answer"]):
-            say(f"{styled(name, 'bold')}\n{harmless(values[name])}")
-
-
-def _as_objects(row: dict[str, Any]) -> dict[str, Any]:
-    """A row with its JSON columns as what they hold."""
-    out: dict[str, Any] = {}
-    for name, value in row.items():
-        is_json = name.endswith("_json")
-        out[name.removesuffix("_json")] = json.loads(value) if is_json and value else value
-    return out
+    if is_interactive() and sys.stdin.isatty():
+        typer.confirm(question, abort=True, err=True)
+    elif not is_named:
+        raise InvalidInput(f"{question} nobody is there to answer", fix="add --yes")

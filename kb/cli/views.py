@@ -69,6 +69,18 @@ class AnswerList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRemoval:
+    """kb answers rm: how many answers were forgotten.
+
+    freed_bytes  what the store's file has shrunk by; None when another process held it and nothing could be given back
+    """
+
+    schema_version: Literal["answer_removal.v1"] = "answer_removal.v1"
+    removed: int
+    freed_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """kb init, reindex, backup: what was made, and where."""
 

@@ -1,12 +1,20 @@
-"""Answers in the store: every answer is written, refusals included, before anything is printed as final."""
+"""Answers in the store: every answer is written, refusals included, before anything is printed as final.
+
+The texts that prompts held are stored once each and shared between answers; the last answer that names one takes it along.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
+from datetime import UTC, datetime
 
-from kb.errors import NotFound
+from kb.errors import InvalidInput, NotFound
+from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
+from kb.store.filters import moment_ns
+from kb.store.search_terms import match_expression, search_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,8 +22,13 @@ class AnswerRow:
     """One row of `answers`; the columns are a published contract. Hashes are hex, times milliseconds.
 
     answer, raw_answer  what the user is shown, and what the model wrote
-    packed_json         chunk id, text hash, score and span of every packed chunk
+    packed_json         chunk id, text hash, score, span, title, headings and citation of every packed chunk
     packed_chunks_json  their full texts; None unless asked for with --explain
+    verification_json   what the check of the citations found, None where none was made
+    prompt_truncated    the model has read only a part of the prompt; None where that cannot be told
+    prompt_json         the prompt in pieces, packed texts by their hash; None where no model was asked
+    filters_json        the filters of the retrieval, None for answers of before they were kept
+    replay_of           trace id of the answer this one repeats
     """
 
     trace_id: str
@@ -52,26 +65,80 @@ class AnswerRow:
     session_id: str | None
     corpus_revision: int
     created_at: str
+    verification_json: str | None = None
+    prompt_truncated: bool | None = None
+    prompt_json: str | None = None
+    filters_json: str | None = None
+    replay_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerQuery:
+    """Which answers are meant; every field that is given narrows.
+
+    since, until  ISO dates (or date-times), UTC where they name no zone; `until` with a plain date includes that day
+    before        a moment, as `since`; what it names is not included
+    grounded      True for grounded ones, False for refusals, None for both
+    search        words that must all stand in question or answer
+    """
+
+    since: str | None = None
+    until: str | None = None
+    grounded: bool | None = None
+    search: str | None = None
+    before: str | None = None
 
 
 _COLUMNS = [f.name for f in fields(AnswerRow)]
+_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM answers"
 
 
-def save_answer(connection: sqlite3.Connection, row: AnswerRow) -> None:
-    """Write one answer."""
+def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[str, str]) -> None:
+    """Write one answer.
+
+    texts  what its prompt held, by sha256
+    """
     values = [getattr(row, name) for name in _COLUMNS]
     with transaction(connection):
         connection.execute(
-            f"INSERT INTO answers ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))})", values
+            f"INSERT INTO answers ({', '.join(_COLUMNS)}, search_terms, search_id) VALUES ({', '.join('?' * len(values))},"
+            " ?, (SELECT coalesce(max(search_id), 0) + 1 FROM answers))",
+            [*values, search_terms(row.question, row.answer)],
         )
+        connection.executemany("INSERT OR IGNORE INTO packed_texts (text_hash, text) VALUES (?, ?)", texts.items())
+        links = [(row.trace_id, text_hash) for text_hash in texts]
+        connection.executemany("INSERT INTO answer_texts (trace_id, text_hash) VALUES (?, ?)", links)
 
 
-def list_answers(connection: sqlite3.Connection, limit: int) -> list[AnswerRow]:
-    """The newest answers, newest first."""
+def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:
+    """What the prompt of an answer held, by sha256; empty where nothing was kept."""
     rows = connection.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM answers ORDER BY created_at DESC, trace_id DESC LIMIT ?", [limit]
+        "SELECT text_hash, text FROM packed_texts JOIN answer_texts USING (text_hash) WHERE trace_id = ?", [trace_id]
     )
+    return dict(rows.fetchall())
+
+
+def list_answers(connection: sqlite3.Connection, limit: int, query: AnswerQuery | None = None) -> list[AnswerRow]:
+    """The newest answers, newest first.
+
+    raises  InvalidInput for a date that is none, or a search without a word
+    """
+    clause, values = _where(query or AnswerQuery())
+    rows = connection.execute(f"{_SELECT}{clause} ORDER BY created_at DESC, trace_id DESC LIMIT ?", [*values, limit])
     return [_to_row(row) for row in rows]
+
+
+def each_answer(connection: sqlite3.Connection, query: AnswerQuery) -> Iterator[AnswerRow]:
+    """Every answer that is meant, oldest first, read as it is asked for; raises as `list_answers`."""
+    clause, values = _where(query)
+    return map(_to_row, connection.execute(f"{_SELECT}{clause} ORDER BY created_at, trace_id", values))
+
+
+def trace_ids_of(connection: sqlite3.Connection, query: AnswerQuery) -> list[str]:
+    """The trace ids of the answers that are meant, oldest first."""
+    clause, values = _where(query)
+    rows = connection.execute(f"SELECT trace_id FROM answers{clause} ORDER BY created_at, trace_id", values)
+    return [trace_id for (trace_id,) in rows]
 
 
 def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:
@@ -79,9 +146,10 @@ def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:
 
     raises  NotFound
     """
+    beginning = trace_id.lower()
+    # A trace id is hexadecimal: "g" follows whatever begins so, and the range is looked up by the key.
     rows = connection.execute(
-        f"SELECT {', '.join(_COLUMNS)} FROM answers WHERE substr(trace_id, 1, ?) = ? LIMIT 2",
-        [len(trace_id), trace_id.lower()],
+        f"{_SELECT} WHERE trace_id >= ? AND trace_id < ? LIMIT 2", [beginning, f"{beginning}g"]
     ).fetchall()
     if len(rows) != 1:
         problem = f"no answer '{trace_id}'" if not rows else f"several answers begin with '{trace_id}'"
@@ -89,7 +157,77 @@ def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:
     return _to_row(rows[0])
 
 
+def remove_answers(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> int:
+    """Forget these answers and the texts that no other one names; returns how many were there. All or nothing.
+
+    What they said is overwritten in the file, not only marked as free.
+    """
+    connection.execute("PRAGMA secure_delete = ON")
+    with transaction(connection):
+        removed = _delete(connection, trace_ids)
+        # Until segments are merged the full-text index keeps the words of what was removed.
+        connection.execute("INSERT INTO answer_search (answer_search) VALUES ('optimize')")
+    return removed
+
+
+def prune_answers(connection: sqlite3.Connection, keep_answers: int, oldest_kept: str | None) -> int:
+    """Forget what is beyond the bounds of the history; returns how many.
+
+    keep_answers  the newest so many stay, 0 for no bound
+    oldest_kept   as created_at is written; None for no bound
+    """
+    doomed: list[str] = []
+    if oldest_kept is not None:
+        doomed += [t for (t,) in connection.execute("SELECT trace_id FROM answers WHERE created_at < ?", [oldest_kept])]
+    if keep_answers:
+        newest = "SELECT trace_id FROM answers ORDER BY created_at DESC, trace_id DESC LIMIT -1 OFFSET ?"
+        doomed += [t for (t,) in connection.execute(newest, [keep_answers])]
+    if not doomed:
+        return 0
+    connection.execute("PRAGMA secure_delete = ON")
+    with transaction(connection):  # the index is merged by what is added to it; doing it here would cost every answer
+        return _delete(connection, list(dict.fromkeys(doomed)))
+
+
+def _delete(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> int:
+    removed = 0
+    for batch in batches_of(trace_ids):
+        removed += connection.execute(f"DELETE FROM answers WHERE trace_id IN {marks(batch)}", batch).rowcount
+    return removed
+
+
+def time_text(moment_nanoseconds: int) -> str:
+    """A moment as `created_at` writes it."""
+    return datetime.fromtimestamp(moment_nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _where(query: AnswerQuery) -> tuple[str, list[str | int]]:
+    where: list[str] = []
+    values: list[str | int] = []
+    if query.since is not None:
+        where.append("created_at >= ?")
+        values.append(time_text(moment_ns(query.since, "--since")))
+    if query.until is not None:
+        where.append("created_at < ?")
+        values.append(time_text(moment_ns(query.until, "--until", whole_day=True)))
+    if query.before is not None:
+        where.append("created_at < ?")
+        values.append(time_text(moment_ns(query.before, "--before")))
+    if query.grounded is not None:
+        where.append("grounded = ?")
+        values.append(int(query.grounded))
+    if query.search is not None:
+        expression = match_expression(query.search)
+        if expression is None:
+            raise InvalidInput(f"--search '{query.search}' has no word in it", fix="give a word of question or answer")
+        where.append("search_id IN (SELECT rowid FROM answer_search WHERE answer_search MATCH ?)")
+        values.append(expression)
+    return (f" WHERE {' AND '.join(where)}" if where else ""), values
+
+
 def _to_row(values: tuple[object, ...]) -> AnswerRow:
     named = dict(zip(_COLUMNS, values, strict=True))
     named["grounded"] = bool(named["grounded"])
+    if named["prompt_truncated"] is not None:
+        named["prompt_truncated"] = bool(named["prompt_truncated"])
     return AnswerRow(**named)  # type: ignore[arg-type]

@@ -35,10 +35,10 @@ def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[
         values += tags
     if filters.since is not None:
         where.append("mtime_ns >= ?")
-        values.append(_moment_ns(filters.since, "--since"))
+        values.append(moment_ns(filters.since, "--since"))
     if filters.until is not None:
         where.append("mtime_ns < ?")
-        values.append(_moment_ns(filters.until, "--until", whole_day=True))
+        values.append(moment_ns(filters.until, "--until", whole_day=True))
     clause = f" WHERE {' AND '.join(where)}" if where else ""
     rows = connection.execute(f"SELECT doc_id, path FROM documents{clause} ORDER BY doc_id", values)
     globs = [glob_pattern(g) for g in filters.paths]
@@ -103,7 +103,13 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
         raise InvalidInput(f"--path '{glob}' is not a glob: {error.msg}", fix="write it as 'docs/**/*.md'") from error
 
 
-def _moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
+def moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
+    """A date (or date-time) as nanoseconds since 1970, UTC where it names no zone.
+
+    flag       what the user wrote it behind, for the error
+    whole_day  a plain date means the end of that day
+    raises     InvalidInput
+    """
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:

@@ -12,6 +12,7 @@ import uuid
 from sqlite_utils import Database, Migrations
 
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
+from kb.store.search_terms import search_terms
 
 migrations = Migrations(MIGRATION_SET)
 
@@ -29,6 +30,22 @@ def m001_documents_chunks_answers(database: Database) -> None:
     rows = {"store_id": str(uuid.uuid4()), "corpus_revision": "0", "corpus_state": os.urandom(8).hex()}
     for name, value in rows.items():
         database.execute("INSERT INTO meta (name, value) VALUES (?, ?)", [name, value])
+
+
+@migrations(name=MIGRATION_NAMES[1])
+def m002_answer_history(database: Database) -> None:
+    """What replaying an answer needs, packed texts stored once, and a full-text index over questions and answers."""
+    before, after = _ANSWER_HISTORY
+    for statement in before.split(";\n\n"):
+        database.execute(statement)
+    rows = database.execute("SELECT trace_id, question, answer FROM answers ORDER BY created_at, trace_id").fetchall()
+    for number, (trace_id, question, answer) in enumerate(rows, start=1):
+        database.execute(
+            "UPDATE answers SET search_id = ?, search_terms = ? WHERE trace_id = ?",
+            [number, search_terms(question, answer), trace_id],
+        )
+    for statement in after.split(";\n\n"):
+        database.execute(statement)
 
 
 _FIRST_SCHEMA = """
@@ -133,3 +150,65 @@ CREATE TABLE answers (
     created_at TEXT NOT NULL
 ) WITHOUT ROWID
 """
+
+_ANSWER_HISTORY = (
+    """
+ALTER TABLE answers ADD COLUMN verification_json TEXT;
+
+ALTER TABLE answers ADD COLUMN prompt_truncated INTEGER;
+
+ALTER TABLE answers ADD COLUMN prompt_json TEXT;
+
+ALTER TABLE answers ADD COLUMN filters_json TEXT;
+
+ALTER TABLE answers ADD COLUMN replay_of TEXT;
+
+ALTER TABLE answers ADD COLUMN search_id INTEGER;
+
+ALTER TABLE answers ADD COLUMN search_terms TEXT;
+
+CREATE TABLE packed_texts (
+    text_hash TEXT PRIMARY KEY,     -- sha256 of text
+    text TEXT NOT NULL              -- what a prompt held: a passage, or a template's system prompt
+);
+
+CREATE TABLE answer_texts (
+    trace_id TEXT NOT NULL REFERENCES answers (trace_id) ON DELETE CASCADE,
+    text_hash TEXT NOT NULL REFERENCES packed_texts (text_hash),
+    PRIMARY KEY (trace_id, text_hash)
+) WITHOUT ROWID;
+
+CREATE INDEX answer_texts_by_hash ON answer_texts (text_hash);
+
+CREATE INDEX answers_by_time ON answers (created_at, trace_id)
+""",
+    """
+CREATE UNIQUE INDEX answers_by_search_id ON answers (search_id);
+
+CREATE VIEW answer_search_rows AS SELECT search_id, search_terms FROM answers;
+
+CREATE VIRTUAL TABLE answer_search USING fts5 (
+    search_terms, content = 'answer_search_rows', content_rowid = 'search_id', tokenize = 'unicode61 remove_diacritics 0'
+);
+
+INSERT INTO answer_search (answer_search) VALUES ('rebuild');
+
+CREATE TRIGGER answer_added AFTER INSERT ON answers BEGIN
+    INSERT INTO answer_search (rowid, search_terms) VALUES (NEW.search_id, NEW.search_terms);
+END;
+
+CREATE TRIGGER answer_removed AFTER DELETE ON answers BEGIN
+    INSERT INTO answer_search (answer_search, rowid, search_terms) VALUES ('delete', OLD.search_id, OLD.search_terms);
+END;
+
+CREATE TRIGGER answer_changed AFTER UPDATE OF search_id, search_terms ON answers BEGIN
+    INSERT INTO answer_search (answer_search, rowid, search_terms) VALUES ('delete', OLD.search_id, OLD.search_terms);
+    INSERT INTO answer_search (rowid, search_terms) VALUES (NEW.search_id, NEW.search_terms);
+END;
+
+CREATE TRIGGER packed_text_unused AFTER DELETE ON answer_texts BEGIN
+    DELETE FROM packed_texts WHERE text_hash = OLD.text_hash
+        AND NOT EXISTS (SELECT 1 FROM answer_texts WHERE text_hash = OLD.text_hash);
+END
+""",
+)

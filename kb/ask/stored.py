@@ -1,0 +1,124 @@
+"""A prompt ↔ what the store keeps of it: its own words, and the packed texts by their hash. Pure.
+
+The pieces are put together again byte for byte, whatever becomes of the documents and of the template.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from typing import Any
+
+from kb.ask.records import PackedChunk
+from kb.errors import CorruptStore, InvalidInput
+from kb.llm.protocol import Evidence, GenerateRequest
+from kb.records import Chunk, Citation, Hit, Retrieval
+from kb.store.answers import AnswerRow
+
+FRESH_FIX = "ask today's documents instead: kb answers replay --fresh"
+
+
+def text_hash(text: str) -> str:
+    """sha256 of a text, hex, as chunks and packed texts are named by."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def prompt_hash(prompt: GenerateRequest) -> str:
+    """sha256 of the two messages, hex."""
+    return text_hash(f"{prompt.system}\0{prompt.user}")
+
+
+def take_apart(prompt: GenerateRequest, packed: Sequence[PackedChunk]) -> tuple[str, dict[str, str]]:
+    """(prompt_json, texts by hash): the user message as literal pieces and hashes of the passages between them."""
+    texts = {text_hash(p.chunk.text): p.chunk.text for p in packed}
+    pieces: list[str | dict[str, str]] = []
+    at = 0
+    for passage in packed:
+        start = prompt.user.find(passage.chunk.text, at) if passage.chunk.text else -1
+        if start >= 0:
+            pieces += [prompt.user[at:start], {"text": text_hash(passage.chunk.text)}]
+            at = start + len(passage.chunk.text)
+    pieces.append(prompt.user[at:])
+    texts[text_hash(prompt.system)] = prompt.system
+    kept = {
+        "system": text_hash(prompt.system),
+        "user": pieces,
+        "language": prompt.language,
+        "max_tokens": prompt.max_tokens,
+        "stop": prompt.stop,
+    }
+    return json.dumps(kept, ensure_ascii=False), texts
+
+
+def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
+    """The request of a stored answer, as it was sent.
+
+    raises  InvalidInput where none was made or kept; CorruptStore when it is not the one that was sent
+    """
+    if row.prompt_sha256 is None:
+        raise InvalidInput(f"{row.trace_id} was refused before a model was asked: there is no prompt", fix=FRESH_FIX)
+    if row.prompt_json is None:
+        raise InvalidInput(f"{row.trace_id} was stored by an older kb, which kept no prompts", fix=FRESH_FIX)
+    kept: dict[str, Any] = json.loads(row.prompt_json)
+    try:
+        prompt = GenerateRequest(
+            system=texts[kept["system"]],
+            user="".join(piece if isinstance(piece, str) else texts[piece["text"]] for piece in kept["user"]),
+            question=row.question,
+            evidence=tuple(
+                Evidence(p["marker"], texts[p["text_hash"]], tuple(p["chunk"]["heading_path"]), p["similarity"])
+                for p in json.loads(row.packed_json)
+            ),
+            language=kept["language"],
+            max_tokens=kept["max_tokens"],
+            temperature=row.temperature or 0.0,
+            seed=row.seed or 0,
+            stop=tuple(kept["stop"]),
+        )
+    except KeyError as error:
+        raise CorruptStore(f"the store has lost a text of the prompt of {row.trace_id}", fix=FRESH_FIX) from error
+    if prompt_hash(prompt) != row.prompt_sha256:
+        raise CorruptStore(f"the stored prompt of {row.trace_id} is not the one that was sent", fix=FRESH_FIX)
+    return prompt
+
+
+def read_packed(row: AnswerRow, texts: Mapping[str, str]) -> list[PackedChunk]:
+    """The passages of a stored answer, in the order of the prompt; `entry` is left empty, the prompt being made already."""
+    return [
+        PackedChunk(p["marker"], _read_chunk(p["chunk"], texts[p["text_hash"]]), p["score"], "")
+        for p in json.loads(row.packed_json)
+    ]
+
+
+def as_hits(packed: Sequence[PackedChunk], row: AnswerRow) -> tuple[Hit, ...]:
+    """The passages as the hits they were, for what lists the nearest places; without snippets."""
+    return tuple(
+        Hit(
+            rank=p.marker,
+            score=p.score,
+            score_kind="rrf"
+            if row.retrieval_mode == "hybrid"
+            else "bm25"
+            if row.retrieval_mode == "lexical"
+            else "cosine",
+            chunk_id=p.chunk.chunk_id,
+            doc_id=p.chunk.doc_id,
+            source=p.chunk.source,
+            path=p.chunk.path,
+            title=p.chunk.title,
+            heading_path=p.chunk.heading_path,
+            snippet="",
+            highlights=(),
+            citation=p.chunk.citation,
+            tags=p.chunk.tags,
+            retrieval=Retrieval(method=row.retrieval_mode, fusion_score=p.score),  # type: ignore[arg-type]
+            indexed_at=p.chunk.indexed_at,
+        )
+        for p in packed
+    )
+
+
+def _read_chunk(stored: Mapping[str, Any], text: str) -> Chunk:
+    values = dict(stored) | {"text": text, "citation": Citation(**stored["citation"])}
+    return Chunk(**values | {name: tuple(stored[name]) for name in ("heading_path", "tags")})

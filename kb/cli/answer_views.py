@@ -1,0 +1,175 @@
+"""Stored answers → text for people, files to keep, and what changed between two of them."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from kb.cli.render import size_text
+from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.cli.views import AnswerRemoval, StoredAnswer
+from kb.errors import InvalidInput, IoError
+from kb.store.answers import AnswerRow, time_text
+from kb.store.filters import SECONDS_PER_DAY
+from kb.wire import to_json
+
+if TYPE_CHECKING:  # listing answers replays none
+    from kb.ask.replay import AnswerReplay
+
+UNIT_SECONDS = {"h": 3600, "d": SECONDS_PER_DAY, "w": 7 * SECONDS_PER_DAY}
+# What a spreadsheet is good for; the whole row is in jsonl.
+CSV_COLUMNS = (
+    "trace_id created_at question answer grounded refusal_reason model_id model_provider top_score evidence_score"
+    " chunks_used prompt_tokens completion_tokens latency_ms session_id replay_of"
+).split()
+
+
+def verdict(row: AnswerRow) -> str:
+    """✓ or ✗ with the reason."""
+    return styled("✓", "green") if row.grounded else styled(f"✗ {row.refusal_reason}", "red")
+
+
+def as_objects(row: AnswerRow) -> dict[str, Any]:
+    """A row with its JSON columns as what they hold."""
+    out: dict[str, Any] = {}
+    for name, value in asdict(row).items():
+        is_json = name.endswith("_json")
+        out[name.removesuffix("_json")] = json.loads(value) if is_json and value else value
+    return out
+
+
+def print_answer(values: dict[str, Any]) -> None:
+    """Everything that is stored of an answer, the texts last; the prompt's pieces are left to --json."""
+    for name, value in values.items():
+        if value not in (None, []) and name not in ("question", "answer", "raw_answer", "packed", "prompt"):
+            shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            say(f"{styled(f'{name:<24}', 'dim')} {harmless(shown)}")
+    for place in values["packed"]:
+        label = f"packed [#{place['marker']}]"
+        say(f"{styled(f'{label:<24}', 'dim')} {harmless_line(place['uri'])} score {place['score']:.3f}")
+    for name in ("question", "answer", "raw_answer"):
+        if values[name] and (name != "raw_answer" or values[name] != values["answer"]):
+            say(f"{styled(name, 'bold')}\n{harmless(values[name])}")
+
+
+def print_replay(replayed: AnswerReplay) -> None:
+    """What changed: a line a thing, then the answers as a diff; or the answer that stayed the same."""
+    colours = {"+": "green", "-": "red", "@": "cyan"}
+    if replayed.is_same:
+        say(harmless(replayed.answer.answer))
+    for change in replayed.changes:
+        if change.field not in ("answer", "raw_answer"):
+            say(f"{styled(change.field, 'bold')}: {_short(change.before)} → {_short(change.after)}")
+        elif not replayed.diff:
+            say(f"{styled(change.field, 'bold')}: the model wrote other words")
+    for line in replayed.diff:
+        say(styled(harmless(line), colours.get(line[:1], "dim")))
+    words = styled("the same", "green") if replayed.is_same else styled("changed", "yellow")
+    source = "the stored prompt" if replayed.evidence == "packed" else "today's corpus"
+    state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({replayed.answer.refusal_reason})"
+    say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
+    say(styled(f"stored as {replayed.trace_id}, a replay of {replayed.replay_of}", "dim"))
+
+
+def _short(value: object) -> str:
+    if isinstance(value, list):
+        return harmless_line(", ".join(map(str, value)) or "none")
+    return harmless_line("none" if value is None else str(value))
+
+
+def print_removal(removal: AnswerRemoval, as_json: bool) -> None:
+    """How many are gone, and what that has freed."""
+    if as_json:
+        print(to_json(removal))
+        return
+    freed = "another process holds the store: the space is used again by what comes next"
+    if removal.freed_bytes is not None:
+        freed = f"freed {size_text(removal.freed_bytes)}"
+    say(f"forgot {removal.removed:,} {'answer' if removal.removed == 1 else 'answers'}; {freed}")
+
+
+def age_limit(age: str) -> str:
+    """`30d` → the moment 30 days ago, as created_at is written.
+
+    raises  InvalidInput
+    """
+    match = re.fullmatch(r"(\d{1,6})\s*([hdw])", age.strip().lower())
+    if not match:
+        raise InvalidInput(f"--older-than '{age}' is no age", fix="write it as 12h, 30d or 8w")
+    return time_text(time.time_ns() - int(match[1]) * UNIT_SECONDS[match[2]] * 10**9)
+
+
+@contextmanager
+def open_output(path: str | None) -> Iterator[TextIO]:
+    """The file, written whole or not at all; stdout for None.
+
+    raises  IoError
+    """
+    if path is None:
+        yield sys.stdout
+        return
+    target = Path(path).expanduser()
+    unfinished = target.with_name(f"{target.name}.part")
+    try:
+        with unfinished.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            yield file
+        unfinished.replace(target)
+    except OSError as error:
+        raise IoError(f"cannot write {target}: {error.strerror}", fix="check its folder and free space") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _export_jsonl(rows: Iterable[AnswerRow], file: TextIO) -> int:
+    count = 0
+    for row in rows:
+        file.write(to_json(StoredAnswer(answer=as_objects(row))) + "\n")
+        count += 1
+    return count
+
+
+def _export_csv(rows: Iterable[AnswerRow], file: TextIO) -> int:
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(CSV_COLUMNS)
+    count = 0
+    for row in rows:
+        writer.writerow([_cell(getattr(row, name)) for name in CSV_COLUMNS])
+        count += 1
+    return count
+
+
+def _cell(value: object) -> object:
+    """A spreadsheet takes a text that begins with one of these for a formula, and a question can be anybody's."""
+    if isinstance(value, str):
+        return harmless(f"'{value}" if value.startswith(("=", "+", "-", "@", "\t")) else value)
+    return value
+
+
+def _export_markdown(rows: Iterable[AnswerRow], file: TextIO) -> int:
+    count = 0
+    for row in rows:
+        state = "grounded" if row.grounded else f"refused: {row.refusal_reason}"
+        places = json.loads(row.citations_json)
+        file.write(f"## {harmless_line(row.question)}\n\n{harmless(row.answer)}\n\n")
+        for place in places:
+            label = f"[#{place['marker']}] " if place["marker"] is not None else ""
+            file.write(f"- {label}`{harmless_line(place['uri'])}`\n")
+        file.write("\n" if places else "")
+        file.write(f"*{state} · {harmless_line(row.model_id)} · {row.created_at}*\n\n")
+        count += 1
+    return count
+
+
+EXPORTS: dict[str, Callable[[Iterable[AnswerRow], TextIO], int]] = {
+    "jsonl": _export_jsonl,
+    "csv": _export_csv,
+    "md": _export_markdown,
+}
