@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 BAR_MILLISECONDS = 20.0
-FIRST = "The mirror must be cleaned every 14 days [#1]. So"
+FIRST = "The mirror must be cleaned fortnightly [#1]. So"
 QUESTION = "How often must the mirror of Marigold be cleaned?"
 
 
@@ -38,17 +38,22 @@ class Noted(bytes):
         return super().__len__()
 
 
-def first_token_seconds(kb: list[str], home: Path, environment: dict[str, str], is_terminal: bool) -> float:
+# name → (on a terminal, options): a terminal holds back the first sentence, JSON holds back nothing.
+WAYS = {"terminal": (True, []), "pipe": (False, ["--stream"]), "pipe, JSON": (False, ["--stream", "--json"])}
+
+
+def first_token_seconds(kb: list[str], home: Path, environment: dict[str, str], name: str) -> float:
     """Seconds from the write of the token to its being readable from the process."""
     from tests.llm.recorded_server import MODEL, Pause, RecordedServer, Reply, last_line, line
 
+    is_terminal, options = WAYS[name]
     steps = (Pause(0.3), Noted(line(FIRST)), Pause(0.3), last_line())
     with RecordedServer([Reply(steps)], loaded=8192) as server:
         llm = {"KB_LLM__PROVIDER": "ollama", "KB_LLM__ENDPOINT": server.url, "KB_LLM__MODEL": MODEL}
         words = [*kb, "ask", QUESTION, "--home", str(home), "--mode", "lexical"]
         read_end, write_end = pty.openpty() if is_terminal else os.pipe()
         process = subprocess.Popen(
-            words if is_terminal else [*words, "--stream"],
+            [*words, *options],
             stdin=write_end if is_terminal else subprocess.DEVNULL,
             stdout=write_end,
             stderr=subprocess.DEVNULL,
@@ -56,7 +61,7 @@ def first_token_seconds(kb: list[str], home: Path, environment: dict[str, str], 
         )
         os.close(write_end)
         got = b""
-        while b"14 days" not in got:
+        while b"fortnightly" not in got:
             got += os.read(read_end, 4096)
         shown = time.perf_counter()
         process.wait()
@@ -93,17 +98,14 @@ def listing_seconds(home: Path, count: int) -> dict[str, float]:
         "list, a day": lambda: list_answers(connection, 2000, AnswerQuery(since="2023-12-01", until="2023-12-01")),
         "search, 20 answers": lambda: list_answers(connection, 100, AnswerQuery(search="word4321")),
         "search, in every answer": lambda: list_answers(connection, 20, AnswerQuery(search="sentence")),
-        "show": lambda: find_answer(connection, "01a00000-0000-7000-8000-000000001"),
+        "show": lambda: find_answer(connection, "01a00000-0000-7000-8000-000000000123"),
     }
     seconds = {}
     for name, call in calls.items():
         times = []
         for _ in range(5):
             began = time.perf_counter()
-            try:
-                call()
-            except Exception as error:
-                assert name == "show", error
+            call()
             times.append(time.perf_counter() - began)
         seconds[name] = statistics.median(times)
     connection.close()
@@ -123,8 +125,8 @@ def main() -> None:
         words = [*kb, "ingest", str(ROOT / "fixtures" / "corpus"), "--home", str(home), "--quiet"]
         subprocess.run(words, check=True, env=environment, stdout=subprocess.DEVNULL)
         print(f"{'first token shown after, ms':<30} {'median':>7} {'p95':>7} {'max':>7}  bar")
-        for name, is_terminal in (("terminal", True), ("pipe", False)):
-            seconds = sorted(first_token_seconds(kb, home, environment, is_terminal) * 1000 for _ in range(chosen.runs))
+        for name in WAYS:
+            seconds = sorted(first_token_seconds(kb, home, environment, name) * 1000 for _ in range(chosen.runs))
             p95 = seconds[min(len(seconds) - 1, round(0.95 * len(seconds)))]
             middle = statistics.median(seconds)
             print(f"{name:<30} {middle:7.1f} {p95:7.1f} {seconds[-1]:7.1f}  ≤ {BAR_MILLISECONDS:g}")

@@ -32,6 +32,7 @@ from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence, GenerateRequest, LanguageModel, ModelRef
 from kb.llm.registry import configured_reference
+from kb.llm.server import ContextExceeded
 from kb.records import Chunk, SearchRequest, SearchResponse
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
@@ -40,6 +41,9 @@ from kb.text import estimate_tokens
 
 OnEvent = Callable[[AnswerEvent], None]
 NEAR_CANDIDATES = 3
+# Of a context that a prompt has exceeded. Markdown has up to 1.21 times the tokens that are estimated
+# (benchmarks/prompt_tokens.py), and tokenizers with a smaller vocabulary than the one measured will have more.
+REPACKED_SHARE = 0.7
 
 
 @dataclass(slots=True)
@@ -81,11 +85,19 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
     model = kb.language_model()
     progress.model = model.reference()
     try:
-        _pack(kb, progress, model.context_tokens())
+        context = model.context_tokens()
     except KeyboardInterrupt:  # loading a model may take minutes
         progress.generated = generation.Generated(finish_reason="aborted", is_interrupted=True)
         raise AnswerInterrupted(_finish(kb, progress, grounded=False, reason="llm_stream_aborted")) from None
-    return answer_packed(kb, progress, model, tell)
+    _pack(kb, progress, context)
+    try:
+        return answer_packed(kb, progress, model, tell)
+    except ContextExceeded:
+        if len(progress.packed) == 1:
+            raise
+        kb.notify("the prompt was longer than estimated and was refused: asking again with less evidence")
+        _pack(kb, progress, int(context * REPACKED_SHARE))
+        return answer_packed(kb, progress, model, tell)
 
 
 def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, tell: OnEvent) -> Answer:

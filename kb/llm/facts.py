@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-# Tokens of context when a model does not say what it was trained for: the least any server gives (field.md, trap 14).
+# Tokens of context when a model does not say what it was trained for: the least any server gives (trap 14 of kb/llm/ollama.py).
 UNKNOWN_CONTEXT_TOKENS = 4096
 
 

@@ -1,7 +1,7 @@
 """A prompt → text streamed from an Ollama server.
 
-Knows no evidence and no citations. What is odd about Ollama is settled in this folder; each oddity, its defence and
-its test (tests/llm/test_ollama_traps.py, one class `TestTrap<n>` each; the numbers are field.md's):
+Knows no evidence and no citations. What is odd about Ollama is settled in this folder: each silent trap with its
+defence; DEFENDED in tests/llm/test_ollama_traps.py names the test of each.
 
      1  the default context goes by the machine's memory    num_ctx is always sent; the model is loaded first and
                                                              /api/ps read: no more is packed than it has allocated

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kb.text import count_unspaced
 
-# A count this far below the least the prompt can have is no counting error (field.md, trap 2).
+# A count this far below the least the prompt can have is no counting error (trap 2 of kb/llm/ollama.py).
 LEAST_SHARE = 0.9
 # Characters that one token covers at most in a long word, and in a script without spaces: benchmarks/prompt_tokens.py
 # finds 16 and 4 below every count it makes, on prose, Korean, source code and tables.

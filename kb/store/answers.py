@@ -124,7 +124,10 @@ def list_answers(connection: sqlite3.Connection, limit: int, query: AnswerQuery 
     raises  InvalidInput for a date that is none, or a search without a word
     """
     clause, values = _where(query or AnswerQuery())
-    rows = connection.execute(f"{_SELECT}{clause} ORDER BY created_at DESC, trace_id DESC LIMIT ?", [*values, limit])
+    order = "ORDER BY created_at DESC, trace_id DESC"
+    # Chosen within the index on time, which holds all that is filtered by; only what is listed is read.
+    chosen = f"SELECT trace_id FROM answers{clause} {order} LIMIT ?"
+    rows = connection.execute(f"{_SELECT} WHERE trace_id IN ({chosen}) {order}", [*values, limit])
     return [_to_row(row) for row in rows]
 
 
@@ -220,7 +223,8 @@ def _where(query: AnswerQuery) -> tuple[str, list[str | int]]:
         expression = match_expression(query.search)
         if expression is None:
             raise InvalidInput(f"--search '{query.search}' has no word in it", fix="give a word of question or answer")
-        where.append("search_id IN (SELECT rowid FROM answer_search WHERE answer_search MATCH ?)")
+        # The plus keeps SQLite from looking each of 100,000 found answers up and sorting them for the newest 20.
+        where.append("+search_id IN (SELECT rowid FROM answer_search WHERE answer_search MATCH ?)")
         values.append(expression)
     return (f" WHERE {' AND '.join(where)}" if where else ""), values
 

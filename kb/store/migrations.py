@@ -180,7 +180,7 @@ CREATE TABLE answer_texts (
 
 CREATE INDEX answer_texts_by_hash ON answer_texts (text_hash);
 
-CREATE INDEX answers_by_time ON answers (created_at, trace_id)
+CREATE INDEX answers_by_time ON answers (created_at, trace_id, grounded, search_id)   -- what a listing filters by
 """,
     """
 CREATE UNIQUE INDEX answers_by_search_id ON answers (search_id);

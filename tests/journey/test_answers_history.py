@@ -18,7 +18,7 @@ from kb.store.database import open_for_reading, open_for_writing
 from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call
 from tests.journey.ollama import CITED, QUESTION, use
-from tests.llm.recorded_server import RecordedServer, answer
+from tests.llm.recorded_server import RecordedServer, answer, error
 
 KOREAN = "마리골드 거울은 며칠마다 청소해야 하나요?"
 LEXICAL = ("--mode", "lexical")
@@ -392,3 +392,20 @@ def test_a_cut_prompt_is_never_grounded(kb: Call, corpus_home: Path, monkeypatch
     assert found["usage"]["prompt_truncated"] is True
     assert found["answer"].startswith("The model did not read all of the evidence")
     assert rows(corpus_home)[0].prompt_truncated is True
+
+
+def test_a_prompt_that_was_refused_as_too_long_is_made_shorter_once(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    too_long = error("request (9351 tokens) exceeds the available context size (8192 tokens), try increasing it", 400)
+    monkeypatch.setenv("KB_LLM__CONTEXT_TOKENS", "4096")
+    with RecordedServer([too_long, answer(CITED), too_long]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, "-k", "40", home=corpus_home)
+        first, second = (len(body["messages"][1]["content"]) for body in server.chats)
+        refused = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+    assert result.code == 0
+    assert "asking again with less evidence" in result.err
+    assert second < 0.9 * first
+    assert (refused.code, len(server.chats)) == (2, 4)
+    assert "9351 tokens does not fit into the context of 8192" in refused.err

@@ -1,17 +1,17 @@
-"""Every silent trap with Ollama, by its number in the table of kb/llm/ollama.py: the defence, on recorded answers.
-
-What is not here is in test_ollama_streams.py (9, 10, 11, 12) and tests/journey/test_ask_terminal.py (12, real processes).
-"""
+"""Every silent trap with Ollama, by its number in the table of kb/llm/ollama.py: the defence, on recorded answers."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import kb.llm.ollama
 from kb.errors import ConfigInvalid, ModelError
 from kb.llm.facts import read_facts
 from kb.llm.ollama import OllamaModel
@@ -32,11 +32,43 @@ from tests.llm.recorded_server import (
     whole,
 )
 
+# Trap → where its defence is tested: a file below tests/, and names in it.
+DEFENDED = {
+    1: ("llm/test_ollama_traps.py", "TestTrap1"),
+    2: ("llm/test_ollama_traps.py", "TestTrap2"),
+    3: ("llm/test_ollama_traps.py", "TestTrap3"),
+    4: ("llm/test_ollama_traps.py", "test_trap4_only_the_native_paths_are_used"),
+    5: ("llm/test_ollama_traps.py", "test_trap5_every_call_asks_for_the_same_size"),
+    6: ("llm/test_ollama.py", "test_num_ctx_is_a_fixed_size_within_the_models_own"),
+    7: ("llm/test_ollama_traps.py", "TestTrap7"),
+    8: ("llm/test_ollama_traps.py", "TestTrap8"),
+    9: ("llm/test_ollama_traps.py", "TestTrap9"),
+    10: ("llm/test_ollama_traps.py", "TestTrap10"),
+    11: ("llm/test_ollama_streams.py", "TestTimeOuts"),
+    12: ("journey/test_ask_terminal.py", "test_ctrl_c_before_the_first_token"),
+    13: ("llm/test_ollama_traps.py", "test_trap13_absent_counters_are_unknown_and_raise_no_alarm"),
+    14: ("llm/test_ollama_traps.py", "TestTrap14"),
+    15: ("llm/test_ollama_traps.py", "test_trap15_everything_that_bounds_an_answer_stands_inside_options"),
+    16: ("llm/test_ollama_traps.py", "test_trap16_no_embeddings_are_asked_for"),
+    17: ("llm/test_ollama_traps.py", "test_trap17_the_first_message_is_our_own_system_message"),
+    18: ("llm/test_ollama_traps.py", "test_trap18_the_same_request_gives_the_same_bytes"),
+    19: ("llm/test_ollama_traps.py", "test_trap19_undocumented_fields_are_not_sent"),
+    20: ("journey/test_answers_history.py", "test_no_transaction_is_held_while_the_model_writes"),
+}
+
 TOO_LONG = (
     '{"error":{"code":400,"message":"request (9351 tokens) exceeds the available context size (8192 tokens), try '
     'increasing it","type":"exceed_context_size_error","n_prompt_tokens":9351,"n_ctx":8192}}'
 )
 PROSE = "The mirror of the telescope must be cleaned every fourteen days by two people. " * 100
+
+
+def test_every_trap_of_the_table_has_a_defence_that_is_tested() -> None:
+    table = re.findall(r"^ {4,5}(\d+)  \S.*? {2,}\S", kb.llm.ollama.__doc__ or "", re.M)
+    assert [int(number) for number in table] == list(DEFENDED) == list(range(1, 21))
+    for path, name in DEFENDED.values():
+        source = (Path(__file__).parents[1] / path).read_text(encoding="utf-8")
+        assert re.search(rf"(?:class|def) {name}\b", source), name
 
 
 def noting(server: RecordedServer, **config: Any) -> tuple[OllamaModel, list[str]]:
@@ -320,6 +352,12 @@ def test_trap17_the_first_message_is_our_own_system_message() -> None:
     with RecordedServer([answer("ok")]) as server:
         ask(server)
     assert server.chats[0]["messages"][0] == {"role": "system", "content": "Use the evidence only."}
+
+
+def test_trap19_undocumented_fields_are_not_sent() -> None:
+    with RecordedServer([answer("ok")]) as server:
+        ask(server)
+    assert not [name for name in server.chats[0] if name.startswith("_")]
 
 
 def test_trap18_the_same_request_gives_the_same_bytes() -> None:

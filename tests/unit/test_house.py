@@ -39,6 +39,7 @@ HEAVY = {
     "onnxruntime",
     "onnx",
     "ollama",
+    "httpx",
     "numpy",
     "tantivy",
     "sqlite_utils",
