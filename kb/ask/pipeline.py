@@ -41,8 +41,9 @@ from kb.text import estimate_tokens
 
 OnEvent = Callable[[AnswerEvent], None]
 NEAR_CANDIDATES = 3
-# Of a context that a prompt has exceeded. Markdown has up to 1.21 times the tokens that are estimated
-# (benchmarks/prompt_tokens.py), and tokenizers with a smaller vocabulary than the one measured will have more.
+# Of a context that a prompt has exceeded, and of the share it has exceeded it by where the server says so. Markdown has
+# up to 1.21 times the tokens that are estimated, Korean 2.6 times with a vocabulary that does not know it
+# (benchmarks/prompt_tokens.py); the answer needs room as well.
 REPACKED_SHARE = 0.7
 
 
@@ -92,11 +93,13 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
     _pack(kb, progress, context)
     try:
         return answer_packed(kb, progress, model, tell)
-    except ContextExceeded:
+    except ContextExceeded as error:
         if len(progress.packed) == 1:
             raise
+        read, sent = error.details["context_tokens"], error.details["prompt_tokens"]
+        share = REPACKED_SHARE * int(read) / int(sent) if read and sent else REPACKED_SHARE
         kb.notify("the prompt was longer than estimated and was refused: asking again with less evidence")
-        _pack(kb, progress, int(context * REPACKED_SHARE))
+        _pack(kb, progress, int(context * share))
         return answer_packed(kb, progress, model, tell)
 
 

@@ -225,10 +225,11 @@ def _query(since: str | None, until: str | None, refused: bool, grounded: bool, 
 
 
 def _confirm(question: str, is_answered: bool, *, is_named: bool) -> None:
-    """Ask at a terminal; elsewhere, what was not named one by one needs --yes."""
+    """Ask at a terminal, a no is exit 1; elsewhere, what was not named one by one needs --yes."""
     if is_answered:
         return
     if is_interactive() and sys.stdin.isatty():
-        typer.confirm(question, abort=True, err=True)
+        if not typer.confirm(question, err=True):
+            raise typer.Exit(ExitCode.NOTHING)
     elif not is_named:
         raise InvalidInput(f"{question} nobody is there to answer", fix="add --yes")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import pty
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -206,6 +208,18 @@ class TestRemove:
     )
     def test_by_time(self, kb: Call, asked_home: Path, options: list[str], code: int, left: int) -> None:
         assert kb("answers", "rm", *options, home=asked_home).code == code
+        assert len(rows(asked_home)) == left
+
+    @pytest.mark.parametrize(("said", "code", "left"), [("n\n", 1, 3), ("y\n", 0, 0)])
+    def test_a_terminal_is_asked(
+        self, kb_process: Callable[..., Any], asked_home: Path, said: str, code: int, left: int
+    ) -> None:
+        master, slave = pty.openpty()
+        process = kb_process("answers", "rm", "--all", home=asked_home, stdin=slave, stdout=slave, stderr=slave)
+        os.close(slave)
+        os.write(master, said.encode())
+        assert process.wait(30.0) == code
+        os.close(master)
         assert len(rows(asked_home)) == left
 
     def test_the_file_shrinks_and_nothing_of_the_text_is_left(self, kb: Call, corpus_home: Path) -> None:

@@ -42,13 +42,13 @@ COLUMNS = (
     "embedding_dimensions prompt_template_version prompt_sha256 retrieval_mode retrieval_k score_gate top_score "
     "evidence_gate evidence_score chunks_returned chunks_used citations_json packed_json packed_chunks_json "
     "prompt_tokens completion_tokens latency_ms first_token_ms temperature seed finish_reason session_id "
-    "corpus_revision created_at"
+    "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of search_id search_terms"
 ).split()
 # What is known of every answer, whatever way it ended.
 ALWAYS = set(COLUMNS) - set(
     "refusal_reason model_digest embedding_model_id embedding_dimensions prompt_sha256 top_score evidence_gate "
     "evidence_score packed_chunks_json prompt_tokens completion_tokens first_token_ms temperature seed finish_reason "
-    "session_id".split()
+    "session_id verification_json prompt_truncated prompt_json replay_of".split()
 )
 
 Open = Callable[..., KnowledgeBase]
@@ -279,7 +279,15 @@ def test_row_on_all_paths(opened: Open) -> None:
         assert {name for name in ALWAYS if row[name] is None} == set()
         assert len(json.loads(row["packed_json"])) == row["chunks_used"]
     full = rows[0]
-    assert {name for name in COLUMNS if full[name] is None} == {"refusal_reason", "evidence_gate", "evidence_score"}
+    unknown = {
+        "refusal_reason",
+        "evidence_gate",
+        "evidence_score",
+        "verification_json",
+        "prompt_truncated",
+        "replay_of",
+    }
+    assert {name for name in COLUMNS if full[name] is None} == unknown
     assert (full["temperature"], full["seed"], full["session_id"]) == (0.0, 3, "s")
     assert (full["model_id"], full["model_provider"], full["model_digest"]) == ("scripted-v1", PROVIDER, "0" * 64)
     assert set(json.loads(full["packed_json"])[0]) >= {"chunk_id", "text_hash", "score", "start", "end"}

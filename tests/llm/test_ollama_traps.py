@@ -143,7 +143,7 @@ class TestTrap2:
 
     @pytest.mark.parametrize(
         ("counted", "cut"),
-        [(16, True), (700, True), (1350, False), (2400, False), (8190, False), (8191, True), (None, None)],
+        [(0, True), (16, True), (700, True), (1350, False), (2400, False), (8190, False), (8191, True), (None, None)],
     )
     def test_the_count_says_whether_the_prompt_was_cut(self, counted: int | None, cut: bool | None) -> None:
         with RecordedServer([answer("ok [#1].", prompt_eval_count=counted)], loaded=8192) as server:
