@@ -126,6 +126,14 @@ class HistoryConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class RelevanceConfig:
+    """Which context nodes are worth their tokens; `kb relevance` tries the rules."""
+
+    enabled: bool = key(True, "false gives every prompt every node")
+    rules: str = key("", "a JSON or TOML file of rules over the defaults, relative to this file")
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that can be tuned, checked."""
 
@@ -136,6 +144,7 @@ class Config:
     rag: RagConfig = RagConfig()
     llm: LlmConfig = LlmConfig()
     history: HistoryConfig = HistoryConfig()
+    relevance: RelevanceConfig = RelevanceConfig()
 
 
 def load_config(
@@ -150,6 +159,8 @@ def load_config(
     path = explicit or next((p for p in (home / "config.toml", user_config_path(environment)) if p.is_file()), None)
     values = _read_file(path) if path else {}
     config = Config()
+    if path:
+        _anchor_rules(values, path.parent)
     for section, given in values.items():
         config = _with_section(config, section, given, str(path))
     for section, keys in _from_environment(environment).items():
@@ -213,6 +224,13 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise ConfigInvalid(f"{path} is not valid TOML: {error}", fix="correct that line", path=str(path)) from error
     except OSError as error:
         raise ConfigInvalid(f"cannot read {path}: {error.strerror}", fix="check its permissions") from error
+
+
+def _anchor_rules(values: dict[str, Any], folder: Path) -> None:
+    """Make `relevance.rules` of a config file absolute: it is relative to that file, not to where kb is called."""
+    section = values.get("relevance")
+    if isinstance(section, dict) and isinstance(section.get("rules"), str) and section["rules"]:
+        section["rules"] = str(folder / Path(section["rules"]).expanduser())
 
 
 def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:

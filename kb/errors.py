@@ -4,6 +4,7 @@ Knows nothing of commands or terminals; the command line prints an error once, a
 
     KbError                     invalid_input       exit 2
     ├── ConfigInvalid           config_invalid
+    │   └── RulesInvalid        config_invalid
     ├── ConfigNotFound          config_not_found
     ├── NotFound                not_found
     ├── NotIndexed              not_indexed
@@ -59,6 +60,15 @@ class ConfigInvalid(KbError):
     """A key or value in a config file, the environment or a flag is not usable."""
 
     code = "config_invalid"
+
+
+class RulesInvalid(ConfigInvalid):
+    """A file of context relevance rules has faults; all of them are listed.
+
+    places  line and column (1-based, None where the file has no such place) and what is wrong there, for each fault
+    """
+
+    places: tuple[tuple[int | None, int | None, str], ...] = ()
 
 
 class ConfigNotFound(KbError):

@@ -32,6 +32,7 @@ COMMANDS = {
     "search": "kb.cli.search:search",
     "ask": "kb.cli.ask:ask",
     "answers*": "kb.cli.answers:app",
+    "relevance": "kb.cli.relevance:relevance",
     "eval*": "kb.cli.eval:app",
     "list": "kb.cli.documents:list_",
     "show": "kb.cli.documents:show",

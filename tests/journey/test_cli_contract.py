@@ -36,6 +36,7 @@ CALLS: dict[str, list[str]] = {
     "reindex": ["reindex"],
     "backup": ["backup", "{new}"],
     "schema": ["schema"],
+    "relevance": ["relevance", "RESPOND"],
     "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
     "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
     "eval spans": ["eval", "spans", "{spans}", "--mode", "lexical"],

@@ -131,6 +131,8 @@ def _names(node: ast.Import | ast.ImportFrom) -> list[str]:
         (["--version"], HEAVY),
         (["--home", "/nonexistent", "search", "x"], HEAVY),
         (["--home", "/nonexistent", "status"], HEAVY),
+        (["--home", "/nonexistent", "relevance", "RESPOND"], HEAVY),
+        (["--home", "/nonexistent", "relevance", "--prompt", "안녕하세요!", "--json"], HEAVY),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], forbidden: set[str]) -> None:

@@ -1,0 +1,166 @@
+"""kb relevance"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kb.cli.invocation import Invocation, command
+from kb.errors import ExitCode, InvalidInput, KbError
+
+if TYPE_CHECKING:  # --help decides nothing
+    from kb.relevance.decide import Decision
+    from kb.relevance.rules import Rules, Situation
+
+URGENCIES = ("low", "normal", "medium", "high")
+
+
+@command
+def relevance(
+    invocation: Invocation,
+    mode: Annotated[
+        str | None,
+        typer.Argument(metavar="MODE", help="RESPOND, CLARIFY, ACT, ACKNOWLEDGE or one of yours", show_default=False),
+    ] = None,
+    prompt: Annotated[
+        str | None,
+        typer.Option(
+            "--prompt", metavar="TEXT", help="take the signals, and the mode, from a prompt", show_default=False
+        ),
+    ] = None,
+    signals: Annotated[
+        str | None,
+        typer.Option("--signals", metavar="JSON", help='as in {"greeting_pattern": true}', show_default=False),
+    ] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", metavar="N", help="tokens that are left; default 4000", show_default=False)
+    ] = None,
+    returning: Annotated[bool, typer.Option("--returning", help="the user comes back after a pause")] = False,
+    urgency: Annotated[
+        str | None, typer.Option("--urgency", metavar="U", help="low, normal, medium or high", show_default=False)
+    ] = None,
+    rules: Annotated[
+        str | None, typer.Option("--rules", metavar="FILE", help="try these rules, JSON or TOML", show_default=False)
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="with JSON: every node with its reasons")] = False,
+    bulk: Annotated[
+        bool, typer.Option("--bulk", help="read one JSON object a line from standard input, print one a line")
+    ] = False,
+) -> None:
+    """Try the context relevance rules: which context nodes a prompt would get, and why."""
+    alone = [
+        name for name, given in [("MODE", mode), ("--prompt", prompt), ("--signals", signals)] if given is not None
+    ]
+    if bulk and (alone or returning or urgency or budget is not None):
+        named = alone[0] if alone else "--returning, --urgency or --budget"
+        raise InvalidInput(f"--bulk reads everything from its lines, {named} too", fix="put it into the lines")
+    if not bulk and mode is None and prompt is None:
+        raise InvalidInput("no mode given", fix="kb relevance RESPOND, or: kb relevance --prompt 'Hey!'")
+    chosen = _open_rules(invocation, rules)
+    if bulk:
+        if not _answer_lines(invocation, chosen, explain=explain):
+            raise typer.Exit(ExitCode.NOTHING)
+        return
+    situation = _situation(mode, prompt, signals, budget, returning, urgency)
+    _answer_one(invocation, chosen, situation, explain=explain)
+
+
+def _open_rules(invocation: Invocation, named: str | None) -> Rules:
+    """The configured rules; those that a flag names must be there and be readable."""
+    from pathlib import Path
+
+    from kb.relevance.read_rules import open_rules, read_rules
+
+    config = invocation.config()
+    if named is not None:
+        return read_rules(Path(named).expanduser())
+    path = Path(config.relevance.rules) if config.relevance.rules else None
+    return open_rules(path, enabled=config.relevance.enabled)
+
+
+def _situation(
+    mode: str | None, prompt: str | None, signals: str | None, budget: int | None, returning: bool, urgency: str | None
+) -> Situation:
+    from kb.relevance.requests import make_situation, parse_signals
+    from kb.relevance.signals import Conversation, choose_mode, compute_signals
+
+    if urgency is not None and urgency not in URGENCIES:
+        raise InvalidInput(f"--urgency is '{urgency}'", fix=f"use one of: {', '.join(URGENCIES)}")
+    given = parse_signals(signals) if signals is not None else {}
+    if prompt is None:
+        return make_situation(mode or "", given, urgency, returning, budget)
+    found = compute_signals(prompt, Conversation())
+    values = {**found.values(), **given}
+    return make_situation(choose_mode(found, mode).mode, values, urgency, returning, budget)
+
+
+def _answer_one(invocation: Invocation, rules: Rules, situation: Situation, *, explain: bool) -> None:
+    from kb.cli.relevance_output import print_decision
+    from kb.relevance.decide import decide
+    from kb.relevance.requests import unread_signals
+
+    decision = decide(rules, situation, explain=explain or not invocation.json)
+    for line in (*unread_signals(situation.signals, rules), *decision.warnings):
+        invocation.notify(f"note: {line}")
+    _log(invocation, decision)
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(decision))
+    else:
+        print_decision(decision)
+
+
+def _answer_lines(invocation: Invocation, rules: Rules, *, explain: bool) -> bool:
+    """An object out for every line in; True when every line could be read. Blank lines are passed over."""
+    from dataclasses import replace
+
+    from kb.relevance.decide import decide
+    from kb.relevance.requests import parse_request, unread_signals
+    from kb.wire import to_json
+
+    noted: set[str] = set(rules.warnings)
+    for warning in rules.warnings:
+        invocation.notify(f"note: {warning}")
+    all_read = True
+    for number, raw in enumerate(sys.stdin.buffer, start=1):
+        if not raw.strip():
+            continue
+        try:
+            situation, unread = parse_request(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw)
+        except InvalidInput as error:
+            all_read = False
+            _print_line_error(error, number, json=invocation.json)
+            continue
+        for note in [f"the key '{name}' is not read" for name in unread] + unread_signals(situation.signals, rules):
+            if note not in noted:
+                noted.add(note)
+                invocation.notify(f"note: line {number}: {note}")
+        decision = replace(decide(rules, situation, explain=explain), line=number)
+        _log(invocation, decision)
+        print(to_json(decision), flush=True)
+    return all_read
+
+
+def _print_line_error(error: KbError, number: int, *, json: bool) -> None:
+    """A line that cannot be read, as errors look everywhere; the lines after it are read all the same."""
+    from kb.cli.terminal import harmless
+
+    found = InvalidInput(f"line {number}: {error.problem}", fix=error.fix, **{**error.details, "line": number})
+    if json:
+        from kb.wire import error_json
+
+        print(error_json(found), file=sys.stderr)
+    else:
+        print(f"error: {harmless(found.problem)}\n  fix: {harmless(found.fix)}", file=sys.stderr)
+
+
+def _log(invocation: Invocation, decision: Decision) -> None:
+    """The line of log, for those who want to see it."""
+    if invocation.verbose:
+        from kb.cli.terminal import tell
+        from kb.relevance.decide import log_line
+
+        tell(log_line(decision))

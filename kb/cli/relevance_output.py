@@ -1,0 +1,36 @@
+"""A relevance decision → text for people: a line for the whole, then one a node with what was said about it."""
+
+from __future__ import annotations
+
+from kb.cli.terminal import harmless_line, say, styled
+from kb.relevance.decide import Decision, NodeDecision
+
+
+def print_decision(decision: Decision) -> None:
+    """The decision with every node, those that are in first; made with `explain`."""
+    nodes = decision.nodes or ()
+    say(
+        f"{styled(harmless_line(decision.mode), 'bold')}: {len(decision.included)} of {len(nodes)} nodes, about"
+        f" {decision.est_tokens:,} tokens; {decision.token_budget_remaining:,} are left"
+    )
+    if decision.signals:
+        shown = ", ".join(
+            f"{name} {_value_text(value)}" for name, value in decision.signals.items() if value is not None
+        )
+        say(styled(f"signals: {harmless_line(shown)}", "dim"))
+    width = max((len(node.node) for node in nodes), default=0)
+    for node in sorted(nodes, key=lambda n: (not n.included, n.node)):
+        say(_node_line(decision, node, width))
+
+
+def _node_line(decision: Decision, node: NodeDecision, width: int) -> str:
+    state = "in" if node.included else "hard" if node.node in decision.excluded_hard else "soft"
+    shown = styled(f"{state:<4}", *(("green",) if node.included else ("dim",)))
+    reasons = harmless_line(" → ".join(node.reasons))
+    return f"  {shown}  {node.node:<{width}} {node.est_tokens:>6,}  {styled(reasons, 'dim')}".rstrip()
+
+
+def _value_text(value: bool | int | float | str | None) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

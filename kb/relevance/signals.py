@@ -1,0 +1,205 @@
+"""A prompt and what is known of its conversation → the signals that the rules read, and the mode. No model is asked.
+
+Nothing here opens a store, an index or an encoder: a greeting must be known for one before anything is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Literal
+
+from kb.relevance.phrases import has_implicit_reference, is_courtesy, is_errand, is_greeting, is_urgent, tidy
+from kb.relevance.rules import SignalValue
+from kb.text import STOP_WORDS
+
+# The original's own threshold: three quarters of an hour without a word.
+RETURNING_AFTER_SECONDS = 2700.0
+# Turns and gists that make a conversation warm, as in the original's context_warmth.
+WARM_TURNS, WARM_GISTS = 4, 5
+
+# What kb's commands do and what they do it to: a prompt about these may want its skills and tools.
+_TOOL_WORDS = frozenset(
+    "kb ingest reindex index indexes search searches backup restore prune remember forget fact facts tag tags citation"
+    " citations cite answers session sessions chat doctor repair schema mcp config settings command commands option"
+    " options flag skill skills tool tools window home eval suite watch".split()
+)
+_KOREAN_TOOL_WORDS = (
+    "색인",
+    "인덱스",
+    "인덱싱",
+    "백업",
+    "명령",
+    "도구",
+    "설정",
+    "기억해",
+    "잊어",
+    "태그",
+    "세션",
+    "인용",
+)
+# Words that ask without saying what about; with stop words around them a prompt says nothing to search for.
+_FILLERS = frozenset(
+    "more explain tell continue huh go again else really mean means please help elaborate detail details example examples"
+    " thing things stuff something anything everything one ones just now ok okay not say said happened happens work works"
+    " what's that's it's why's how's further also too yes no hmm um uh eh".split()
+)
+_KOREAN_FILLERS = frozenset(
+    "왜 왜요 왜죠 왜지 뭐 뭐야 뭐죠 뭔데 뭔가요 뭐예요 무엇 그거 그것 그건 그게 그걸 이거 이건 이게 이것 저거 저건 어떻게 어떻게요 어떤"
+    " 언제 어디 누구 더 계속 설명해줘 설명해 설명 설명해주세요 자세히 알려줘 알려주세요 말해줘 다시 좀 그럼 그러면 그래서 그런데 근데 그리고 예를 들어줘"
+    " 무슨 말이야 뜻이야 뜻이에요 소리야 해줘 주세요 줘 도와줘 도와주세요 예시 그다음 다음 다음은 또 더요 그렇다면 아무거나 궁금해요".split()
+)
+_WORD = re.compile(r"\w+(?:['-]\w+)*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """What is known before the prompt is looked at, all of it cheap to count.
+
+    turns            earlier questions of this session
+    gist_count       stored gists; None where that is not known: no rule about gists applies then
+    fact_count       remembered facts; None likewise
+    has_world_state  there is news beyond the date, such as a recent ingest
+    silence_seconds  since this session's last turn; None for a session that begins
+    """
+
+    turns: int = 0
+    gist_count: int | None = None
+    fact_count: int | None = None
+    has_world_state: bool = False
+    silence_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """All signals of one prompt; rules may read each by its name.
+
+    greeting_pattern       begins with a greeting
+    acknowledgement        nothing but thanks, assent or a farewell
+    only_courtesies        nothing but courtesies, greetings included
+    prompt_token_count     words between white space
+    content_word_count     words that could be searched for
+    information_density    distinct words / words, in [0, 1]; 0 without a word
+    implicit_reference     leans on something said before
+    context_warmth         in [0, 1]: a third each for turns, gists and news
+    tool_relevance_score   in [0, 1]: the share of content words that are about kb itself, 1 for an errand
+    intent_needs_tools     kb itself is to do something
+    urgency                "high" or "normal"
+    """
+
+    greeting_pattern: bool
+    acknowledgement: bool
+    only_courtesies: bool
+    prompt_token_count: int
+    content_word_count: int
+    information_density: float
+    implicit_reference: bool
+    context_warmth: float
+    working_memory_turns: int
+    gist_count: int | None
+    fact_count: int | None
+    tool_relevance_score: float
+    intent_needs_tools: bool
+    urgency: Literal["high", "normal"]
+    returning_from_silence: bool
+
+    def values(self) -> Mapping[str, SignalValue]:
+        """Name → value, for `Situation.signals`; those that are not known are None."""
+        return {entry.name: getattr(self, entry.name) for entry in fields(self)}
+
+
+SIGNAL_NAMES = tuple(entry.name for entry in fields(Signals))
+
+
+def compute_signals(
+    prompt: str, conversation: Conversation, *, returning_after_seconds: float = RETURNING_AFTER_SECONDS
+) -> Signals:
+    """Read a prompt, English or Korean, in the light of its conversation."""
+    tidied = tidy(prompt)
+    words = prompt.casefold().split()
+    content = content_words(tidied)
+    courtesies, greeting, errand = is_courtesy(tidied), is_greeting(tidied), is_errand(tidied)
+    silence = conversation.silence_seconds
+    return Signals(
+        greeting_pattern=greeting,
+        acknowledgement=courtesies and not greeting,
+        only_courtesies=courtesies,
+        prompt_token_count=len(words),
+        content_word_count=len(content),
+        information_density=len(set(words)) / len(words) if words else 0.0,
+        implicit_reference=has_implicit_reference(tidied),
+        context_warmth=measure_warmth(conversation),
+        working_memory_turns=conversation.turns,
+        gist_count=conversation.gist_count,
+        fact_count=conversation.fact_count,
+        tool_relevance_score=1.0 if errand else _tool_share(content),
+        intent_needs_tools=errand,
+        urgency="high" if is_urgent(tidied) else "normal",
+        returning_from_silence=silence is not None and silence >= returning_after_seconds,
+    )
+
+
+def measure_warmth(conversation: Conversation) -> float:
+    """How much context there is to build on, in [0, 1]: (turns up to 4 + gists up to 5 + news or not) / 3, each in [0, 1]."""
+    turns = min(conversation.turns / WARM_TURNS, 1.0)
+    gists = min((conversation.gist_count or 0) / WARM_GISTS, 1.0)
+    return (turns + gists + conversation.has_world_state) / 3
+
+
+def measure_silence(last_turn_at: str | None, now: datetime) -> float | None:
+    """Seconds from a stored answer's `created_at` to now; None without one or when it cannot be read, 0 for the future.
+
+    now  with a time zone
+    """
+    if last_turn_at is None:
+        return None
+    try:
+        last = datetime.fromisoformat(last_turn_at)
+    except ValueError:
+        return None
+    last = last if last.tzinfo else last.replace(tzinfo=now.tzinfo)
+    return max((now - last).total_seconds(), 0.0)
+
+
+def content_words(tidied: str) -> list[str]:
+    """The words of a prepared text that something could be found by: no stop words, no bare asking for more."""
+    words = _WORD.findall(tidied)
+    return [w for w in words if w not in STOP_WORDS and w not in _FILLERS and w not in _KOREAN_FILLERS]
+
+
+def _tool_share(content: list[str]) -> float:
+    about = sum(word in _TOOL_WORDS or word.startswith(_KOREAN_TOOL_WORDS) for word in content)
+    return about / len(content) if content else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ModeChoice:
+    """The mode of a prompt, and what it was chosen by."""
+
+    mode: str
+    why: str
+
+
+# The first whose test holds names the mode: (mode, why, test).
+MODE_RULES: tuple[tuple[str, str, Callable[[Signals], bool]], ...] = (
+    ("ACKNOWLEDGE", "nothing but courtesies", lambda s: s.only_courtesies),
+    ("ACT", "kb itself is to do something", lambda s: s.intent_needs_tools),
+    (
+        "CLARIFY",
+        "nothing to search for, and nothing said before to refer to",
+        lambda s: s.content_word_count == 0 and s.working_memory_turns == 0,
+    ),
+    ("RESPOND", "a question", lambda s: True),
+)
+# Modes whose answer rests on no document: neither encoder nor index is needed. A hint for another mode searches.
+MODES_WITHOUT_RETRIEVAL = frozenset({"ACKNOWLEDGE"})
+
+
+def choose_mode(signals: Signals, hint: str | None = None) -> ModeChoice:
+    """The mode by the first rule that fits; a hint overrides them all and is not checked here."""
+    if hint:
+        return ModeChoice(hint, "the mode hint")
+    mode, why, _ = next(rule for rule in MODE_RULES if rule[2](signals))
+    return ModeChoice(mode, why)
