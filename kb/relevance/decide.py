@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kb.relevance.layers import LAYERS, Case, Move, Standing
-from kb.relevance.rules import RETURNING, Rules, Situation
+from kb.relevance.rules import RETURNING, Rules, SignalValue, Situation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ def decide(rules: Rules, situation: Situation, *, explain: bool = False) -> Deci
     case = Case(
         rules=rules,
         mode=mode or situation.mode,
-        signals={**situation.signals, RETURNING: situation.returning_from_silence},
+        signals=_visible_signals(situation),
         is_urgent=situation.urgency == "high",
         budget_tokens=situation.token_budget_remaining,
         tokens=tokens,
@@ -97,6 +97,14 @@ def log_line(decision: Decision) -> str:
     parts += [f"{name}=[{', '.join(getattr(decision, name))}]" for name in lists]
     parts += [f"total_included={len(decision.included)}", f"est_tokens={decision.est_tokens}"]
     return "[CONTEXT RELEVANCE] " + " | ".join(parts)
+
+
+def _visible_signals(situation: Situation) -> dict[str, SignalValue]:
+    """What rules may ask for: the signals, the pause, and the urgency where one is given."""
+    signals = {**situation.signals, RETURNING: situation.returning_from_silence}
+    if situation.urgency is not None:
+        signals["urgency"] = situation.urgency
+    return signals
 
 
 def _known(rules: Rules, situation: Situation) -> dict[str, int]:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Literal
 
 from kb.relevance.phrases import has_implicit_reference, is_courtesy, is_errand, is_greeting, is_urgent, tidy
-from kb.relevance.rules import SignalValue
+from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, SignalValue, Situation
 from kb.text import STOP_WORDS
 
 # The original's own threshold: three quarters of an hour without a word.
@@ -109,6 +109,23 @@ class Signals:
         """Name → value, for `Situation.signals`; those that are not known are None."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
+    def situation(
+        self,
+        mode: str,
+        *,
+        token_budget_remaining: int = DEFAULT_BUDGET_TOKENS,
+        measured_tokens: Mapping[str, int] | None = None,
+    ) -> Situation:
+        """What there is to decide for this prompt; see `Situation`."""
+        return Situation(
+            mode=mode,
+            signals=self.values(),
+            urgency=self.urgency,
+            returning_from_silence=self.returning_from_silence,
+            token_budget_remaining=token_budget_remaining,
+            measured_tokens=measured_tokens or {},
+        )
+
 
 SIGNAL_NAMES = tuple(entry.name for entry in fields(Signals))
 
@@ -120,7 +137,9 @@ def compute_signals(
     tidied = tidy(prompt)
     words = prompt.casefold().split()
     content = content_words(tidied)
-    courtesies, greeting, errand = is_courtesy(tidied), is_greeting(tidied), is_errand(tidied)
+    courtesies, greeting = is_courtesy(tidied), is_greeting(tidied)
+    # A courtesy holds nothing else: its answer should not wait for 6 ms of patterns to be compiled.
+    errand = not courtesies and is_errand(tidied)
     silence = conversation.silence_seconds
     return Signals(
         greeting_pattern=greeting,
@@ -129,14 +148,14 @@ def compute_signals(
         prompt_token_count=len(words),
         content_word_count=len(content),
         information_density=len(set(words)) / len(words) if words else 0.0,
-        implicit_reference=has_implicit_reference(tidied),
+        implicit_reference=not courtesies and has_implicit_reference(tidied),
         context_warmth=measure_warmth(conversation),
         working_memory_turns=conversation.turns,
         gist_count=conversation.gist_count,
         fact_count=conversation.fact_count,
         tool_relevance_score=1.0 if errand else _tool_share(content),
         intent_needs_tools=errand,
-        urgency="high" if is_urgent(tidied) else "normal",
+        urgency="high" if not courtesies and is_urgent(tidied) else "normal",
         returning_from_silence=silence is not None and silence >= returning_after_seconds,
     )
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.layers import LAYERS
 from kb.relevance.read_rules import default_rules, open_rules
-from kb.relevance.rules import Condition, Predicate, Rules, SignalRule, Situation
+from kb.relevance.rules import RETURNING, Condition, Predicate, Rules, SignalRule, Situation
+from kb.relevance.signals import MODES_WITHOUT_RETRIEVAL, Conversation, choose_mode, compute_signals
 from tests.relevance.reference import EXCLUSIONS, MODES, TABLE, reference_map
 
 SHARED = next((p / "shared" for p in Path(__file__).parents if (p / "shared" / "data").is_dir()), Path("shared"))
@@ -180,6 +181,33 @@ def test_every_layer_explains_itself() -> None:
     assert reasons["facts"] == ("urgent",)
     assert reasons["focus"] == ()
     assert found.overrides_applied[:2] == ("urgency", "safety:identity_context")
+
+
+def test_urgency_and_pause_can_be_asked_for_by_rules() -> None:
+    wanted = {
+        "n1": (Condition((Predicate("urgency", "", "high"),)),),
+        "n2": (Condition((Predicate(RETURNING, "", False),)),),
+    }
+    rules = rules_of(NAMES, masks={"M": frozenset()}, safety_overrides=wanted)
+    assert decide(rules, Situation(mode="M", urgency="high")).included == ("n1", "n2")
+    assert decide(rules, Situation(mode="M", urgency="low", returning_from_silence=True)).included == ()
+
+
+def test_a_prompt_in_its_session_is_decided_as_ask_does_it() -> None:
+    """The whole way that `ask` and the providers go: signals, mode, decision, and only the included providers run."""
+    ran: list[str] = []
+    providers = {node: (lambda node=node: ran.append(node)) for node in TABLE}
+    signals = compute_signals("Hey!", Conversation(turns=0, fact_count=2, silence_seconds=90_000))
+    choice = choose_mode(signals)
+    found = decide(
+        RULES, signals.situation(choice.mode, token_budget_remaining=2000, measured_tokens={"user_traits": 40})
+    )
+    for node in found.included:
+        providers[node]()
+    assert choice.mode in MODES_WITHOUT_RETRIEVAL
+    assert ran == ["communication_style", "identity_context", "identity_modulation", "user_traits", "warm_return_hint"]
+    assert found.est_tokens == 730 - 300 + 40
+    assert found.overrides_applied[0] == "safety:identity_context"
 
 
 def test_the_log_line_has_all_fields_of_the_seed() -> None:
