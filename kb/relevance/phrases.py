@@ -38,27 +38,42 @@ _GREETINGS = [
 ]
 _COURTESIES = [
     *_GREETINGS,
+    r"morning|evening|afternoon",
     # thanks and praise
-    r"(?:many )?thanks?(?: you)?(?: (?:a lot|a bunch|so much|very much|again|all|in advance))?|thx|ty|tysm|cheers|much appreciated",
-    r"for (?:the|your|all your|all the|that|this) (?:help|info|information|answer|explanation|time|support)|for (?:that|this|now)",
-    r"(?:that'?s |it'?s |this is )?(?:very |really |so |just )?(?:great|perfect|awesome|cool|nice|good|excellent|wonderful|fine|helpful|amazing)",
-    r"well done|good (?:job|work|to know)|nice (?:one|work|to meet you)|love it|wow|lol|lmao|(?:ha){1,5}h?|(?:he){2,5}",
+    r"thanks?(?: you| u)?(?: for (?:clarifying|explaining|helping|checking|confirming|asking|sharing|telling me|letting me know|looking|answering))?|thx|tnx|tq|ty|tysm|cheers|(?:much |really )?appreciated?|you (?:rock|rule|are the best)|well done|love it|wow|lol|lmao|(?:ha){1,5}h?|(?:he){2,5}",
+    r"great|perfect|awesome|cool|nice|good|excellent|wonderful|fine|helpful|amazing|brilliant|fantastic|superb|lovely|neat|sweet|interesting|impressive",
     # assent, dissent, having understood
-    r"ok(?:ay|ie|ey)?|o+k+|kk?|got it|gotcha|i (?:see|understand|get it|got it)|understood|(?:that )?makes sense|sounds good|sure|alright",
-    r"all right|right|yes|yep|yeah|yup|no|nope|nah|of course|exactly|correct|agreed|indeed|fair enough|will do|noted|roger(?: that)?",
-    r"no (?:problem|worries)|np|you'?re welcome|never ?mind|(?:i'?m )?sorry|that'?s (?:all|it|right|correct)|(?:it|that) (?:works|worked|helps|helped)(?: now)?",
-    # small talk, farewells, whom it is said to
-    r"how are you(?: doing)?(?: today)?|how'?s it going|how do you do|bye(?:[ -]bye)?|goodbye|see (?:you|ya)|later|good ?night|gn|take care",
-    r"have a (?:good|nice|great|lovely) (?:day|one|weekend|evening|night)|soon|tomorrow|there|everyone|all|kb|friend|buddy|folks|team|again|and|oh|ah|hm+|so",
-    r"고마(?:워요?|워용|웠어요?)|고맙(?:습니다|네요?|다)|감사(?:합니다|해요?|드립니다|드려요|해용|했습니다|하네요)?|ㄱㅅ+|땡큐|쌩큐",
+    r"ok(?:ay|ie|ey)?|o+k+|kk?|got (?:it|that)|gotcha|i see|(?:i )?understand|understood|i get it|makes (?:total |perfect |a lot of )?sense|sure|alright|all right|right",
+    r"yes|yep|yeah|yup|no|nope|nah|of course|exactly|correct|(?:i )?agreed?|nothing else|sounds like a plan|deal|okey ?dokey|indeed|fair enough|will do|noted|roger|(?:exactly |just )?what i (?:needed|wanted|meant)",
+    r"no (?:problem|problems|worries)|np|you'?re welcome|never ?mind|sorry|that'?s (?:all|it)|that (?:is all|works|helps|helped)|it (?:works|worked)(?: now)?",
+    # small talk, farewells
+    r"how are you(?: doing)?(?: today)?|how'?s it going|how do you do|bye(?:[ -]bye)?|goodbye|see (?:you|ya)|good ?night|gn|take care|good luck|welcome back|(?:glad|happy|good|nice) to (?:hear|know|help|meet you)(?: that| it)?|(?:talk|speak) to you",
+    r"have a (?:very )?(?:good|nice|great|lovely|wonderful) (?:day|one|weekend|evening|night|time)|congrat(?:s|ulations)|happy new year|hooray|yay",
+    r"고마(?:워요?|워용|웠어요?)|고맙(?:습니다|네요?|다)|감사(?:합니다|해요?|드립니다|드려요|해용|했습니다|하네요)?|ㄱㅅ+|땡큐|쌩큐|(?:굿)+|대박",
     r"네+|넵|넹|예|응+|그래요?|그럼요|알겠(?:습니다|어요?|네요?|음)|알았(?:어요?|습니다|다)|이해(?:했어요?|했습니다|됐어요?|됐습니다|되네요?)",
-    r"이해(?:가|는)? ?(?:됐어요?|됩니다|가네요|돼요?)|좋(?:아요?|습니다|네요?|다|군요)|오케이|오키|ㅇㅋ+|ㅇㅇ+|굿|그렇(?:군요?|구나|네요?)|아하|아+|오+|와+",
-    r"맞(?:아요?|습니다|네요?)|확인(?:했습니다|했어요?|했음|함)?|수고(?:하세요|하셨습니다|했어요?|하셨어요|하십시오)?|잘 ?가요?|잘 있어요?",
-    r"안녕히 (?:가세요|계세요|가십시오|계십시오)|바이(?:바이)?|또 (?:봐요?|봬요|뵐게요|만나요?)|다음에 (?:봐요?|봬요|뵐게요)|내일 (?:봐요?|봬요)",
-    r"잘 자요?|안녕히 주무세요|ㅋ+|ㅎ+|아니[요오]?|아뇨|괜찮(?:아요?|습니다)|죄송(?:해요|합니다)|미안(?:해요?|합니다)?|정말로?|진짜|너무|매우|아주|참",
-    r"도움(?:이|이 많이|이 정말)? ?(?:됐어요?|됐습니다|되었어요|되었습니다|돼요|됩니다)|완벽(?:해요?|합니다|하네요?)|최고(?:예요|에요|야|입니다|다)?",
-    r"잘 (?:지내(?:셨어요|세요|니|요|셨나요|고 있어요?)?|됐어요?|되네요?|됩니다)|여러분|만나서|덕분(?:에|입니다|이에요|이야)|또|그럼|많이|모두|정말요?",
+    r"이해(?:가|는)? ?(?:됐어요?|됩니다|가네요|돼요?)|좋(?:아요?|습니다|네요?|다|군요)|오케이|오키|ㅇㅋ+|ㅇㅇ+|그렇(?:군요?|구나|네요?)|아하|잘 ?했(?:어요?|습니다|네요?)",
+    r"맞(?:아요?|습니다|네요?)|확인(?:했습니다|했어요?|했음|함)?|수고(?:하세요|하셨습니다|했어요?|하셨어요|하십시오)?|잘 ?가요?|잘 있어요?|들어가세요",
+    r"안녕히 (?:가세요|계세요|가십시오|계십시오|주무세요)|바이(?:바이)?|(?:다음에|내일|나중에)?(?: ?또)? ?(?:봐요|봬요|뵐게요|만나요)|내일 봐|또 봐",
+    r"잘 ?자요?|축하(?:해요?|합니다|드려요|드립니다)|[파화]이팅|새해 복 많이 받으세요|신기(?:하다|해요?|하네요?)|그렇게 할게요?|ㅋ+|ㅎ+|아니[요오]?|아뇨|괜찮(?:아요?|습니다)|죄송(?:해요|합니다)|미안(?:해요?|합니다)?|훌륭(?:해요?|합니다|하네요?)|대단(?:해요?|합니다|하네요?)",
+    r"도움(?:이|이 많이|이 정말)? ?(?:됐어요?|됐습니다|되었어요|되었습니다|돼요|됩니다)|완벽(?:해요?|합니다|하네요?)|최고(?:예요|에요|야|입니다|다)?|멋(?:져요?|지네요?|집니다)",
+    r"잘 (?:지내(?:셨어요|세요|니|요|셨나요|고 있어요?)?|됐어요?|되네요?|됩니다)|해결(?:됐어요?|됐습니다|되었습니다|했어요?|했습니다)|재밌네요?|흥미롭네요?",
 ]
+# Words that may stand beside a courtesy and are none alone.
+_BESIDE = frozenset(
+    "a the your my our you i it is was were this that these be been very so much many really just too pretty quite super and but oh"
+    " ah hm hmm um well then now again all there everyone everybody folks guys team friend friends buddy mate man dude pal bro kb"
+    " please for help helping answer answers explanation info information support time ton tons bunch lot lots million heaps sounds"
+    " looks seems that's it's i'm helped clear point job work one day night week weekend later will are soon tomorrow today to know meet"
+    " in advance greatly bad mistake idea tip tips news thing totally absolutely definitely exactly only almost still more was"
+    " 정말 정말로 정말요 진짜 너무 매우 아주 참 많이 모두 또 그럼 여러분 만나서 덕분에 덕분입니다 덕분이에요 도움 도움이 도움됐어요 많이 다 이제 하루 되세요"
+    " 보내세요 보내 오늘 오늘도 내일 내일도 주말 아 아아 오 오오 와 음 어 저도 선생님 친구 답변 설명 도와줘서 도와주셔서 알려줘서 알려주셔서 설명해줘서"
+    " 완전 완전히 kb님 좋은 설명해주셔서 친절한 빠른 답변이네요 설명이네요 설명 말씀 덕에 다들 역시 제가 큰".split()
+)
+# What begins so asks, whatever friendly words follow.
+_ASKING = frozenset("is are was were will".split())
+_COURTESY_WORD = re.compile(r"[\w'-]+")
+# The longest courtesy above: "how are you doing today".
+MOST_PHRASE_WORDS = 5
 _SYMBOLS_ONLY = re.compile(r"[\W_]+")
 _QUESTION_ONLY = re.compile(r"[\s?!.,…·。？！-]+")
 
@@ -75,7 +90,7 @@ def _greeting() -> re.Pattern[str]:
 
 @cache
 def _courtesies() -> re.Pattern[str]:
-    return _compiled(rf"(?:[\W_]*(?:{'|'.join(_COURTESIES)}){_END})+[\W_]*")
+    return _compiled("|".join(_COURTESIES))
 
 
 def is_greeting(tidied: str) -> bool:
@@ -89,7 +104,20 @@ def is_courtesy(tidied: str) -> bool:
         return False
     if _SYMBOLS_ONLY.fullmatch(tidied):
         return not is_mark(tidied)
-    return _courtesies().fullmatch(tidied) is not None
+    words = _COURTESY_WORD.findall(tidied)
+    if words[0] in _ASKING:
+        return False
+    # ends[i]: the first i words read as courtesies and words beside them; True where a courtesy is among them.
+    ends: dict[int, bool] = {0: False}
+    for start in range(len(words)):
+        if start not in ends:
+            continue
+        if words[start] in _BESIDE:
+            ends[start + 1] = ends[start] or ends.get(start + 1, False)
+        for stop in range(start + 1, min(start + MOST_PHRASE_WORDS, len(words)) + 1):
+            if _courtesies().fullmatch(" ".join(words[start:stop])):
+                ends[stop] = True
+    return ends.get(len(words), False)
 
 
 def is_mark(tidied: str) -> bool:
@@ -182,10 +210,13 @@ _ERRANDS = [
     rf"|(?:re-?)?ingest (?:my|our|this|these|all|the|{_PLACE})|re-?index(?: (?:my|our|this|the|all|everything|now).*)?[.!]*$"
     rf"|(?:back ?up|import|prune|delete|remove|open|tag|index|save|export|show|list|clean up) (?:(?:all )?(?:my|our|these|this|all|the) (?:\S+ ){{0,3}}?{_KB_NOUN}\b(?! in\b)|{_PLACE})"
     rf"|(?:add|put) .{{1,80}} (?:to|on) (?:my|our|the) (?:\S+ )?lists?\b|mark .{{1,80}} (?:as )?(?:done|complete|completed|finished)\b"
+    r"|(?:create|make|run|do|take) (?:a|the|another|one more) backup\b(?! (?:of|in|with|for|script|plan)\b)|(?:update|rebuild|refresh) (?:the|my) (?:search )?index[.!]*$"
+    r"|(?:tick|check) off .{1,80} (?:on|from|in) (?:my|the|our) (?:\S+ )?lists?\b"
     rf"|(?:run |execute |call )?[`'\"$ ]*kb (?:{_COMMANDS})\b)",
-    r"기억해 ?(?:줘|주세요|둬|두세요)|기억해[:.!]|(?:잊어|지워) ?(?:줘|버려|주세요)|메모해 ?(?:줘|둬|주세요)?|적어 ?(?:줘|둬|주세요|두세요)|알림 ?(?:설정|맞춰)",
+    r"기억해 ?(?:줘|주세요|둬|두세요)|기억해(?:[:.!]|$)|(?:잊어|지워) ?(?:줘|버려|주세요)|메모해 ?(?:줘|둬|주세요)?|적어 ?(?:줘|둬|주세요|두세요)|알림 ?(?:설정|맞춰)",
     r"(?:색인|인덱스|인덱싱|백업)(?:을|를)? ?(?:다시 ?)?(?:해 ?줘|해 ?주세요|만들어 ?줘|만들어 ?주세요|해라|하자)",
     r"(?:문서|파일|노트|메모|폴더|사실|목록|할 ?일|지식 ?베이스|답변|세션)(?:들)?(?:을|를|에|에서)? .{0,40}(?:추가|삭제|등록|수집|열어|넣어|정리|내보내)(?:해)? ?(?:줘|주세요|줄래|라)[.!?~\s]*$",
+    r"^할 ?일(?: 목록)?에 .{1,80}(?:추가|넣기)[.!\s]*$|\S+\.(?:md|txt|pdf|docx|html?) ?(?:파일)?(?:을|를)? ?열어 ?(?:줘|주세요)",
 ]
 
 
@@ -197,3 +228,16 @@ def _errands() -> re.Pattern[str]:
 def is_errand(tidied: str) -> bool:
     """True when kb itself is to do something: remember, ingest, open, back up, put on a list."""
     return _errands().search(tidied) is not None
+
+
+@cache
+def _self() -> re.Pattern[str]:
+    return _compiled(
+        r"\bwhat (?:can|do) you do\b|\b(?:who|what) are you\b|\bhow (?:do|can|should) i use (?:you|this tool|kb)\b|\bwhat is kb\b"
+        r"|(?:뭘|무엇을|뭐를|뭐) ?할 수 있|(?:너는?|넌|당신은?) (?:누구|뭐)|kb ?(?:사용법|쓰는 법)|(?:어떤|무슨) (?:기능|명령)"
+    )
+
+
+def is_about_kb(tidied: str) -> bool:
+    """True when the question is what kb is or can do."""
+    return _self().search(tidied) is not None

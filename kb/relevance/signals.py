@@ -11,7 +11,15 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Literal
 
-from kb.relevance.phrases import has_implicit_reference, is_courtesy, is_errand, is_greeting, is_urgent, tidy
+from kb.relevance.phrases import (
+    has_implicit_reference,
+    is_about_kb,
+    is_courtesy,
+    is_errand,
+    is_greeting,
+    is_urgent,
+    tidy,
+)
 from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, SignalValue, Situation
 from kb.text import STOP_WORDS
 
@@ -44,12 +52,13 @@ _KOREAN_TOOL_WORDS = (
 _FILLERS = frozenset(
     "more explain tell continue huh go again else really mean means please help elaborate detail details example examples"
     " thing things stuff something anything everything one ones just now ok okay not say said happened happens work works"
-    " what's that's it's why's how's further also too yes no hmm um uh eh".split()
+    " what's that's it's why's how's further also too yes no hmm um uh eh"
+    " don't doesn't didn't isn't can't won't couldn't first second third last next previous other same".split()
 )
 _KOREAN_FILLERS = frozenset(
     "왜 왜요 왜죠 왜지 뭐 뭐야 뭐죠 뭔데 뭔가요 뭐예요 무엇 그거 그것 그건 그게 그걸 이거 이건 이게 이것 저거 저건 어떻게 어떻게요 어떤"
     " 언제 어디 누구 더 계속 설명해줘 설명해 설명 설명해주세요 자세히 알려줘 알려주세요 말해줘 다시 좀 그럼 그러면 그래서 그런데 근데 그리고 예를 들어줘"
-    " 무슨 말이야 뜻이야 뜻이에요 소리야 해줘 주세요 줘 도와줘 도와주세요 예시 그다음 다음 다음은 또 더요 그렇다면 아무거나 궁금해요".split()
+    " 무슨 말이야 뜻이야 뜻이에요 소리야 해줘 주세요 줘 도와줘 도와주세요 예시 그다음 다음 다음은 또 더요 그렇다면 아무거나 궁금해요 그런가요 그런가 그래요 그렇죠 첫 번째 두 세 마지막 안 돼요 안돼요 안돼".split()
 )
 _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
@@ -84,7 +93,7 @@ class Signals:
     information_density    distinct words / words, in [0, 1]; 0 without a word
     implicit_reference     leans on something said before
     context_warmth         in [0, 1]: a third each for turns, gists and news
-    tool_relevance_score   in [0, 1]: the share of content words that are about kb itself, 1 for an errand
+    tool_relevance_score   in [0, 1]: the share of content words about kb, 1 for an errand and for "what can you do?"
     intent_needs_tools     kb itself is to do something
     urgency                "high" or "normal"
     """
@@ -153,7 +162,7 @@ def compute_signals(
         working_memory_turns=conversation.turns,
         gist_count=conversation.gist_count,
         fact_count=conversation.fact_count,
-        tool_relevance_score=1.0 if errand else _tool_share(content),
+        tool_relevance_score=1.0 if errand or (not courtesies and is_about_kb(tidied)) else _tool_share(content),
         intent_needs_tools=errand,
         urgency="high" if not courtesies and is_urgent(tidied) else "normal",
         returning_from_silence=silence is not None and silence >= returning_after_seconds,
@@ -208,7 +217,7 @@ MODE_RULES: tuple[tuple[str, str, Callable[[Signals], bool]], ...] = (
     (
         "CLARIFY",
         "nothing to search for, and nothing said before to refer to",
-        lambda s: s.content_word_count == 0 and s.working_memory_turns == 0,
+        lambda s: s.content_word_count == 0 and s.working_memory_turns == 0 and s.tool_relevance_score == 0,
     ),
     ("RESPOND", "a question", lambda s: True),
 )

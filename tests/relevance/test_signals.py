@@ -32,11 +32,16 @@ COURTESIES = """Hey! | hi there | thanks! | thank you so much | thx | ok | Okay,
 perfect 👍 | 👍 | 🙏🙏 | bye | see you later | good night | thanks for your help | that's all | no problem | never mind | how are you? | yes | nope
 hello! how are you doing today? | lol | that works now, thanks a lot | ok bye | what's up? | :) | ^^ | you're welcome | good job | that's perfect
 안녕하세요! | 고마워 | 고맙습니다! | 감사합니다~ | 네, 감사합니다 | 넵 | 알겠습니다 | 알겠어요, 고마워요 | 이해했습니다 | 좋아요 | 오키 | ㅇㅋ | ㄱㅅ | ㅋㅋㅋ
+Morning! | Cheers mate | Awesome, thanks a ton | Perfect, exactly what I needed | that was helpful | Yes please | Talk to you later | interesting
+thanks for clarifying | have a nice evening | good luck | I agree | glad to hear that | congrats! | 완전 이해했어요 | 좋은 설명 감사합니다 | 잘자 | 축하해요
+Sorry, my mistake | sounds great | I appreciate your help | 좋은 하루 되세요 | 다음에 또 봐요 | 잘했어 | 고마워요 덕분에 해결됐어요 | 대단하네요 | 굿굿
 수고하세요 | 안녕히 계세요 | 잘 가 | 내일 봐요 | 잘 자 | 정말 감사합니다 | 도움이 됐어요 | 아니요 괜찮습니다 | 그렇군요 | 네네 | 완벽해요! | 반가워요 | 잘 지내셨어요?"""
 NO_COURTESIES = """hi, what is ownership? | thanks, but why does it fail? | ok google | ownership | what is a great circle | how are vectors stored?
 good practices | see also | right join | no such file | all reduce | cool down period | sure thing protocol | hello world | nice value of a process
 good morning, open the mirror log | ? | ... | | yes but which version | the answer | again how does the borrow checker work | kb status codes
-안녕하세요 질문 있어요 소유권이 뭐죠 | 네이버 | 네트워크 | 예외 처리 | 좋은 아침을 뜻하는 말 | 감사 로그 | 감사 보고서 | 이해관계자 | 확인 절차 | 바이트 | 하이네"""
+안녕하세요 질문 있어요 소유권이 뭐죠 | 네이버 | 네트워크 | 예외 처리 | is this a good idea | the answer is no such thing | very much | that one | and? | really | was it good | have a look at the mirror | 하루 | 좋은 하루를 보내는 방법
+thank you letter template | good first issues | will it work right | agreed price | deal with errors | 좋은 관측 조건 | 고마운 사람들 | 완벽한 해시 | 내일 날씨
+more time for help | kb | the help | good information retrieval | right answers in Python | 좋은 아침을 뜻하는 말 | 감사 로그 | 감사 보고서 | 이해관계자 | 확인 절차 | 바이트 | 하이네"""
 
 REFERENCES = """you said it was fast | what about Windows? | and for Windows? | as we discussed | last time you mentioned Tantivy | why not? | is that safe?
 do you remember the mirror? | does it work on Linux? | how about the second one | tell me more | the previous answer | so how do I clean it? | what are those?
@@ -55,10 +60,11 @@ right now in Rust editions | urgent data flag | how do I hurry a future? | is th
 ERRANDS = """remember that the mirror is cleaned on Mondays | please remember my name is Kim | forget fact 3 | ingest ~/notes | reindex | kb status
 can you open docs/guide.md | delete my notes about mirrors | back up the knowledge base | remind me to clean it | add milk to my shopping list
 run `kb doctor` | hey kb, remember: 42 | list my facts | mark cleaning the mirror as done | export all my notes | take a note
+create a backup | run a backup now. | update the index | tick off milk on my list | README.md 열어줘 | 할 일 목록에 보고서 작성 추가 | 이름은 민수야 기억해
 기억해 줘: 거울은 월요일 | 내 생일은 3월이라고 기억해줘 | 사실 3번 잊어줘 | 색인을 다시 만들어줘 | 백업해 주세요 | 이 문서를 열어줘 | 할 일에 우유 사기 추가해줘"""
 NO_ERRANDS = """how do I remember a password? | remember when we spoke? | open a file in Python | delete files older than a week | list the differences | backup strategies
 import statement in Python | note taking apps | forget gate in LSTM | add an index to a table | index maintenance | kb is short for kilobyte
-show the advantages of RRF | remove an element from a list | tag retrieval | ingest pipelines | how does kb ingest work? | list files in a folder in bash
+show the advantages of RRF | remove an element from a list | tag retrieval | ingest pipelines | create a backup script | update the index of an array | make the backup plan | how does kb ingest work? | list files in a folder in bash
 기억 장치란? | 백업 전략은 무엇인가요? | 색인 구조 | 파일을 여는 방법 | 문서를 삭제하면 어떻게 되나요? | 파이썬에서 리스트에 원소를 추가하는 법 | 잊어버리기 곡선"""
 
 
@@ -109,6 +115,11 @@ def test_errands(prompt: str, wanted: bool) -> None:
         ("거울은 둥글다고 기억해줘", NEW, "ACT"),
         ("what about it?", NEW, "CLARIFY"),
         ("what about it?", WARM, "RESPOND"),
+        ("it doesn't work", NEW, "CLARIFY"),
+        ("the second one", NEW, "CLARIFY"),
+        ("왜 그런가요?", NEW, "CLARIFY"),
+        ("what can you do?", NEW, "RESPOND"),
+        ("무엇을 할 수 있어?", NEW, "RESPOND"),
         ("why?", NEW, "CLARIFY"),
         ("???", NEW, "CLARIFY"),
         ("그건 왜?", NEW, "CLARIFY"),
