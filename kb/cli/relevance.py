@@ -71,13 +71,12 @@ def _open_rules(invocation: Invocation, named: str | None) -> Rules:
     """The configured rules; those that a flag names must be there and be readable."""
     from pathlib import Path
 
-    from kb.relevance.read_rules import open_rules, read_rules
+    from kb.relevance.read_rules import configured_rules, read_rules
 
     config = invocation.config()
     if named is not None:
         return read_rules(Path(named).expanduser())
-    path = Path(config.relevance.rules) if config.relevance.rules else None
-    return open_rules(path, enabled=config.relevance.enabled)
+    return configured_rules(config.relevance)
 
 
 def _situation(

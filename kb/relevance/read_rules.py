@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from kb.config import RelevanceConfig
 from kb.errors import ConfigInvalid, IoError, NotFound, RulesInvalid
 from kb.relevance.positions import Places
 from kb.relevance.rules import Rules
@@ -33,6 +34,11 @@ def _default_tables() -> Tables:
     tables, _, faults = check_tables(_parse(DEFAULTS.read_text(encoding="utf-8"), is_json=False), nodes=None)
     assert not faults, faults
     return tables
+
+
+def configured_rules(config: RelevanceConfig) -> Rules:
+    """The rules that the configuration asks for; see `open_rules`."""
+    return open_rules(Path(config.rules).expanduser() if config.rules else None, enabled=config.enabled)
 
 
 def open_rules(path: Path | None, *, enabled: bool = True) -> Rules:

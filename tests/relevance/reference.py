@@ -115,3 +115,27 @@ def reference_map(mode: str, signals: S, urgent: bool, returning: bool, budget: 
             included = included | {node}
     included = close(close(included) | forced)
     return {n: n in included for n in TABLE}
+
+
+def original_nodes(mode: str, signals: S, urgent: bool, returning: bool, budget: int) -> set[str]:
+    """What the original includes, as section C.3 describes it: act_history unknown, no rule for short greetings, recovery
+    of everything at once, no closure after safety, nothing for an unknown mode."""
+    nodes = set(TABLE) - {"act_history"}
+    included = {n for n in nodes if mode in MODES and TABLE[n][1 + MODES.index(mode)]}
+    rules = [rule for rule in EXCLUSIONS if (rule[0], rule[2]) != ("episodic_memory", [GREETING, SHORT])]
+    holding = [(n, strength) for n, strength, tests in rules if n in included and all(t(signals) for t in tests)]
+    hard = {n for n, strength in holding if strength == "hard"}
+    soft = {n for n, _ in holding} - hard
+    included -= hard | soft
+    if urgent:
+        included |= {"working_memory", "world_state", "facts"}
+    if budget - tokens(included) > 1500:
+        included |= soft & set(PRIORITY)
+    included = close(included)
+    if returning:
+        included |= {"identity_context", "warm_return_hint", "user_traits"}
+    if below("context_warmth", 0.3)(signals):
+        included |= {"identity_context"}
+    if at_least("working_memory_turns", 1)(signals):
+        included |= {"working_memory"}
+    return included
