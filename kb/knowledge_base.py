@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 Notify = Callable[[str], None]
 # A reader may find the index gone that its stamp named, because a writer replaced it in between.
 OPEN_ATTEMPTS = 3
+# Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
+SENTENCES_KEPT = 2048
 
 
 def ignore(message: str) -> None:
@@ -63,6 +65,9 @@ class KnowledgeBase:
         self._vector: tuple[str, VectorIndex] | None = None
         self._encoder: Encoder | None = None
         self._model: LanguageModel | None = None
+        self._last_query: tuple[str, FloatVector] | None = None
+        self._sentences: dict[str, FloatVector] = {}
+        self._told: set[str] = set()
 
     def close(self) -> None:
         """Give back the store's connection."""
@@ -73,6 +78,12 @@ class KnowledgeBase:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def notify_once(self, message: str) -> None:
+        """Tell the user something that holds for every question, the first time only."""
+        if message not in self._told:
+            self._told.add(message)
+            self.notify(message)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -221,7 +232,26 @@ class KnowledgeBase:
                 + (" with other weights" if model_id == encoder.model_id else ""),
                 fix=f"run kb ingest again to re-embed, or set embedding.model = '{model_id}'",
             )
-        return encoder.encode_query(text)
+        if self._last_query is None or self._last_query[0] != text:
+            self._last_query = text, encoder.encode_query(text)
+        return self._last_query[1]
+
+    def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
+        """Vectors of short texts, (n, d) float32; those of the question at hand are kept: the gate and the model share them."""
+        import numpy as np
+
+        new = list(dict.fromkeys(text for text in texts if text not in self._sentences))
+        if len(self._sentences) + len(new) > SENTENCES_KEPT:
+            self._sentences.clear()
+            new = list(dict.fromkeys(texts))
+        if new or not texts:
+            vectors = self.encoder().encode_sentences(new)
+            self._sentences.update(zip(new, vectors, strict=True))
+        return np.stack([self._sentences[text] for text in texts]) if texts else vectors
+
+    def forget_sentences(self) -> None:
+        """Drop the sentence vectors that are kept: for who measures what they cost."""
+        self._sentences.clear()
 
     def stored_vectors(self, chunk_ids: Iterable[int]) -> dict[int, FloatVector]:
         """Stored vectors by chunk_id, each (d,) float32; a chunk without one is left out."""
@@ -248,6 +278,7 @@ class KnowledgeBase:
 
     def _encode_sentences(self) -> Callable[..., FloatMatrix] | None:
         try:
-            return self.encoder().encode_sentences
+            self.encoder()
         except KbError:
             return None
+        return self.encode_sentences

@@ -77,8 +77,7 @@ def analyze(text: str) -> list[str]:
     ['소유', '유권', '권이', '이란']
     """
     terms: list[str] = []
-    words = _ASCII_WORD.findall(text) if text.isascii() else _words().findall(unicodedata.normalize("NFKC", text))
-    for word in words:
+    for word in find_words(text):
         found = _known_words.get(word)
         if found is None:
             found = tuple(_word_terms(word))
@@ -97,6 +96,15 @@ def analyze_query(text: str) -> list[str]:
 @cache
 def _stop_terms() -> frozenset[str]:
     return STOP_WORDS | frozenset(_stemmer().stemWords(list(STOP_WORDS)))
+
+
+def find_words(text: str) -> list[str]:
+    """The words of a text as `analyze` meets them, in order, NFKC applied.
+
+    >>> find_words("What is parse_config in FastAPI에서?")
+    ['What', 'is', 'parse_config', 'in', 'FastAPI에서']
+    """
+    return _ASCII_WORD.findall(text) if text.isascii() else _words().findall(unicodedata.normalize("NFKC", text))
 
 
 def _word_terms(word: str) -> list[str]:

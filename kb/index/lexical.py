@@ -43,6 +43,12 @@ class LexicalIndex(Protocol):
     def best_possible(self, terms: Sequence[str]) -> float:
         """The BM25 that no text could pass for these terms: of each its idf, as if it filled the text; 0 without a term."""
 
+    def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """How many chunks hold each term, in the field that holds it most often; 0 for one that none does."""
+
+    def count(self) -> int:
+        """How many chunks there are."""
+
 
 def build_lexical_index(
     path: Path, rows: Iterable[tuple[int, int, str, str, str]], revision: int, state: str
@@ -132,6 +138,15 @@ class TantivyIndex:
         count = self._searcher.num_docs
         holding = {term: self._searcher.doc_freq("text", term) for term in set(terms)}
         return (K1 + 1) * sum(math.log1p((count - n + 0.5) / (n + 0.5)) for n in (holding[t] for t in terms))
+
+    def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+        """See LexicalIndex.document_frequencies."""
+        found = self._searcher.doc_freq
+        return {term: max(int(found(field, term)) for field in self._weights) for term in terms}
+
+    def count(self) -> int:
+        """See LexicalIndex.count."""
+        return int(self._searcher.num_docs)
 
     def _query(self, terms: Sequence[str], documents: Sequence[int] | None) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._schema

@@ -169,10 +169,7 @@ class ExtractiveModel:
         """
         if self._encode is None:
             return [0.0] * len(sentences)
-        # The headings say what "it" is in a sentence that stands alone.
-        texts = [
-            f"{sentence.heading}: {sentence.text}" if sentence.heading else sentence.text for sentence in sentences
-        ]
+        texts = [sentence.under_heading() for sentence in sentences]
         vectors = self._encode([question, *EVERYDAY, *texts])
         cosines = [float(cosine) for cosine in vectors[1:] @ vectors[0]]
         chance = max(0.0, *cosines[: len(EVERYDAY)])

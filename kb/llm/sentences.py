@@ -60,6 +60,10 @@ class Sentence:
     heading: str
     kind: UnitKind = "prose"
 
+    def under_heading(self) -> str:
+        """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
     def is_question(self) -> bool:
         """True when the sentence asks instead of telling."""
         return self.text.rstrip("\"'”’)*_` ").endswith(("?", "？"))

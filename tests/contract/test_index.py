@@ -55,6 +55,16 @@ class LuceneBM25(BM25Okapi):
             self.idf[word] = float(np.log(1 + (self.corpus_size - count + 0.5) / (count + 0.5)))
 
 
+def test_document_frequencies_equal_counting(tmp_path: Path) -> None:
+    """The field that holds a term most often counts; a term that no chunk holds is there with 0."""
+    rows = [(n, n, "Vafen", "rabat", text) for n, text in enumerate(texts(60), start=1)]
+    index = lexical_index(tmp_path, rows)
+    terms = [*analyze(" ".join(WORDS[:12])), "vafen", "absent"]
+    counted = {term: max(sum(term in analyze(row[field]) for row in rows) for field in (2, 3, 4)) for term in terms}
+    assert index.document_frequencies(terms) == counted
+    assert (counted["vafen"], counted["absent"], index.count()) == (60, 0, 60)
+
+
 @pytest.mark.parametrize("query", ["rabat", "rabat tolen", "vafen mipim kegus", "lubat lubat sodor nifen"])
 def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
     """Fields of up to 39 terms: Tantivy keeps their lengths exactly, longer ones rounded."""
