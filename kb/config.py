@@ -83,6 +83,9 @@ class RagConfig:
     k: int = key(10, "passages retrieved when -k is not given", low=1, high=1000)
     prompt_template_version: str = key("rag-v1", "the prompt's wording", choices=("rag-v1",))
     score_gate: float = key(0.02, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
+    evidence_gate: float = key(
+        0.15, "refuse when the evidence answers with a lower probability than this; 0 turns it off", low=0, high=1
+    )
     max_context_tokens: int = key(8000, "evidence packed into a prompt, in tokens at most", low=64, high=1_000_000)
 
 

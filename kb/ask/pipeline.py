@@ -1,5 +1,6 @@
 """A question → a cited answer or a refusal, stored either way: retrieve → gate → pack → prompt → generate → cite → persist.
 
+There are two gates before the model: on the best fused score, and, once packed, on what the evidence is worth.
 Single-threaded, in that order. Every way out returns the same complete record and writes its row.
 """
 
@@ -28,6 +29,8 @@ from kb.ask.records import (
     RefusalReason,
     Usage,
 )
+from kb.ask.weak_evidence import weak_evidence_lines
+from kb.ask.weigh import Verdict, weigh_evidence
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence, GenerateRequest, LanguageModel, ModelRef
@@ -52,6 +55,7 @@ class Progress:
     """What is known of an answer so far; `_finish` turns it into the record, whatever way it ended.
 
     ranked      the hits' chunks with their scores, best first
+    verdict     the evidence gate's, None until it was asked
     retrieval   what was retrieved, where that was long ago: the answer is replayed
     """
 
@@ -64,6 +68,7 @@ class Progress:
     model: ModelRef
     packed: list[PackedChunk] = field(default_factory=list)
     prompt: GenerateRequest | None = None
+    verdict: Verdict | None = None
     generated: generation.Generated = field(default_factory=generation.Generated)
     retrieval: AnswerRetrieval | None = None
 
@@ -80,7 +85,7 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
     tell = _safely(on_event, kb)
     progress = _retrieve(kb, request, began)
     tell(AnswerEvent(event="retrieval", hits=progress.response.hits))
-    refused = _gate(progress, kb.config.rag.score_gate)
+    refused = _gate(kb, progress)
     if refused:
         return _finish(kb, progress, grounded=False, reason=refused)
     model = kb.language_model()
@@ -124,7 +129,7 @@ def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, t
 def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
     if not request.question.strip():
         raise InvalidInput("the question is empty", fix="say what to ask, for example: kb ask 'Who owns a value?'")
-    query = SearchRequest(request.question, request.mode, request.k, request.filters, None, request.explain)
+    query = SearchRequest(request.question, request.mode, request.k, request.filters, None, explain=True)
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)
         chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
@@ -142,12 +147,20 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
     )
 
 
-def _gate(progress: Progress, score_gate: float) -> RefusalReason | None:
-    """Why the model is not even asked; None when it may be."""
+def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
+    """Why the model is not even asked, nor loaded; None when it may be."""
     hits = progress.response.hits
     if not hits:
         return "no_chunks"
-    return "score_gate" if hits[0].retrieval.fusion_score < score_gate else None
+    if hits[0].retrieval.fusion_score < kb.config.rag.score_gate:
+        return "score_gate"
+    # What a model with room enough would be given; one with less gets the best part of it.
+    evidence = pack_chunks(progress.ranked, kb.config.rag.max_context_tokens)
+    progress.verdict = weigh_evidence(kb, progress.request, progress.response, [p.chunk for p in evidence])
+    if progress.verdict.score.probability >= kb.config.rag.evidence_gate:
+        return None
+    progress.packed = evidence
+    return "weak_evidence"
 
 
 def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> None:
@@ -174,6 +187,8 @@ def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> N
 
 def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: RefusalReason | None) -> Answer:
     """Build the record, store it, return it."""
+    if progress.verdict is None and progress.ranked:  # refused before anything was packed: scored all the same
+        progress.verdict = weigh_evidence(kb, progress.request, progress.response, [c for c, _ in progress.ranked])
     text, citations = _shown(kb, progress, grounded, reason)
     generated, request, hits = progress.generated, progress.request, progress.response.hits
     answer = Answer(
@@ -192,6 +207,8 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
             k=request.k,
             score_gate=kb.config.rag.score_gate,
             top_score=hits[0].retrieval.fusion_score if hits else None,
+            evidence_gate=kb.config.rag.evidence_gate,
+            evidence_score=round(progress.verdict.score.probability, 4) if progress.verdict else None,
             chunks_returned=len(hits),
             chunks_used=len(progress.packed),
             corpus_revision=progress.response.index_revision,
@@ -229,6 +246,9 @@ def _shown(
     if reason == "score_gate":
         lines.append(template.near.format(gate=kb.config.rag.score_gate))
         lines += [f" · {hit.citation.uri} (score {hit.retrieval.fusion_score:.2f})" for hit in near]
+    if reason == "weak_evidence" and progress.verdict:
+        language = question_language(progress.request.question)
+        lines += weak_evidence_lines(progress.verdict, kb.config.rag.evidence_gate, language, near)
     return "\n".join(lines), tuple(AnswerCitation(marker=None, citation=hit.citation) for hit in near)
 
 
@@ -241,7 +261,8 @@ def _explain(progress: Progress) -> Explanation | None:
         )
         for p in progress.packed
     ]
-    return Explanation(trace=progress.response.trace, packed=tuple(views))
+    evidence = progress.verdict.view() if progress.verdict else None
+    return Explanation(trace=progress.response.trace, packed=tuple(views), evidence=evidence)
 
 
 def _milliseconds(began: float, moment: float | None) -> float | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from kb.ask.evidence import Signals
+from kb.ask.evidence_gate import Variant
 from kb.llm.protocol import ModelRef
 from kb.records import Chunk, Citation, Filters, Hit, SearchMode, SearchTrace
 
@@ -76,7 +78,8 @@ class AnswerRetrieval:
     """What was retrieved for an answer, and the gates it had to pass.
 
     top_score       fused score of the best hit, None without a hit
-    evidence_gate   threshold and score of the evidence gate; None while there is none
+    evidence_gate   threshold of the evidence gate, 0 when it is off
+    evidence_score  the probability it found that the evidence answers, None without a hit
     """
 
     mode: SearchMode
@@ -116,11 +119,28 @@ class PackedView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EvidenceView:
+    """The evidence gate's reasons as --explain shows them.
+
+    variant  which weights: fitted to the encoder, words alone, or unfitted (an encoder that there are none for)
+    weakest  the signal that costs most against an answered question's, None where none does
+    missing  what is asked about and stands in no packed passage
+    """
+
+    score: float
+    variant: Variant
+    weakest: str | None
+    missing: tuple[str, ...]
+    signals: Signals
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """What --explain adds: the retrieval trace and the packed passages."""
+    """What --explain adds: the retrieval trace, the packed passages, what the evidence gate saw in them."""
 
     trace: SearchTrace
     packed: tuple[PackedView, ...]
+    evidence: EvidenceView | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import sys
 
 from kb.ask.cite import has_refusal_phrase
-from kb.ask.records import Answer, AnswerEvent
+from kb.ask.evidence import NAMES
+from kb.ask.records import Answer, AnswerEvent, EvidenceView
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.text import split_sentences
@@ -25,6 +26,8 @@ REASONS = {
     "llm_stream_aborted": "the answer broke off",
     "llm_truncated": "the prompt or the answer was cut",
 }
+# Refused before any model was asked.
+NOT_ASKED = ("no_chunks", "score_gate", "weak_evidence")
 
 
 class AnswerPrinter:
@@ -91,7 +94,7 @@ class AnswerPrinter:
             self._print_explanation(answer)
 
     def _print_places(self, answer: Answer) -> None:
-        if not answer.citations or answer.refusal_reason == "score_gate":  # there the refusal's own text lists them
+        if not answer.citations or answer.refusal_reason in ("score_gate", "weak_evidence"):  # their text lists them
             return
         say()
         if not answer.grounded:
@@ -111,7 +114,7 @@ class AnswerPrinter:
         )
         used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
         parts = [
-            harmless_line(answer.model.id) if answer.retrieval.chunks_used else "no model asked",
+            "no model asked" if answer.refusal_reason in NOT_ASKED else harmless_line(answer.model.id),
             answer.prompt_template_version,
             used,
             f"{answer.usage.latency_ms:.0f} ms",
@@ -121,12 +124,25 @@ class AnswerPrinter:
     def _print_explanation(self, answer: Answer) -> None:
         if answer.explanation is None:
             return
-        gates = f"score gate {answer.retrieval.score_gate}, top score {answer.retrieval.top_score}"
+        gates = (
+            f"score gate {answer.retrieval.score_gate}, top score {answer.retrieval.top_score}"
+            f" · evidence gate {answer.retrieval.evidence_gate}, evidence {answer.retrieval.evidence_score}"
+        )
         say(styled(f"\n{gates} · trace {answer.trace_id}", "dim"))
+        if answer.explanation.evidence:
+            self._print_evidence(answer.explanation.evidence)
         print_trace(answer.explanation.trace)
         for packed in answer.explanation.packed:
             say(styled(f"[#{packed.marker}] {harmless_line(packed.citation.uri)} score {packed.score:.3f}", "bold"))
             say(harmless(packed.text))
+
+    def _print_evidence(self, evidence: EvidenceView) -> None:
+        signals = [(name, getattr(evidence.signals, name)) for name in NAMES]
+        shown = "  ".join(f"{name} {value:.2f}" for name, value in signals if value is not None)
+        say(styled(f"evidence ({evidence.variant}): {shown}", "dim"))
+        missing = ", ".join(harmless_line(word) for word in evidence.missing)
+        if missing:
+            say(styled(f"in no packed passage: {missing}", "dim"))
 
 
 def _has_first_sentence(text: str) -> bool:

@@ -46,7 +46,7 @@ COLUMNS = (
 ).split()
 # What is known of every answer, whatever way it ended.
 ALWAYS = set(COLUMNS) - set(
-    "refusal_reason model_digest embedding_model_id embedding_dimensions prompt_sha256 top_score evidence_gate "
+    "refusal_reason model_digest embedding_model_id embedding_dimensions prompt_sha256 top_score "
     "evidence_score packed_chunks_json prompt_tokens completion_tokens first_token_ms temperature seed finish_reason "
     "session_id verification_json prompt_truncated prompt_json replay_of".split()
 )
@@ -279,15 +279,13 @@ def test_row_on_all_paths(opened: Open) -> None:
         assert {name for name in ALWAYS if row[name] is None} == set()
         assert len(json.loads(row["packed_json"])) == row["chunks_used"]
     full = rows[0]
-    unknown = {
+    assert {name for name in COLUMNS if full[name] is None} == {
         "refusal_reason",
-        "evidence_gate",
-        "evidence_score",
         "verification_json",
         "prompt_truncated",
         "replay_of",
     }
-    assert {name for name in COLUMNS if full[name] is None} == unknown
+    assert [row["evidence_score"] is None for row in rows] == [False, True, False, False, False, False]
     assert (full["temperature"], full["seed"], full["session_id"]) == (0.0, 3, "s")
     assert (full["model_id"], full["model_provider"], full["model_digest"]) == ("scripted-v1", PROVIDER, "0" * 64)
     assert set(json.loads(full["packed_json"])[0]) >= {"chunk_id", "text_hash", "score", "start", "end"}

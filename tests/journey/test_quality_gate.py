@@ -43,7 +43,7 @@ SEARCH_GATES = {
 # Cited lines are exact or they are wrong.
 ANSWER_GATES = (
     *("exact_lines>=1", "citation_coverage>=0.95", "must_contain>=0.46", "must_not_contain>=0.8"),
-    *("false_refusal<=0.15", "refusal_recall>=0.12"),
+    *("false_refusal<=0.15", "refusal_recall>=0.25", "refusal_f1>=0.4"),
 )
 
 

@@ -1,0 +1,185 @@
+"""Questions whose answerability is known → cases for the evidence gate, and the throw-away homes they are asked of.
+
+Kinds: `answerable`; `same topic` (ClapNQ's unanswerable questions, judged against one passage each, which is in the
+corpus); `wrong corpus` (a question asked of another corpus); `near miss` (a name or number of an answerable question
+swapped); `gold removed` (the answering passage taken out of both retrievers' lists: labels are noisy, another passage
+may answer). Groups tie what shares a gold document: folds are cut between groups. Knows no signal.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+
+import yaml
+
+from kb.ask.question import units_of
+from kb.config import Config, cache_folder
+from kb.eval.collections import CollectionDocument, load_spans
+from kb.eval.suite import load_suite
+from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_folder
+from kb.knowledge_base import KnowledgeBase
+
+ROOT = Path(__file__).resolve().parents[1]
+KOREAN = Path(__file__).with_name("gate_korean.yaml")
+# A corpus with fewer names lends none for swapping.
+FEWEST_NAMES = 20
+ANSWERABLE, SAME_TOPIC, WRONG, NEAR, REMOVED = "answerable", "same topic", "wrong corpus", "near miss", "gold removed"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One question asked of one home.
+
+    home   name of the home
+    set    where the question comes from; home and set differ for a wrong corpus
+    group  what shares a gold document
+    gold   path, start, end (characters) of what answers it, end -1 for the whole document; () when unknown
+    """
+
+    question: str
+    home: str
+    set: str
+    kind: str
+    group: str
+    gold: tuple[tuple[str, int, int], ...] = ()
+
+    @property
+    def is_answerable(self) -> bool:
+        return self.kind == ANSWERABLE
+
+
+def open_homes(data: Path) -> dict[str, KnowledgeBase]:
+    """Every corpus in a home of its own, cached by content."""
+    homes = {}
+    for name in ("clapnq", "cranfield"):
+        path = data / name / "corpus.jsonl"
+        rows = [json.loads(line) for line in path.open(encoding="utf-8")]
+        texts = [CollectionDocument(r["_id"], r.get("title") or "", r["text"]) for r in rows if r["text"].strip()]
+        homes[name] = _home(name, sha256(path.read_bytes()).hexdigest(), fill_from_documents(texts, _ignore))
+    for file in sorted((data / "chunking-eval" / "corpora").glob("*.md")):
+        text = CollectionDocument(file.name, file.stem, file.read_text(encoding="utf-8"))
+        content = sha256(file.read_bytes()).hexdigest()
+        homes[file.stem] = _home(file.stem, content, fill_from_documents([text], _ignore))
+    for name, folder in (
+        ("fastapi-ko", data / "fastapi-docs-en-ko/docs/ko"),
+        ("fastapi-en", data / "fastapi-docs-en-ko/docs/en"),
+        ("rust-book", data / "rust-book/src"),
+        ("fixtures", ROOT / "fixtures/corpus"),
+    ):
+        files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
+        parts = (part for f in files for part in (str(f.relative_to(folder)).encode(), f.read_bytes()))
+        homes[name] = _home(name, sha256(b"\0".join(parts)).hexdigest(), fill_from_folder(folder, _ignore))
+    return homes
+
+
+def _home(name: str, content: str, fill: object) -> KnowledgeBase:
+    return collection_home(cache_folder(os.environ), Config(), f"gate-{name}", content, fill, print)  # type: ignore[arg-type]
+
+
+def _ignore(event: object) -> None:
+    pass
+
+
+def load_cases(data: Path, homes: dict[str, KnowledgeBase]) -> list[Case]:
+    """All cases, in a fixed order."""
+    asked = [*_clapnq(data), *_spans(data), *_cranfield(data)]
+    answerable = [case for case in asked if case.is_answerable]
+    others = [name for name in homes if name != "fixtures"]
+    wrong = []
+    for case in answerable:
+        # The two collections of scientific abstracts, and of encyclopedia articles, might answer for each other.
+        alike = {"clapnq": "wikitexts", "wikitexts": "clapnq"}.get(case.home)
+        choice = [name for name in others if name not in (case.home, alike)]
+        home = choice[int(_digest(case.question), 16) % len(choice)]
+        wrong.append(replace(case, home=home, kind=WRONG, gold=()))
+    questions = [case for case in answerable if case.set != "cranfield"]
+    removed = [replace(case, kind=REMOVED) for case in questions]
+    pools = {name: found for name in others if len(found := _names(homes[name])) >= FEWEST_NAMES}
+    near = [swapped for case in questions if (swapped := _swap(case, homes, pools))]
+    return [*asked, *wrong, *removed, *near, *_korean(), *_fixtures()]
+
+
+def _clapnq(data: Path) -> Iterator[Case]:
+    for line in (data / "clapnq/queries.jsonl").open(encoding="utf-8"):
+        row = json.loads(line)
+        kind = ANSWERABLE if row["answerable"] else SAME_TOPIC
+        gold = tuple((passage, 0, -1) for passage in row["passage"])
+        yield Case(row["text"], "clapnq", "clapnq", kind, f"clapnq/{row['passage'][0]}", gold)
+
+
+def _spans(data: Path) -> Iterator[Case]:
+    for q in load_spans(data / "chunking-eval"):
+        gold = tuple((f"{q.corpus}.md", start, end) for start, end in q.spans)
+        # A stretch of 5,000 characters is what folds are cut between: the texts are single long documents.
+        yield Case(q.text, q.corpus, q.corpus, ANSWERABLE, f"{q.corpus}/{q.spans[0][0] // 5000}", gold)
+
+
+def _cranfield(data: Path) -> Iterator[Case]:
+    best: dict[str, tuple[int, str]] = {}
+    for line in (data / "cranfield/qrels/test.tsv").read_text().splitlines():
+        query, document, grade = line.split("\t")
+        if grade.lstrip("-").isdigit() and int(grade) > 0:
+            best[query] = max(best.get(query, (0, "")), (int(grade), document))
+    for line in (data / "cranfield/queries.jsonl").open(encoding="utf-8"):
+        row = json.loads(line)
+        if str(row["_id"]) in best:
+            group = f"cranfield/{best[str(row['_id'])][1]}"
+            yield Case(row["text"], "cranfield", "cranfield", ANSWERABLE, group)
+
+
+def _korean() -> Iterator[Case]:
+    for entry in yaml.safe_load(KOREAN.read_text(encoding="utf-8")) if KOREAN.exists() else ():
+        yield Case(entry["question"], entry["home"], "korean", entry["kind"], f"{entry['home']}/{entry['document']}")
+
+
+def _fixtures() -> Iterator[Case]:
+    for query in load_suite(ROOT / "fixtures/suites/corpus.yaml").queries:
+        name = f"fixtures-{query.slices.get('lang', '')}"
+        kind = ANSWERABLE if query.answerable else NEAR
+        yield Case(query.text, "fixtures", name, kind, f"fixtures/{query.group or query.id}")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode()).hexdigest()
+
+
+def _names(kb: KnowledgeBase) -> list[str]:
+    """Capitalised words inside sentences that a corpus holds twice or more, in order."""
+    seen = Counter[str]()
+    for (text,) in kb.connection.execute("SELECT text FROM chunks"):
+        seen.update(re.findall(r"(?<=[a-z,] )[A-Z][a-z]{3,}", text))
+    return sorted(name for name, n in seen.items() if n >= 2)
+
+
+def _swap(case: Case, homes: dict[str, KnowledgeBase], pools: dict[str, list[str]]) -> Case | None:
+    """The question with its rarest name or a number swapped: half by a name of the corpus, half by a foreign one."""
+    connection = homes[case.home].connection
+    paths = [path for path, _, _ in case.gold]
+    rows = connection.execute(
+        f"SELECT text FROM chunks JOIN documents USING (doc_id) WHERE path IN ({','.join('?' * len(paths))})", paths
+    )
+    gold = " ".join(text for (text,) in rows)
+    number = int(_digest(case.question), 16)
+    for unit in units_of(case.question):
+        word = unit.text
+        if unit.kind == "number":
+            other = str(int(re.sub(r"\D", "", word) or 0) + 3 + number % 17)
+        elif len(word) > 3 and re.search(rf"(?<=[a-z,] ){re.escape(word.capitalize())}\b", gold):
+            own = number % 2 and case.home in pools
+            pool = pools[case.home if own else sorted(pools)[number // 2 % len(pools)]]
+            other = pool[number % len(pool)]
+            if other in gold:
+                continue
+            other = other if word[0].isupper() else other.lower()
+        else:
+            continue
+        if other.lower() != word.lower():
+            return replace(case, kind=NEAR, question=re.sub(rf"\b{re.escape(word)}\b", other, case.question))
+    return None

@@ -1,0 +1,161 @@
+"""The evidence gate through the command line, on the fixture corpus: what it refuses, what it lets pass, what it says."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kb.ask.pipeline import ask
+from kb.ask.records import AskRequest
+from kb.config import Config, LlmConfig, RagConfig
+from kb.knowledge_base import open_knowledge_base
+from kb.llm.registry import PROVIDERS
+from tests.journey.conftest import Call
+from tests.journey.scripted_model import PROVIDER, says
+
+FOREIGN = (
+    "Which treaty ended the Thirty Years War in Westphalia?",
+    "How do I roast a duck with orange sauce?",
+    "Who discovered penicillin and in which year?",
+)
+FOREIGN_KOREAN = ("조선 시대의 과거 시험은 몇 년마다 열렸나요?", "당뇨병 환자가 피해야 할 음식은 무엇인가요?")
+ANSWERED = (
+    "How often must Marigold's mirror be cleaned?",
+    "At what wind speed must Marigold's dome close?",
+    "Kestrel 46",
+    "마리골드 거울은 며칠마다 청소해야 하나요?",
+    "두 관측소는 언제 자매결연을 맺었습니까?",
+    "오류 코드 E-133은 무슨 뜻인가요?",
+)
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "vector"])
+@pytest.mark.parametrize("question", FOREIGN[:2])
+def test_a_question_of_another_corpus_is_refused_before_a_model_is_asked(
+    kb: Call, corpus_home: Path, question: str, mode: str
+) -> None:
+    """E7: a gate on fused scores alone lets it pass, the best one being .5 at least."""
+    result = kb("ask", question, "--mode", mode, "--json", home=corpus_home)
+    answer = result.json()
+    assert (result.code, answer["grounded"], answer["refusal_reason"]) == (1, False, "weak_evidence")
+    retrieval = answer["retrieval"]
+    assert retrieval["top_score"] >= retrieval["score_gate"]
+    assert retrieval["evidence_score"] < retrieval["evidence_gate"] == RagConfig().evidence_gate
+    assert retrieval["chunks_used"] > 0
+    assert answer["usage"]["completion_tokens"] is None
+    assert all(cited["marker"] is None and cited["citation"]["path"] for cited in answer["citations"])
+
+
+@pytest.mark.parametrize("question", [*FOREIGN, *FOREIGN_KOREAN])
+def test_by_words_alone_as_well(kb: Call, corpus_home: Path, question: str) -> None:
+    answer = kb("ask", question, "--mode", "lexical", "--json", home=corpus_home).json()
+    assert answer["refusal_reason"] in ("weak_evidence", "no_chunks")
+
+
+@pytest.mark.parametrize("question", ANSWERED)
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+def test_what_the_corpus_answers_passes(kb: Call, corpus_home: Path, question: str, mode: str) -> None:
+    result = kb("ask", question, "--mode", mode, "--json", home=corpus_home)
+    retrieval = result.json()["retrieval"]
+    assert result.code == 0
+    assert retrieval["evidence_score"] >= retrieval["evidence_gate"]
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        (
+            "What is the price of zircon in Lisbon?",
+            ["No passage mentions ", "'zircon'", "Nearest places (evidence 0."],
+        ),
+        ("세종대왕은 언제 태어났습니까?", ["찾은 글 어디에도 ", "'세종대왕'", "가까운 후보 (근거 점수 0."]),
+    ],
+)
+def test_the_refusal_says_what_is_missing_and_where_it_looked(
+    kb: Call, corpus_home: Path, question: str, wanted: list[str]
+) -> None:
+    result = kb("ask", question, home=corpus_home)
+    assert result.code == 1
+    for words in wanted:
+        assert words in result.out
+    assert re.search(r"^ · \S.*#L\d+(-L\d+)?$", result.out, re.M)
+    assert result.out.count("#L") <= 3  # listed once
+    assert "weak_evidence" in result.out
+    assert "no model asked" in result.out
+
+
+def test_explain_shows_the_signals(kb: Call, corpus_home: Path) -> None:
+    shown = kb("ask", FOREIGN[0], "--explain", home=corpus_home).out
+    assert re.search(r"evidence gate 0\.\d+, evidence 0\.\d+", shown)
+    assert re.search(r"evidence \(fitted\): cosine 0\.\d\d  sentence_cosine 0\.\d\d", shown)
+    assert "in no packed passage: " in shown
+    evidence = kb("ask", FOREIGN[0], "--explain", "--json", home=corpus_home).json()["explanation"]["evidence"]
+    assert evidence["variant"] == "fitted"
+    assert 0 <= evidence["signals"]["cosine"] <= 1
+    assert kb("ask", FOREIGN[0], "--json", home=corpus_home).json().get("explanation") is None
+
+
+def test_zero_turns_it_off(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_RAG__EVIDENCE_GATE", "0")
+    answer = kb("ask", FOREIGN[0], "--json", home=corpus_home).json()
+    assert answer["refusal_reason"] != "weak_evidence"
+    assert answer["retrieval"]["evidence_gate"] == 0
+    assert answer["retrieval"]["evidence_score"] is not None
+
+
+def scripted(monkeypatch: pytest.MonkeyPatch, **rag: Any) -> tuple[Config, Any]:
+    model = says("Yes [#1].")
+    monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode: model)
+    return Config(rag=RagConfig(**rag), llm=LlmConfig(provider=PROVIDER)), model
+
+
+def test_the_model_is_not_asked(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config, model = scripted(monkeypatch)
+    with open_knowledge_base(corpus_home, config) as opened:
+        refused = ask(opened, AskRequest(FOREIGN[0], k=4))
+        assert refused.refusal_reason == "weak_evidence"
+        assert model.requests == []
+        assert refused.model.digest is None
+        assert ask(opened, AskRequest(ANSWERED[0], k=4)).grounded
+
+
+def test_a_refusal_of_the_score_gate_is_scored_as_well(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config, _ = scripted(monkeypatch, score_gate=1.0)
+    with open_knowledge_base(corpus_home, config) as opened:
+        answer = ask(opened, AskRequest(FOREIGN[0], k=4))
+    assert (answer.refusal_reason, answer.retrieval.chunks_used) == ("score_gate", 0)
+    assert answer.retrieval.evidence_score is not None
+
+
+def test_an_encoder_without_weights_is_told_and_refuses_less(
+    corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The home's vectors under another digest, as if another encoder had made them."""
+    from kb.ask import evidence_gate
+
+    config, _ = scripted(monkeypatch)
+    told: list[str] = []
+    with open_knowledge_base(corpus_home, config, notify=told.append) as opened:
+        fitted = [ask(opened, AskRequest(question, k=4)) for question in FOREIGN]
+        known = {name: model for name, model in evidence_gate.load_models().items() if len(name) < 32}
+        monkeypatch.setattr(evidence_gate, "load_models", lambda: known)
+        unfitted = [ask(opened, AskRequest(question, k=4)) for question in FOREIGN]
+        assert ask(opened, AskRequest(ANSWERED[0], k=4)).grounded
+    for before, after in zip(fitted, unfitted, strict=True):
+        assert (after.retrieval.evidence_score or 0) >= (before.retrieval.evidence_score or 0) - 0.05
+    notes = [line for line in told if "was not fitted to all-MiniLM-L6-v2" in line]
+    assert len(notes) == 1
+
+
+def test_scores_are_stored(kb: Call, corpus_home: Path) -> None:
+    kb("ask", FOREIGN[0], home=corpus_home)
+    with sqlite3.connect(corpus_home / "kb.sqlite") as connection:
+        row = connection.execute("SELECT refusal_reason, evidence_gate, evidence_score, chunks_used FROM answers")
+        reason, gate, score, used = row.fetchone()
+    assert reason == "weak_evidence"
+    assert 0 <= score < gate
+    assert used > 0

@@ -1,0 +1,179 @@
+"""The signals of the evidence gate, one table each; bounds and order for anything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb.ask.answer_type import matches_answer_type
+from kb.ask.evidence import NAMES, Passage, Signals, best_windows, coverage, idf_weights, weigh
+from kb.ask.question import units_of
+from kb.llm.protocol import Evidence
+from kb.llm.sentences import sentences_of
+from kb.text import analyze
+
+
+def passage(text: str, title: str = "", cosine: float | None = None) -> Passage:
+    titles = frozenset(analyze(title))
+    sentences = tuple(sentences_of([Evidence(1, text, (title,) if title else (), cosine)]))
+    return Passage(frozenset(analyze(text)) | titles, titles, sentences, cosine)
+
+
+def signals(
+    question: str,
+    passages: Sequence[Passage],
+    frequencies: dict[str, int] | None = None,
+    cosines: Sequence[float] = (),
+    background: float | None = None,
+    orders: tuple[Sequence[int], Sequence[int]] = ((), ()),
+) -> Signals:
+    """Signals in a corpus of 100 chunks, each term of the question in 5 of them unless said otherwise."""
+    units = units_of(question)
+    frequencies = {t: 5 for u in units for t in u.terms} | (frequencies or {})
+    weights = idf_weights(units, frequencies, 100)
+    windows = best_windows(units, weights, passages, 12)
+    known = frozenset(t for t, n in frequencies.items() if n)
+    return weigh(
+        question, units, weights, passages, windows, known=known, sentence_cosines=cosines, background=background,
+        lexical_order=orders[0], vector_order=orders[1],
+    )  # fmt: skip
+
+
+MIRROR = passage("The mirror of Marigold must be cleaned every 14 days. Use no cloth.", "Cleaning", 0.6)
+KOREAN = passage("마리골드의 거울은 14일마다 청소해야 한다. 천은 쓰지 않는다.", "거울 관리")
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "wanted"),
+    [
+        ("How often must Marigold's mirror be cleaned?", MIRROR, 1.0),
+        ("마리골드 거울은 며칠마다 청소해야 하나요?", KOREAN, 1.0),
+        ("마리골드의 거울을 청소하는 주기는 얼마입니까?", KOREAN, 0.75),
+        ("mirror zircon", MIRROR, 0.5),
+        ("거울 지르콘", KOREAN, 0.5),
+        ("zircon", MIRROR, 0.0),
+        ("지르콘", KOREAN, 0.0),
+    ],
+)
+def test_coverage(question: str, found: Passage, wanted: float) -> None:
+    seen = signals(question, [found])
+    assert seen.passage_coverage == pytest.approx(wanted, abs=1e-9)
+    assert seen.first_coverage == seen.passage_coverage == seen.packed_coverage
+
+
+def test_a_word_the_corpus_lacks_is_charged_in_full() -> None:
+    """muninndb#715: absent terms weigh the most, so that one common word does not cover a question."""
+    frequencies = {"mirror": 50, "zircon": 0}
+    seen = signals("mirror zircon", [MIRROR], frequencies)
+    common = math.log1p(50.5 / 50.5) / math.log1p(100.5 / 0.5)
+    assert seen.passage_coverage == pytest.approx(common / (common + 1))
+    assert seen.known == seen.passage_coverage
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "numbers"),
+    [
+        ("When did Marigold open?", 1.0, None),
+        ("When did Thistle open?", 0.0, None),
+        ("Is it Marigold or Thistle?", 0.5, None),
+        ("what is cleaned every 14 days", None, 1.0),
+        ("what is cleaned every 15 days", None, 0.0),
+        ("what is cleaned on day 3", None, None),  # short numbers are written in many ways
+        ("마리골드 거울은 14일마다 무엇을 하나요?", None, 1.0),
+    ],
+)
+def test_names_and_numbers(question: str, names: float | None, numbers: float | None) -> None:
+    seen = signals(question, [MIRROR, KOREAN])
+    assert (seen.names, seen.numbers) == (names, numbers)
+
+
+@pytest.mark.parametrize(
+    ("lexical", "vector", "wanted"),
+    [([1, 2, 3], [1, 2, 3], 1.0), ([1, 2], [3, 4], 0.0), ([], [1], None), ([1], [], None), ([1, 2], [2, 1], 0.5)],
+)
+def test_agreement(lexical: list[int], vector: list[int], wanted: float | None) -> None:
+    assert signals("mirror", [MIRROR], orders=(lexical, vector)).agreement == wanted
+
+
+def test_margin_is_over_the_corpus_own_background() -> None:
+    """The same cosine is near in a corpus where chance is low and far where it is high, as with E5."""
+    assert signals("mirror", [MIRROR], background=0.1).margin == pytest.approx(0.5 / 0.9)
+    assert signals("mirror", [MIRROR], background=0.55).margin == pytest.approx(0.05 / 0.45)
+    assert signals("mirror", [MIRROR], background=0.7).margin == 0.0
+    assert signals("mirror", [KOREAN], background=0.1).margin is None
+
+
+def test_the_window_spans_two_sentences_of_one_passage_only() -> None:
+    question = "alpha omega"
+    together = passage("The alpha stands. The omega falls.")
+    apart = passage("The alpha stands. Nothing is here. The omega falls.")
+    assert signals(question, [together]).sentence_coverage == 1.0
+    assert signals(question, [apart]).sentence_coverage == 0.5
+    assert signals(question, [passage("The alpha stands."), passage("The omega falls.")]).passage_coverage == 0.5
+    assert signals(question, [together]).adjacency == 1.0
+    assert signals(question, [apart]).adjacency == 0.0
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "wanted"),
+    [
+        ("How many days does it take?", "It takes 14 days.", 1.0),
+        ("How many days does it take?", "It takes a fortnight.", 0.0),
+        ("how often is it cleaned", "It is cleaned every week.", 1.0),
+        ("how often is it cleaned", "It is cleaned with snow.", 0.0),
+        ("When was it built?", "It was built in 1868.", 1.0),
+        ("When was it built?", "It has a red door.", 0.0),
+        ("Who built it?", "It was built by Ada Byron.", 1.0),
+        ("Who built it?", "It was built by engineers.", 0.0),
+        ("Why does it fog?", "It fogs because the air is damp.", 1.0),
+        ("What is it?", "A mirror.", None),
+        ("Where is it?", "On the hill.", None),
+        ("며칠마다 청소하나요?", "14일마다 청소한다.", 1.0),
+        ("몇 명이 일하나요?", "네 명이 일한다.", 1.0),
+        ("몇 명이 일하나요?", "섬에 있다.", 0.0),
+        ("언제 열었습니까?", "2009년에 열었다.", 1.0),
+        ("왜 닫나요?", "바람이 세기 때문이다.", 1.0),
+        ("누가 지었나요?", "기술자가 지었다.", None),  # no capitals to go by: not judged
+        ("어디에 있나요?", "섬에 있다.", None),
+    ],
+)
+def test_answer_types(question: str, text: str, wanted: float | None) -> None:
+    assert matches_answer_type(question, [text]) == wanted
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.text(max_size=60),
+    st.lists(st.text(max_size=120), max_size=4),
+    st.lists(st.floats(-1, 1), max_size=3),
+    st.none() | st.floats(-1, 1),
+)
+def test_every_signal_is_bounded_for_any_string(
+    question: str, texts: list[str], cosines: list[float], background: float | None
+) -> None:
+    passages = [passage(text, cosine=cosines[0] if cosines else None) for text in texts]
+    count = sum(len(p.sentences) for p in passages)
+    seen = signals(question, passages, cosines=cosines[:count], background=background, orders=([1, 2], [2, 3]))
+    for name in NAMES:
+        value = getattr(seen, name)
+        assert value is None or 0.0 <= value <= 1.0 + 1e-9, name
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.sampled_from("alpha omega sigma 거울 망원경 parse_config 1868".split()), min_size=1, max_size=5))
+def test_more_evidence_never_covers_less(words: list[str]) -> None:
+    question = "alpha 망원경 parse_config 1868"
+    units = units_of(question)
+    weights = idf_weights(units, {}, 100)
+    shares = [coverage(units, weights, frozenset(analyze(" ".join(words[:n])))) for n in range(len(words) + 1)]
+    assert shares == sorted(shares)
+    assert coverage(units, weights, frozenset(analyze(question))) == pytest.approx(1.0)
+
+
+def test_nothing_asked_covers_nothing() -> None:
+    assert signals("?", [MIRROR]).passage_coverage is None
+    assert signals("mirror", []).passage_coverage == 0.0

@@ -1,0 +1,102 @@
+"""Signals → probability: rises with every signal, stays in bounds, goes by what took part; what a refusal says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kb.ask.evidence import NAMES, Signals
+from kb.ask.evidence_gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
+from kb.ask.weak_evidence import explain_weakness, weak_evidence_lines
+from kb.ask.weigh import Verdict, Weighed
+
+MINILM = next(name for name in load_models() if name not in (WORDS, SPREAD))
+ENCODERS = [MINILM, "another encoder", None]
+
+shares = st.none() | st.floats(0, 1)
+any_signals = st.builds(Signals, **dict.fromkeys(NAMES, shares))
+NOTHING = Signals(**dict.fromkeys(NAMES, 0.0))
+EVERYTHING = Signals(**dict.fromkeys(NAMES, 1.0))
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+@settings(max_examples=150, deadline=None)
+@given(signals=any_signals, name=st.sampled_from(NAMES), more=st.floats(0, 1))
+def test_the_score_rises_or_stays_with_every_signal(
+    encoder: str | None, signals: Signals, name: str, more: float
+) -> None:
+    before = score_signals(signals, encoder).probability
+    assert 0.0 <= before <= 1.0
+    value = getattr(signals, name)
+    if value is not None:
+        after = score_signals(replace(signals, **{name: max(value, more)}), encoder).probability
+        assert after >= before
+
+
+@pytest.mark.parametrize("encoder", ENCODERS)
+def test_the_ends(encoder: str | None) -> None:
+    assert score_signals(NOTHING, encoder).probability < 0.1
+    assert score_signals(EVERYTHING, encoder).probability > 0.8
+    # What does not apply speaks neither way: an answered question's is taken.
+    assert score_signals(Signals(), encoder).probability > 0.5
+
+
+def test_variants() -> None:
+    assert [score_signals(NOTHING, encoder).variant for encoder in ENCODERS] == ["fitted", "unfitted", "words"]
+
+
+def test_an_encoder_without_weights_is_believed_when_it_is_near() -> None:
+    """A question in another language shares no word with its answer: words alone must not refuse it."""
+    near = replace(NOTHING, margin=0.6)
+    assert score_signals(near, None).probability < 0.1
+    assert score_signals(near, "multilingual").probability > 0.5
+    assert score_signals(replace(EVERYTHING, margin=0.0), "multilingual").probability > 0.8
+    assert score_signals(NOTHING, "multilingual").probability < 0.1
+
+
+def test_the_shipped_weights_are_of_signals_and_not_negative() -> None:
+    for name, model in load_models().items():
+        check_names(model.weights)
+        assert set(model.typical) == set(model.weights), name
+        assert all(0.0 <= value <= 1.0 for value in model.typical.values())
+    vectors = {"cosine", "sentence_cosine", "margin", "agreement"}
+    assert not vectors & set(load_models()[WORDS].weights)
+    assert set(load_models()[SPREAD].weights) == {"margin"}
+
+
+@pytest.mark.parametrize("weights", [{"cosine": -0.1}, {"colour": 1.0}])
+def test_a_wrong_weight_is_told(weights: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="no signal"):
+        check_names(weights)
+
+
+def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str, ...] = ()) -> Verdict:
+    return Verdict(Weighed(Signals(cosine=0.2), missing, apart), Score(0.05, "fitted", weakest))
+
+
+@pytest.mark.parametrize(
+    ("found", "english", "korean"),
+    [
+        (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없음."),
+        (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없음."),
+        (verdict("adjacency", (), ("a", "b")), "No passage mentions 'a', 'b' together.", "'a', 'b' 함께 다룬 글이 없음."),
+        (verdict("sentence_cosine"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없음."),
+        (
+            verdict("agreement"),
+            "Some passages touch the topic, none seems to answer the question.",
+            "주제에 닿는 글은 있으나, 질문에 답하는 글은 없어 보임.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_weak_is_said_in_both_languages(found: Verdict, english: str, korean: str) -> None:
+    assert explain_weakness(found, "en") == english
+    assert explain_weakness(found, "ko") == korean
+
+
+def test_the_lines_of_a_refusal() -> None:
+    assert weak_evidence_lines(verdict("cosine"), 0.15, "en", [])[1] == (
+        "Nearest places (evidence 0.05, below the gate 0.15):"
+    )
