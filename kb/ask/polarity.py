@@ -1,0 +1,140 @@
+"""Two sentences that say the same words → does one negate what the other affirms? English and Korean. Pure.
+
+A negation counts with what it negates, its head: the word after "not", the verb stem before "않", so that "must not be
+opened" is not held against a sentence about closing. Antonyms are not known here.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kb.text import STOP_WORDS, analyze
+
+_TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*|[가-힣]+|[.,;:!?()]")
+_NEGATORS = frozenset("not never no without cannot neither nor none nobody nothing non".split())
+# They say no without negating a word of their own: next to one, a negation may be a paraphrase.
+_IMPLICIT = re.compile(
+    r"\b(?:prohibit|forbid|forbad|ban(?:ned|s)?\b|deny|denie|refus|fail|lack|absen|unable|impossib|except|hardly|rarely|unlike|avoid|prevent|exclu"
+    r"|illegal|invalid|inability|insufficient|incomplete|unable|unavailable|unknown|unnecessar|disallow|disabl|disagree)|금지|불가|거부|실패|부족|제외|외에|말아|말라|마라",
+    re.I,
+)
+_KOREAN_AFTER = re.compile(r"^(?:않|없|아니|아닌|아닙|아님|못하|못한|못했|못할|못합)")
+_KOREAN_INSIDE = re.compile(r"^(.+?)지(?:않|못)")
+_KOREAN_BEFORE = frozenset(("안", "못"))
+_PARTICLES = re.compile(r"(?<=.)(?:지는|지도|지|이|가|은|는|을|를|도|할|수)$")
+# Words that carry a meaning between a negator and what it negates.
+REACH_TOKENS = 4
+# Share of the content words that two sentences must have in common, both ways, to be copies of each other.
+COPY = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class Polarity:
+    """What a sentence negates.
+
+    words    content words: stems in English, whole words in Korean
+    negated  heads of its negations; a negation without a head is ""
+    implicit says no in a word of its own
+    """
+
+    words: tuple[str, ...]
+    negated: tuple[str, ...]
+    implicit: bool
+
+
+@lru_cache(maxsize=4096)
+def polarity_of(sentence: str) -> Polarity:
+    """What a sentence says and what it negates."""
+    tokens = _TOKEN.findall(unicodedata.normalize("NFC", sentence).replace("’", "'"))
+    words: list[str] = []
+    negated: list[str] = []
+    for at, token in enumerate(tokens):
+        low = token.lower()
+        if low in _NEGATORS or low.endswith("n't"):
+            if low == "no" and at + 1 < len(tokens) and tokens[at + 1] in ".,":
+                continue  # "No." answers a question, or stands before a number
+            if low == "not" and at + 1 < len(tokens) and tokens[at + 1].lower() in ("only", "just", "merely"):
+                continue  # "not only" affirms
+            negated.append(_head_after(tokens, at))
+        elif low in _KOREAN_BEFORE and at + 1 < len(tokens):
+            negated.append(_korean_stem(tokens[at + 1]))
+        elif _KOREAN_AFTER.match(low):
+            negated.append(_korean_stem(tokens[at - 1]) if at else "")
+        elif inside := _KOREAN_INSIDE.match(low):
+            negated.append(_korean_stem(inside[1] + "지"))
+        elif word := _content(token):
+            words.append(word)
+    return Polarity(tuple(words), tuple(negated), _IMPLICIT.search(sentence) is not None)
+
+
+def contradicts(claim: Polarity, source: Polarity) -> bool:
+    """True when the claim negates a word that the source affirms, or affirms one that the source negates.
+
+    source  the sentence that is nearest to the claim: others may deny something else
+    """
+    if claim.negated and _turns(claim.negated, source) and not source.implicit:
+        return True
+    if source.negated and _turns(source.negated, claim) and not claim.implicit:
+        return True
+    return _is_copy(claim, source) and len(claim.negated) % 2 != len(source.negated) % 2
+
+
+def _turns(heads: Sequence[str], other: Polarity) -> bool:
+    for head in heads:
+        if not head or any(_is_same(head, theirs) for theirs in other.negated):
+            continue
+        if len(head) >= 2 and any(_is_same(head, word) for word in other.words):
+            return True
+    return False
+
+
+def _is_copy(one: Polarity, other: Polarity) -> bool:
+    a, b = one.words, other.words
+    if len(a) < 2 or len(b) < 2:
+        return False
+    shared = sum(any(_is_same(x, y) for y in b) for x in a) / len(a)
+    back = sum(any(_is_same(x, y) for x in a) for y in b) / len(b)
+    return shared >= COPY and back >= COPY
+
+
+def _head_after(tokens: Sequence[str], at: int) -> str:
+    for token in tokens[at + 1 : at + 1 + REACH_TOKENS]:
+        if token in ".,;:!?()":
+            break
+        if word := _content(token):
+            return word
+    return next((word for token in reversed(tokens[max(0, at - 3) : at]) if (word := _content(token))), "")
+
+
+def _content(token: str) -> str:
+    low = token.lower()
+    if low in STOP_WORDS or token in ".,;:!?()":
+        return ""
+    if "가" <= token[0] <= "힣":
+        return token
+    return (analyze(low) or [""])[0]
+
+
+def _korean_stem(word: str) -> str:
+    if not "가" <= word[:1] <= "힣":
+        return _content(word) if word else ""
+    return _PARTICLES.sub("", word)
+
+
+def _is_same(one: str, other: str) -> bool:
+    """The same word; in Korean with another ending: 닦지 and 닦는다, 하지 and 한다."""
+    if one == other:
+        return True
+    if not ("가" <= one[:1] <= "힣" and "가" <= other[:1] <= "힣"):
+        return False
+    a, b = sorted((_jamo(_PARTICLES.sub("", one)), _jamo(_PARTICLES.sub("", other))), key=len)
+    return len(a) >= 4 and b.startswith(a)
+
+
+@lru_cache(maxsize=8192)
+def _jamo(word: str) -> str:
+    return unicodedata.normalize("NFD", word)

@@ -1,0 +1,90 @@
+"""A sentence that copies another but for a word or two → the words that were exchanged. Pure.
+
+Where nearly everything stands in the same order, a name in the place of another name, or a number in the place of another,
+is no paraphrase, even when the passage says both somewhere. Everyday words may be exchanged for others.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from kb.ask.facts import facts_of, missing_facts
+from kb.ask.overlap import is_light
+from kb.text import STOP_WORDS, analyze
+
+# Share of the claim's words that must stand in the other sentence in the same order, for it to be a copy.
+COPIED = 0.6
+# Words that are exchanged at one place at most, a full name being two or three.
+LONGEST_EXCHANGE_WORDS = 4
+_WORD = re.compile(r"[\w%$€£₩°/.,:'’-]*\w[%°]?")
+
+
+def exchanged_words(claim: str, sentence: str) -> list[tuple[str, str]]:
+    """(ours, theirs) of each name, number or Korean noun that a copied sentence has in the place of another.
+
+    Empty where the claim is no copy, and for words that are no names: those may be synonyms.
+    """
+    ours, theirs = (_words(unicodedata.normalize("NFKC", text)) for text in (claim, sentence))
+    if len(ours) < 3:
+        return []
+    keys = [[_key(word) for word in words] for words in (ours, theirs)]
+    matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
+    blocks = matcher.get_opcodes()
+    copied = sum(b - a for tag, a, b, _, _ in blocks if tag == "equal")
+    if copied < COPIED * len(ours):
+        return []
+    found = []
+    for tag, a, b, c, d in blocks:
+        if tag != "replace" or max(b - a, d - c) > LONGEST_EXCHANGE_WORDS:
+            continue
+        mine, other = " ".join(ours[a:b]), " ".join(theirs[c:d])
+        if _is_other_name(ours[a:b], theirs[c:d], theirs) or _is_other_number(mine, other):
+            found.append((mine, other))
+    return found
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,:'’-") for word in _WORD.findall(text)]
+
+
+def _key(word: str) -> str:
+    return " ".join(analyze(word)) or word.casefold()
+
+
+def _is_other_number(mine: str, other: str) -> bool:
+    ours, theirs = facts_of(mine), facts_of(other)
+    both = (ours.bare or ours.dates or ours.times) and (theirs.bare or theirs.dates or theirs.times)
+    return bool(both and missing_facts(ours, theirs)[0])
+
+
+def _is_other_name(ours: Sequence[str], theirs: Sequence[str], sentence: Sequence[str]) -> bool:
+    """Capitalised words on both sides with none in common."""
+    left, right = _capitals(ours), _capitals(theirs)
+    if not left or not right:
+        return False
+    if any(a[:4].casefold() == b[:4].casefold() for a in left for b in right) or _is_acronym(left, right):
+        return False
+    # "A and B" may be told as "B and A".
+    return not all(word in sentence for word in left)
+
+
+def _capitals(words: Sequence[str]) -> list[str]:
+    """The words of a run that is a name from its first word to its last; empty for any other run."""
+    names = [w for w in words if w[:1].isupper() and w.casefold() not in STOP_WORDS and not is_light(w)]
+    inner = [w for w in words if w not in names]
+    if (
+        not names
+        or words[0] not in names
+        or words[-1] not in names
+        or any(w.casefold() not in STOP_WORDS for w in inner)
+    ):
+        return []
+    return names
+
+
+def _is_acronym(left: Sequence[str], right: Sequence[str]) -> bool:
+    initials = ["".join(word[0] for word in side).casefold() for side in (left, right)]
+    return any(len(i) >= 2 and i in "".join(side).casefold() for i, side in zip(initials, (right, left), strict=True))
