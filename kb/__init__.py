@@ -9,7 +9,7 @@ llm/             prompt → streamed text: Ollama, or the embedded extractive mo
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
 ingest/          discover → parse → chunk → embed → save → index
 search/          filters → retrieve → fuse → hits
-ask/             retrieve → gate → pack → prompt → generate → cite → persist
+ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report
 status, doctor   the state of a home; checks of this installation, each with its fix
 cli/             one thin module per command group; render.py prints

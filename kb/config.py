@@ -81,10 +81,16 @@ class RagConfig:
     """How `ask` decides, packs and cites."""
 
     k: int = key(10, "passages retrieved when -k is not given", low=1, high=1000)
-    prompt_template_version: str = key("rag-v1", "the prompt's wording", choices=("rag-v1",))
+    prompt_template_version: str = key("rag-v2", "the prompt's wording", choices=("rag-v1", "rag-v2"))
     score_gate: float = key(0.02, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
     evidence_gate: float = key(
         0.15, "refuse when the evidence answers with a lower probability than this; 0 turns it off", low=0, high=1
+    )
+    require_verified: bool = key(False, "refuse an answer with a sentence that the text it cites does not back")
+    retry: str = key(
+        "auto",
+        "ask once more when an answer cites nothing or what is not there; auto does so with Ollama",
+        choices=("auto", "always", "never"),
     )
     max_context_tokens: int = key(8000, "evidence packed into a prompt, in tokens at most", low=64, high=1_000_000)
 

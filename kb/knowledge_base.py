@@ -276,6 +276,10 @@ class KnowledgeBase:
             self._model = choose_model(self.config.llm, encode=self._encode_sentences(), notify=self.notify)
         return self._model
 
+    def loaded_encoder(self) -> Encoder | None:
+        """The encoder when something has opened it already, else None: for what is not worth loading it."""
+        return self._encoder
+
     def _encode_sentences(self) -> Callable[..., FloatMatrix] | None:
         try:
             self.encoder()

@@ -18,6 +18,7 @@ class Generated:
     first_token_at  time.perf_counter() of the first piece, None without one
     is_interrupted  a Ctrl-C ended it
     prompt_truncated  the model has read only a part of the prompt; None where that cannot be told
+    first_try       what the model wrote before it was asked once more, None when it was not
     """
 
     text: str = ""
@@ -27,6 +28,7 @@ class Generated:
     first_token_at: float | None = None
     is_interrupted: bool = False
     prompt_truncated: bool | None = None
+    first_try: str | None = None
 
 
 def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Generated:

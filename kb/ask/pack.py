@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from kb.ask.prompt import render_entry
 from kb.ask.records import PackedChunk
@@ -22,18 +23,24 @@ def evidence_budget(max_context_tokens: int, model_context_tokens: int, fixed_to
     return min(max_context_tokens, model_context_tokens - fixed_tokens - answer_tokens - RESERVE_TOKENS)
 
 
-def pack_chunks(ranked: Sequence[tuple[Chunk, float]], budget_tokens: int) -> list[PackedChunk]:
+def pack_chunks(ranked: Sequence[tuple[Chunk, float]], budget_tokens: int, fence: str = "") -> list[PackedChunk]:
     """Number chunks in rank order and take them until the next would overflow the budget; the first always goes in.
 
     ranked  (chunk, score), best first
+    fence   the tag of the headers, or one that is as long while it is not known
     """
     packed: list[PackedChunk] = []
     used = 0
     for chunk, score in ranked:
-        entry = render_entry(len(packed) + 1, chunk)
+        entry = render_entry(len(packed) + 1, chunk, fence)
         size = estimate_tokens(entry)
         if packed and used + size > budget_tokens:
             break
         packed.append(PackedChunk(len(packed) + 1, chunk, score, entry))
         used += size
     return packed
+
+
+def with_fence(packed: Sequence[PackedChunk], fence: str) -> list[PackedChunk]:
+    """The same passages with the tag in their headers."""
+    return [replace(p, entry=render_entry(p.marker, p.chunk, fence)) for p in packed]

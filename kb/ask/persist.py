@@ -11,6 +11,7 @@ from dataclasses import asdict
 
 from kb.ask.generate import Generated
 from kb.ask.records import Answer, AskRequest, PackedChunk
+from kb.ask.retry import SECOND_TRY
 from kb.ask.stored import prompt_hash, take_apart, text_hash
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
@@ -41,7 +42,7 @@ def save(
         trace_id=answer.trace_id,
         question=answer.question,
         answer=answer.answer,
-        raw_answer=generated.text,
+        raw_answer=generated.text if generated.first_try is None else generated.first_try + SECOND_TRY + generated.text,
         grounded=answer.grounded,
         refusal_reason=answer.refusal_reason,
         model_id=answer.model.id,
@@ -76,6 +77,9 @@ def save(
         prompt_json=prompt_json,
         filters_json=json.dumps(asdict(request.filters), ensure_ascii=False),
         replay_of=request.replay_of,
+        verification_json=json.dumps(asdict(answer.verification), ensure_ascii=False)
+        if answer.verification
+        else None,
     )
     history = kb.config.history
     days = history.keep_days

@@ -1,4 +1,4 @@
-"""A question → a cited answer or a refusal, stored either way: retrieve → gate → pack → prompt → generate → cite → persist.
+"""A question → a cited answer or a refusal, stored either way: retrieve → gate → pack → prompt → generate → verify → cite → persist.
 
 There are two gates before the model: on the best fused score, and, once packed, on what the evidence is worth.
 Single-threaded, in that order. Every way out returns the same complete record and writes its row.
@@ -11,10 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kb.ask import generate as generation
-from kb.ask.cite import find_markers, judge
-from kb.ask.pack import evidence_budget, pack_chunks
+from kb.ask.cite import judge
+from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
+from kb.ask.narrow import narrow_citation
+from kb.ask.pack import evidence_budget, pack_chunks, with_fence
 from kb.ask.persist import new_trace_id, save
-from kb.ask.prompt import Template, question_language, render_user, template_for
+from kb.ask.prompt import Template, question_language, render_user, template_for, uses_fence
 from kb.ask.records import (
     Answer,
     AnswerCitation,
@@ -29,6 +31,8 @@ from kb.ask.records import (
     RefusalReason,
     Usage,
 )
+from kb.ask.retry import may_retry, needs_retry, try_again
+from kb.ask.verify import Checked, verify
 from kb.ask.weak_evidence import weak_evidence_lines
 from kb.ask.weigh import Verdict, weigh_evidence
 from kb.errors import InvalidInput
@@ -38,6 +42,7 @@ from kb.llm.registry import configured_reference
 from kb.llm.server import ContextExceeded
 from kb.records import Chunk, SearchRequest, SearchResponse
 from kb.search.pipeline import search
+from kb.search.retrieve import UNREAD_SHARE
 from kb.store.chunks import fetch_chunks
 from kb.store.documents import utc_text
 from kb.text import estimate_tokens
@@ -71,6 +76,7 @@ class Progress:
     verdict: Verdict | None = None
     generated: generation.Generated = field(default_factory=generation.Generated)
     retrieval: AnswerRetrieval | None = None
+    checked: Checked | None = None
 
 
 def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
@@ -114,6 +120,7 @@ def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, t
     progress.generated = generation.generate(
         model, progress.prompt, lambda text: tell(AnswerEvent(event="token", text=text))
     )
+    _retry(kb, progress, model)
     if progress.generated.finish_reason == "aborted":
         aborted = _finish(kb, progress, grounded=False, reason="llm_stream_aborted")
         if progress.generated.is_interrupted:
@@ -122,7 +129,10 @@ def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, t
     # Of a prompt that was cut nobody knows which evidence the model has seen: whatever it says is not grounded.
     if progress.generated.finish_reason == "length" or progress.generated.prompt_truncated:
         return _finish(kb, progress, grounded=False, reason="llm_truncated")
-    grounded, reason = judge(progress.generated.text, [p.marker for p in progress.packed])
+    progress.checked = _verify(kb, progress)
+    grounded, reason = judge(progress.checked.text, [p.marker for p in progress.packed])
+    if grounded and kb.config.rag.require_verified and progress.checked.verification.status == "unsupported":
+        grounded, reason = False, "llm_self_judge"
     return _finish(kb, progress, grounded=grounded, reason=reason)
 
 
@@ -155,7 +165,8 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
     if hits[0].retrieval.fusion_score < kb.config.rag.score_gate:
         return "score_gate"
     # What a model with room enough would be given; one with less gets the best part of it.
-    evidence = pack_chunks(progress.ranked, kb.config.rag.max_context_tokens)
+    placeholder = PLACEHOLDER if uses_fence(progress.template) else ""
+    evidence = pack_chunks(progress.ranked, kb.config.rag.max_context_tokens, placeholder)
     progress.verdict = weigh_evidence(kb, progress.request, progress.response, [p.chunk for p in evidence])
     if progress.verdict.score.probability >= kb.config.rag.evidence_gate:
         return None
@@ -167,11 +178,15 @@ def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> N
     request, template, llm = progress.request, progress.template, kb.config.llm
     fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.question)
     budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)
-    progress.packed = pack_chunks(progress.ranked, budget)
+    fence = ""
+    progress.packed = pack_chunks(progress.ranked, budget, PLACEHOLDER if uses_fence(template) else "")
+    if uses_fence(template):
+        fence = fence_tag(read_secret(kb.connection), [p.entry for p in progress.packed])
+        progress.packed = with_fence(progress.packed, fence)
     similarity = {hit.chunk_id: hit.retrieval.vector_score for hit in progress.response.hits}
     progress.prompt = GenerateRequest(
         system=template.system,
-        user=render_user(template, request.question, [p.entry for p in progress.packed]),
+        user=render_user(template, request.question, [p.entry for p in progress.packed], fence),
         question=request.question,
         evidence=tuple(
             Evidence(p.marker, p.chunk.text, p.chunk.heading_path, similarity[p.chunk.chunk_id])
@@ -182,6 +197,28 @@ def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> N
         temperature=llm.temperature if request.temperature is None else request.temperature,
         seed=llm.seed if request.seed is None else request.seed,
         stop=(template.stop,),
+    )
+
+
+def _retry(kb: KnowledgeBase, progress: Progress, model: LanguageModel) -> None:
+    """Ask once more where the form of the citations is wrong; a second try that is no better leaves the verdict to it."""
+    request, first = progress.prompt, progress.generated
+    assert request is not None
+    if first.finish_reason != "stop" or not may_retry(kb.config.rag, progress.model.provider):
+        return
+    if needs_retry(first.text, [p.marker for p in progress.packed]):
+        progress.prompt, progress.generated = try_again(model, request, first, progress.template, kb.notify)
+
+
+def _verify(kb: KnowledgeBase, progress: Progress) -> Checked:
+    """Hold the answer against the packed passages; by meaning as well where the encoder is loaded and reads it."""
+    text, encoder = progress.generated.text, kb.loaded_encoder()
+    reads = encoder is not None and encoder.unread_share(text) < UNREAD_SHARE
+    return verify(
+        text,
+        {p.marker: p.chunk for p in progress.packed},
+        encoder.encode_sentences if encoder and reads else None,
+        retried=progress.generated.first_try is not None,
     )
 
 
@@ -221,6 +258,7 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
             prompt_truncated=generated.prompt_truncated,
         ),
         created_at=utc_text(),
+        verification=progress.checked.verification if progress.checked else None,
         explanation=_explain(progress) if request.explain else None,
     )
     if not request.is_evaluation:
@@ -232,10 +270,10 @@ def _shown(
     kb: KnowledgeBase, progress: Progress, grounded: bool, reason: RefusalReason | None
 ) -> tuple[str, tuple[AnswerCitation, ...]]:
     """The text to show and the places to list: what is cited, or the nearest candidates of a refusal."""
-    if grounded:
-        places = {p.marker: p.chunk.citation for p in progress.packed}
-        cited = find_markers(progress.generated.text)
-        return progress.generated.text, tuple(AnswerCitation(marker=n, citation=places[n]) for n in cited)
+    checked = progress.checked
+    if grounded and checked:
+        chunks = {p.marker: p.chunk for p in progress.packed}
+        return checked.text, tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers)
     near = progress.response.hits[:NEAR_CANDIDATES]
     template = progress.template
     said: dict[RefusalReason | None, str] = {

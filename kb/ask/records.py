@@ -143,6 +143,55 @@ class Explanation:
     evidence: EvidenceView | None = None
 
 
+SentenceStatus = Literal["verified", "weak", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"]
+VerificationStatus = Literal["verified", "weak", "unsupported"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentenceCheck:
+    """One sentence of an answer, held against the passages it cites.
+
+    start, end        [start, end) offsets into `answer`, markers included
+    text              without markers
+    status            verified, weak, unsupported: how far the cited passages back it; unknown_marker: it cites what was
+                      not packed; misattributed: another packed passage backs it, the cited ones do not; forged: its
+                      marker was copied out of a document and the passage of that number does not back it; uncited
+    score             probability that its passages back it, in [0, 1]; of an uncited one, the best that any passage does
+    misattributed_to  the marker whose passage backs it instead, None for every other status
+    idle_markers      cited beside others that back it without them
+    reasons           what is exact and wrong, in words
+    """
+
+    start: int
+    end: int
+    text: str
+    markers: tuple[int, ...]
+    status: SentenceStatus
+    score: float
+    misattributed_to: int | None = None
+    idle_markers: tuple[int, ...] = ()
+    reasons: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What became of holding an answer's sentences against the text they cite.
+
+    status    unsupported: a sentence cites what does not back it, or nothing backs it; weak: one is weak or cites nothing;
+              verified: every sentence is backed by what it cites
+    verified  sentences that are; total: all sentences; coverage: share that cites a packed passage
+    retried   the model was asked once more, because markers were missing or unknown
+    """
+
+    status: VerificationStatus
+    verified: int
+    total: int
+    coverage: float
+    sentences: tuple[SentenceCheck, ...]
+    forged_markers: tuple[int, ...] = ()
+    retried: bool = False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The end of an ask.
@@ -150,6 +199,7 @@ class Answer:
     answer          what to show; for a refusal the refusal, never what the model made up
     grounded        every marker is known and there is at least one
     refusal_reason  None when grounded
+    verification    the sentences held against the text they cite; None where no model wrote any to the end
     model           who wrote it; where no model was asked, the one that is configured, without a digest
     """
 
@@ -166,6 +216,7 @@ class Answer:
     retrieval: AnswerRetrieval
     usage: Usage
     created_at: str
+    verification: Verification | None = None
     explanation: Explanation | None = None
 
 

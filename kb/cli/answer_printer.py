@@ -10,13 +10,16 @@ import sys
 
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.evidence import NAMES
-from kb.ask.records import Answer, AnswerEvent, EvidenceView
+from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
+from kb.ask.support import WEAK
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.text import split_sentences
 
 # A refusal says so in its first sentence; of one that does not end, no more than this is held back to see.
 HELD_BACK_CHARS = 200
+# Of a sentence that does not hold, so much is repeated below the answer.
+SHOWN_CHARS = 100
 
 REASONS = {
     "no_chunks": "nothing was found",
@@ -74,9 +77,7 @@ class AnswerPrinter:
             print(to_json(answer))
             return
         if answer.grounded:
-            if self._held:
-                self._write(self._held)
-            say("" if self._printed else harmless(answer.answer))
+            self._print_answer(answer)
         else:
             if self._printed:
                 say()
@@ -85,6 +86,7 @@ class AnswerPrinter:
                 )
             say(styled(harmless(answer.answer), "yellow"))
         self._print_places(answer)
+        self._print_doubts(answer)
         say(self._footer(answer))
         if answer.usage.prompt_truncated:
             say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))
@@ -92,6 +94,30 @@ class AnswerPrinter:
             say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
         if answer.explanation:
             self._print_explanation(answer)
+
+    def _print_answer(self, answer: Answer) -> None:
+        """The rest of what was streamed; all of it where another text than the streamed one is the answer."""
+        streamed = self._printed + self._held
+        if answer.verification and answer.verification.retried:
+            if self._printed:
+                say()
+                say(styled("✗ the text above was taken back; asked once more, the model said:", "red"))
+            say(harmless(answer.answer))
+        elif streamed and self.streams:
+            self._write(self._held)
+            say()
+        else:
+            say(harmless(answer.answer))
+
+    def _print_doubts(self, answer: Answer) -> None:
+        """One line for every sentence that does not hold: nothing is dropped in silence."""
+        checks = answer.verification.sentences if answer.verification else ()
+        doubts = [check for check in checks if check.status != "verified"]
+        if not answer.grounded or not doubts:
+            return
+        say()
+        for check in doubts:
+            say(f"{styled('⚠ ' + describe_doubt(check), 'yellow')}: {harmless_line(_shortened(check.text))}")
 
     def _print_places(self, answer: Answer) -> None:
         if not answer.citations or answer.refusal_reason in ("score_gate", "weak_evidence"):  # their text lists them
@@ -110,8 +136,12 @@ class AnswerPrinter:
         verdict = (
             styled("grounded ✓", "green")
             if answer.grounded
-            else styled(f"grounded ✗ ({answer.refusal_reason}: {REASONS[answer.refusal_reason or 'no_chunks']})", "red")
+            else styled(f"grounded ✗ ({answer.refusal_reason}: {_reason(answer)})", "red")
         )
+        if answer.grounded and answer.verification:
+            found = answer.verification
+            colour = {"verified": "green", "weak": "yellow", "unsupported": "red"}[found.status]
+            verdict += " · " + styled(f"verified {found.verified}/{found.total}", colour)
         used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
         parts = [
             "no model asked" if answer.refusal_reason in NOT_ASKED else harmless_line(answer.model.id),
@@ -143,6 +173,38 @@ class AnswerPrinter:
         missing = ", ".join(harmless_line(word) for word in evidence.missing)
         if missing:
             say(styled(f"in no packed passage: {missing}", "dim"))
+
+
+def describe_doubt(check: SentenceCheck) -> str:
+    """Why a sentence does not hold, in a few words.
+
+    >>> describe_doubt(SentenceCheck(start=0, end=1, text="x", markers=(2,), status="unsupported", score=0.1))
+    'not backed by [#2]'
+    """
+    cited = "".join(f"[#{n}]" for n in check.markers)
+    said = {
+        "verified": "backed",
+        "weak": f"only partly backed by {cited}",
+        "unsupported": f"not backed by {cited}",
+        "unknown_marker": f"cites {cited}, which is not all there",
+        "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
+        "forged": "its marker was copied out of a document",
+        "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
+    }[check.status]
+    return f"{said} ({'; '.join(check.reasons)})" if check.reasons and check.status != "forged" else said
+
+
+def _reason(answer: Answer) -> str:
+    found = answer.verification
+    if answer.refusal_reason == "llm_self_judge" and found and found.status == "unsupported" and found.coverage:
+        doubt = next((c for c in found.sentences if c.status not in ("verified", "weak")), None)
+        if doubt:
+            return f"a sentence is {describe_doubt(doubt)}" if doubt.status == "unsupported" else describe_doubt(doubt)
+    return REASONS[answer.refusal_reason or "no_chunks"]
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= SHOWN_CHARS else text[: SHOWN_CHARS - 1].rstrip() + "…"
 
 
 def _has_first_sentence(text: str) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kb.ask.records import Answer
+from kb.ask.records import Answer, AnswerCitation
 from kb.eval.answer_metrics import score_answer
 from kb.eval.records import AnswerFigures, Query, Scores
 from kb.knowledge_base import KnowledgeBase
-from kb.records import Citation
 
 
 def answer_figures(answer: Answer) -> AnswerFigures:
@@ -28,7 +27,9 @@ def answer_figures(answer: Answer) -> AnswerFigures:
 def answer_scores(kb: KnowledgeBase, query: Query, answer: Answer) -> Scores:
     """Every per-query score of an answer."""
     usage = answer.usage
-    scores = score_answer(query, answer_figures(answer), exact_lines=check_lines(kb, answer))
+    scores = score_answer(
+        query, answer_figures(answer), exact_lines=check_lines(kb, answer), citation_support=share_verified(answer)
+    )
     writing_ms = usage.latency_ms - (usage.first_token_ms or usage.latency_ms)
     return scores | {
         "gate_score": answer.retrieval.evidence_score,
@@ -38,30 +39,40 @@ def answer_scores(kb: KnowledgeBase, query: Query, answer: Answer) -> Scores:
     }
 
 
+def share_verified(answer: Answer) -> float | None:
+    """Share of an answer's cited sentences that the cited text backs; None for an answer without one."""
+    cited = [check for check in answer.verification.sentences if check.markers] if answer.verification else []
+    return sum(check.status == "verified" for check in cited) / len(cited) if cited else None
+
+
 def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
     """1.0 when every cited place, re-read from its file, holds the cited text; None without a place that has lines."""
     checks = [
-        _holds(kb, cited.citation)
-        for cited in answer.citations
-        if answer.grounded and cited.citation.start_line is not None
+        _holds(kb, cited) for cited in answer.citations if answer.grounded and cited.citation.start_line is not None
     ]
     known = [check for check in checks if check is not None]
     return float(all(known)) if known else None
 
 
-def _holds(kb: KnowledgeBase, citation: Citation) -> bool | None:
-    """None when the file is not there to be read."""
-    row = kb.connection.execute(
-        "SELECT root, text FROM chunks JOIN documents USING (doc_id) JOIN sources USING (source)"
-        " WHERE path = ? AND start_line = ? AND end_line = ?",
-        [citation.path, citation.start_line, citation.end_line],
-    ).fetchone()
-    if row is None or row[0] is None:
-        return None
+def _holds(kb: KnowledgeBase, cited: AnswerCitation) -> bool | None:
+    """None when the file is not there to be read. Without a quote the whole chunk is what is cited."""
+    place = cited.citation
+    rows = kb.connection.execute(
+        "SELECT DISTINCT root, CASE WHEN start_line = ? AND end_line = ? THEN text END FROM chunks"
+        " JOIN documents USING (doc_id) JOIN sources USING (source) WHERE path = ? AND start_line <= ? AND end_line >= ?",
+        [place.start_line, place.end_line, place.path, place.start_line, place.end_line],
+    ).fetchall()
+    for root, text in rows:
+        wanted = cited.quote or text
+        lines = _read_lines(Path(root) / place.path) if root else None
+        if wanted is not None and lines is not None:
+            return wanted in "\n".join(lines[(place.start_line or 1) - 1 : place.end_line])
+    return None
+
+
+def _read_lines(file: Path) -> list[str] | None:
     try:
-        raw = (Path(row[0]) / citation.path).read_bytes()
+        raw = file.read_bytes()
     except OSError:
         return None
-    lines = raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    cited = "\n".join(lines[(citation.start_line or 1) - 1 : citation.end_line])
-    return row[1] in cited
+    return raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")

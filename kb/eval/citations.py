@@ -6,17 +6,10 @@ neither supported nor unsupported, so the caller leaves it out.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 
-from kb.ask.cite import find_markers
-from kb.text import split_sentences
-
-# The grammar of kb.ask.cite with the white space before it, for taking markers out of a sentence.
-_MARKERS = re.compile(r"\s*\[#\d{1,3}\]")
-_LEADING_MARKERS = re.compile(r"(?:\s*\[#\d{1,3}\])+")
-_NEXT_BULLET = re.compile(r"\n(?=[ \t]*(?:[-*+•]|\d+[.)])[ \t])")
+from kb.ask.claims import find_claims
 
 # (passage, sentence) → whether the passage entails it.
 Entails = Callable[[str, str], bool]
@@ -47,29 +40,14 @@ class CitationQuality:
 
 
 def cited_sentences(text: str) -> tuple[CitedSentence, ...]:
-    """The sentences of an answer with their markers; what holds no word (a rule, a fence) is no sentence.
+    """The sentences of an answer with their markers; what claims nothing (a rule, a heading, a line that announces a list) is none.
 
     Markers after the full stop belong to the sentence before them, unless that one has its own.
 
     >>> [s.markers for s in cited_sentences("Red torches only. [#1] No phones [#2][#3].")]
     [(1,), (2, 3)]
     """
-    sentences: list[CitedSentence] = []
-    for piece in _pieces(text):
-        leading = _LEADING_MARKERS.match(piece)
-        if leading and sentences and (not sentences[-1].markers or leading.end() == len(piece)):
-            markers = dict.fromkeys([*sentences[-1].markers, *find_markers(leading.group())])
-            sentences[-1] = replace(sentences[-1], markers=tuple(markers))
-            piece = piece[leading.end() :]
-        plain = _MARKERS.sub("", piece).strip()
-        if re.search(r"\w", plain):
-            sentences.append(CitedSentence(plain, tuple(find_markers(piece))))
-    return tuple(sentences)
-
-
-def _pieces(text: str) -> Iterator[str]:
-    for start, end in split_sentences(text):
-        yield from _NEXT_BULLET.split(text[start:end])
+    return tuple(CitedSentence(claim.text, claim.markers) for claim in find_claims(text))
 
 
 def citation_coverage(text: str, known_markers: Collection[int] | None = None) -> float | None:

@@ -20,6 +20,8 @@ from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
 BUSY_TIMEOUT_SECONDS = 30.0
+# The meta value that fences evidence off in prompts (kb/ask/fence.py): 32 random bytes, hex, made with the store.
+FENCE_SECRET = "fence_secret"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ def _migrate(connection: sqlite3.Connection) -> None:
     # Two first ingests may start at the same moment: the one that comes second waits here and finds the work done.
     with transaction(connection):
         apply_migrations(Database(connection))
+        if read_meta(connection, FENCE_SECRET) is None:
+            write_meta(connection, FENCE_SECRET, os.urandom(32).hex())
 
 
 def applied_migrations(connection: sqlite3.Connection) -> list[str]:

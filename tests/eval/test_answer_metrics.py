@@ -48,7 +48,7 @@ def test_citation_quality_as_alce_has_it(
         ("Red torches only. [#1] No phones. [#2]", [("Red torches only.", (1,)), ("No phones.", (2,))]),
         ("[#1] says red. [#2] says blue.", [("says red.", (1,)), ("says blue.", (2,))]),
         ("Red [#1]. [#2]", [("Red.", (1, 2))]),
-        ("- red [#1]\n- blue\n- green [#2]", [("- red", (1,)), ("- blue", ()), ("- green", (2,))]),
+        ("- red [#1]\n- blue\n- green [#2]", [("red", (1,)), ("blue", ()), ("green", (2,))]),
         ("해가 지면 닫는다 [#1]. 열쇠는 두 개다.", [("해가 지면 닫는다.", (1,)), ("열쇠는 두 개다.", ())]),
         ("| a | b [#1] |", [("| a | b |", (1,))]),
         ("vec![1], [1], [foo], [ #1 ], [#1a]", [("vec![1], [1], [foo], [ #1 ], [#1a]", ())]),

@@ -11,6 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from kb.ask.retry import SECOND_TRY
 from tests.journey.conftest import Call, Result
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import (
@@ -54,8 +55,8 @@ class TestPrinted:
         text, places, footer = result.out.rstrip().rsplit("\n\n", 1)[0], *split_tail(result)
         assert result.code == 0
         assert "The mirror must be cleaned every 14 days. [#1]" in text
-        assert places[0] == "[#1] guide/marigold-telescope.md#L28-L35"
-        assert re.fullmatch(r"grounded ✓ · extractive-v1 · rag-v1 · 10 of 10 chunks · \d+ ms", footer)
+        assert places[0] == "[#1] guide/marigold-telescope.md#L32-L35"
+        assert re.fullmatch(r"grounded ✓ · verified 3/3 · extractive-v1 · rag-v2 · 10 of 10 chunks · \d+ ms", footer)
         assert result.err == ""
 
     def test_a_refusal_of_the_model(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,7 +70,8 @@ class TestPrinted:
         assert places[0] == "nearest places:"
         assert len(places) == 4
         assert footer.startswith(f"grounded ✗ (llm_self_judge: the model found no grounds, or cited none) · {MODEL} · ")
-        assert stored(kb, corpus_home)["raw_answer"] == "Every full moon, of course."
+        said = "Every full moon, of course."
+        assert stored(kb, corpus_home)["raw_answer"] == f"{said}{SECOND_TRY}{said}"
 
     def test_a_refusal_of_the_gate(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_RAG__SCORE_GATE", "0.99")
@@ -79,7 +81,7 @@ class TestPrinted:
         assert lines[:2] == ["근거 부족. KB 에 해당 내용 없음.", "가까운 후보 (모두 임계 0.99 미만):"]
         assert all(re.fullmatch(r" · \S+#L\d+(-L\d+)? \(score 0\.\d\d\)", line) for line in lines[2:5])
         assert lines[5].startswith("grounded ✗ (score_gate: ")
-        assert "· no model asked · rag-v1 · 0 of 10 chunks" in lines[5]
+        assert "· no model asked · rag-v2 · 0 of 10 chunks" in lines[5]
 
     def test_nothing_found(self, kb: Call, corpus_home: Path) -> None:
         result = kb("ask", "zzyzx?", *LEXICAL, home=corpus_home)
@@ -177,9 +179,15 @@ class TestPrompt:
         }
         assert (body["model"], body["keep_alive"], body["stream"]) == (MODEL, "30m", True)
         system, user = (message["content"] for message in body["messages"])
-        assert system.startswith("You are an assistant that works on the user's local knowledge base.")
-        assert user.startswith(f"[Question]\n{QUESTION}\n\n[Evidence]\n[#1 doc=guide/marigold-telescope.md heading=")
-        assert re.findall(r"^\[#(\d+) doc=", user, re.M) == ["1", "2", "3"]
+        assert system.startswith("You answer questions from the user's own documents.")
+        fence = user.split("\n", 1)[0].removeprefix("<evidence ").removesuffix(">")
+        assert re.fullmatch("[0-9a-f]{16}", fence)
+        assert user.startswith(f"<evidence {fence}>\n[#1 {fence} doc=guide/marigold-telescope.md heading=")
+        assert (
+            f"\n</evidence {fence}>\n\n[Question]\n{QUESTION}\n\nAnswer in English, from evidence {fence} alone."
+            in user
+        )
+        assert re.findall(rf"^\[#(\d+) {fence} doc=", user, re.M) == ["1", "2", "3"]
         row = stored(kb, corpus_home)
         assert (row["temperature"], row["seed"], row["retrieval_k"], row["session_id"]) == (0.7, 11, 3, "s1")
         assert (row["prompt_tokens"], row["completion_tokens"], row["finish_reason"]) == (3000, 5, "stop")
@@ -191,8 +199,8 @@ class TestPrompt:
         (body,) = server.chats
         system, user = (message["content"] for message in body["messages"])
         assert result.code == 0
-        assert system.startswith("당신은 사용자의 로컬 KB 위에서 동작하는 보조자다.")
-        assert user.startswith(f"[질문]\n{KOREAN}\n\n[근거]\n[#1 doc=")
+        assert system.startswith("당신은 사용자의 문서로 질문에 답한다.")
+        assert f"\n\n[질문]\n{KOREAN}\n\n위 근거 " in user
         assert body["options"]["stop"] == ["\n\n[질문]"]
 
     @pytest.mark.parametrize("option", [("--temperature", "3"), ("--seed", "-1"), ("-k", "0")])

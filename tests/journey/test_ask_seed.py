@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from kb.ask.fence import PLACEHOLDER
 from kb.ask.pack import RESERVE_TOKENS
 from kb.ask.pipeline import ask
 from kb.ask.prompt import render_entry, template_for
@@ -116,13 +117,13 @@ def test_top_score_below_the_gate(opened: Open, question: str, refusal: str, hea
 
 def test_grounded(opened: Open) -> None:
     """grounded happy path: [#1] and a packed marker → grounded, citations populated"""
-    text = "Every 14 days [#1]. It takes an hour [#2][#1]."
+    text = "The mirror must be cleaned every 14 days [#1]. It takes an hour [#2][#1]."
     kb = opened(says(text))
     answer = ask(kb, request())
     assert (answer.grounded, answer.refusal_reason, answer.answer) == (True, None, text)
     packed = json.loads(rows_of(kb)[0]["packed_json"])
-    assert [(c.marker, c.citation.uri) for c in answer.citations] == [
-        (n, next(p["uri"] for p in packed if p["marker"] == n)) for n in (1, 2)
+    assert [(c.marker, c.citation.path) for c in answer.citations] == [
+        (n, next(p["path"] for p in packed if p["marker"] == n)) for n in (1, 2)
     ]
     assert answer.model == REFERENCE
 
@@ -173,12 +174,12 @@ def test_packing_stops_before_the_budget(opened: Open, ceiling: int, window: int
     events: list[AnswerEvent] = []
     answer = ask(kb, request(k=40), events.append)
     prompt = model.requests[0]
-    template = template_for("rag-v1", "en")
+    template = template_for("rag-v2", "en")
     fixed = sum(estimate_tokens(text) for text in (template.system, template.user, QUESTION))
     budget = min(ceiling, window - fixed - prompt.max_tokens - RESERVE_TOKENS)
     ids = [hit.chunk_id for hit in events[0].hits or ()]
     chunks = fetch_chunks(kb.connection, ids)
-    sizes = [estimate_tokens(render_entry(n, chunks[chunk_id])) for n, chunk_id in enumerate(ids, start=1)]
+    sizes = [estimate_tokens(render_entry(n, chunks[chunk_id], PLACEHOLDER)) for n, chunk_id in enumerate(ids, start=1)]
     used = answer.retrieval.chunks_used
     assert used == len(prompt.evidence) < len(ids)
     assert used == 1 or sum(sizes[:used]) <= budget

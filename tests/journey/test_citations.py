@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from kb.ask.narrow import narrow_citation
+from kb.ask.overlap import Window, units_of
 from kb.config import Config
 from kb.knowledge_base import open_knowledge_base
 from kb.records import Chunk
@@ -41,6 +43,7 @@ def check_citations(home: Path) -> set[str]:
             lines = file.read_text(encoding="utf-8-sig").split("\n")
             assert 1 <= cited.start_line <= cited.end_line <= len(lines), cited.uri
             assert chunk.text in "\n".join(lines[cited.start_line - 1 : cited.end_line]), cited.uri
+            check_narrowed(chunk, lines)
             assert cited.uri.rpartition("#")[2] in (
                 f"L{cited.start_line}",
                 f"L{cited.start_line}-L{cited.end_line}",
@@ -50,6 +53,17 @@ def check_citations(home: Path) -> set[str]:
             assert cited.page is not None or cited.section, f"{file}: chunk {chunk.position} has no place"
             assert cited.page is None or cited.uri.endswith(f"#page={cited.page}")
     return types
+
+
+def check_narrowed(chunk: Chunk, lines: list[str]) -> None:
+    """Each sentence of a chunk, cited alone, is quoted from exactly the lines it stands in."""
+    for unit in units_of(chunk.text):
+        narrowed = narrow_citation(1, chunk, [Window(unit.start, unit.end, 1.0)])
+        start, end = narrowed.citation.start_line, narrowed.citation.end_line
+        assert start is not None
+        assert end is not None
+        assert narrowed.quote == chunk.text[unit.start : unit.end]
+        assert narrowed.quote in "\n".join(lines[start - 1 : end]), narrowed.citation.uri
 
 
 def test_every_citation_of_the_corpus(corpus_home: Path) -> None:

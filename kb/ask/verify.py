@@ -1,0 +1,236 @@
+"""An answer's sentences and the packed passages → which sentences hold, and which markers are the model's own. Pure.
+
+A marker that stands in the text of a document is data: when the model copies it, it cites nothing unless the passage of
+that number backs the sentence. No sentence is dropped here; what does not hold is named.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from kb.ask.claims import MARKER, Claim, find_claims
+from kb.ask.overlap import Window, said_share, units_of, weights_of
+from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
+from kb.ask.support import VERIFIED, WEAK, Encode, read_claims, status_of
+from kb.records import Chunk
+
+# Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
+_LOOKS_LIKE_MARKER = re.compile(r"[\[【〔]\s*#\s*0*(\d{1,3})\s*[\]】〕]")
+_UNSEEN = re.compile(
+    "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
+)
+# Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
+# gives no score near VERIFIED.
+LIKELIEST, LEAST_SAID = 3, 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What checking found.
+
+    verification  the record
+    text          the answer with forged markers made unreadable as markers: [＃3]
+    markers       the packed passages that the model cites itself, in order of first appearance
+    windows       of each cited passage the stretches that back a sentence
+    """
+
+    verification: Verification
+    text: str
+    markers: tuple[int, ...]
+    windows: Mapping[int, tuple[Window, ...]]
+
+
+def markers_in_evidence(texts: Collection[str]) -> frozenset[int]:
+    """The numbers of everything in documents that looks like a marker.
+
+    >>> sorted(markers_in_evidence(["proved [#7]", "［#9］ and [ #12 ]"]))
+    [7, 9, 12]
+    """
+    found: set[int] = set()
+    for text in texts:
+        found.update(int(n) for n in _LOOKS_LIKE_MARKER.findall(_UNSEEN.sub("", unicodedata.normalize("NFKC", text))))
+    return frozenset(found)
+
+
+def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = None, *, retried: bool = False) -> Checked:
+    """Hold every sentence of an answer against what it cites.
+
+    passages  marker → packed chunk
+    encode    texts → unit vectors, None to go by words alone
+    """
+    claims = find_claims(text)
+    suspects = markers_in_evidence([_told(chunk) for chunk in passages.values()])
+    forged = _find_forged(claims, passages, suspects)
+    own = [tuple(m for m in claim.markers if (i, m) not in forged) for i, claim in enumerate(claims)]
+    known = [tuple(m for m in markers if m in passages) for markers in own]
+    evidence = [_evidence(passages, markers or tuple(passages)) for markers in known]
+    # What cites nothing is only looked up, by words: it costs no encoding.
+    cited = [i for i, markers in enumerate(known) if markers]
+    read = dict(
+        zip(
+            cited,
+            read_claims([claims[i].text for i in cited], [evidence[i] for i in cited], encode, open_only=True),
+            strict=True,
+        )
+    )
+    checks: list[SentenceCheck] = []
+    windows: dict[int, list[Window]] = {}
+    for i, claim in enumerate(claims):
+        others = tuple(m for m in claim.markers if (i, m) in forged)
+        if i not in read:
+            checks.append(_check_uncited(claim, passages, own[i], others))
+            continue
+        score, reading = read[i]
+        check = _check_cited(claim, own[i], known[i], score, reading.faults, passages)
+        checks.append(check)
+        if check.status in ("verified", "weak"):
+            for marker, window in zip(known[i], reading.windows, strict=False):
+                if window.said >= WEAK or len(known[i]) == 1:
+                    windows.setdefault(marker, []).append(window)
+    clean = _neutralize(text, claims, forged)
+    markers = tuple(dict.fromkeys(int(n) for n in MARKER.findall(clean) if int(n) in passages))
+    record = _summarize(checks, known, forged, retried=retried)
+    return Checked(record, clean, markers, {m: tuple(w) for m, w in windows.items()})
+
+
+def _told(chunk: Chunk) -> str:
+    return "\n".join((chunk.title, *chunk.heading_path, chunk.text))
+
+
+def _evidence(passages: Mapping[int, Chunk], markers: Sequence[int]) -> tuple[str, ...]:
+    """The texts of passages, then their titles and headings, which say what "it" is."""
+    headings = " > ".join(dict.fromkeys(h for m in markers for h in (passages[m].title, *passages[m].heading_path)))
+    return (*(passages[m].text for m in markers), headings)
+
+
+def _score(claim: str, passages: Mapping[int, Chunk], markers: Sequence[int]) -> float:
+    return read_claims([claim], [_evidence(passages, markers)])[0][0]
+
+
+def _find_forged(
+    claims: Sequence[Claim], passages: Mapping[int, Chunk], suspects: frozenset[int]
+) -> frozenset[tuple[int, int]]:
+    """(claim, marker) of each marker that stands in a document too and whose own passage does not back the claim.
+
+    One that stands for no passage is unknown, wherever it was copied from.
+    """
+    return frozenset(
+        (i, marker)
+        for i, claim in enumerate(claims)
+        for marker in claim.markers
+        if marker in suspects and marker in passages and _score(claim.text, passages, [marker]) < VERIFIED
+    )
+
+
+def _check_cited(
+    claim: Claim,
+    own: tuple[int, ...],
+    known: tuple[int, ...],
+    score: float,
+    faults: tuple[str, ...],
+    passages: Mapping[int, Chunk],
+) -> SentenceCheck:
+    status: SentenceStatus = status_of(score)
+    instead = None
+    idle: tuple[int, ...] = ()
+    if set(own) - set(known):
+        status = "unknown_marker"
+    elif score < VERIFIED:
+        instead = _backed_elsewhere(claim.text, passages, known)
+        status = "misattributed" if instead is not None else status
+    elif len(known) > 1:
+        idle = tuple(m for m in known if _is_idle(claim.text, m, known, passages))
+    return SentenceCheck(
+        start=claim.start,
+        end=claim.end,
+        text=claim.text,
+        markers=own,
+        status=status,
+        score=round(score, 4),
+        misattributed_to=instead,
+        idle_markers=idle,
+        reasons=() if status == "verified" else faults,
+    )
+
+
+def _backed_elsewhere(claim: str, passages: Mapping[int, Chunk], cited: Sequence[int]) -> int | None:
+    """The packed passage that backs a claim best, None where none does."""
+    scores = {m: _score(claim, passages, [m]) for m in _likeliest(claim, passages) if m not in cited}
+    best = max(scores, key=lambda m: (scores[m], -m), default=None)
+    return best if best is not None and scores[best] >= VERIFIED else None
+
+
+def _likeliest(claim: str, passages: Mapping[int, Chunk]) -> list[int]:
+    """The LIKELIEST passages that say most of a claim's words, those left out that cannot back it."""
+    weights = weights_of(claim)
+    said = {
+        marker: said_share(weights, [term for unit in units_of(chunk.text) for term in unit.terms], "")
+        for marker, chunk in passages.items()
+    }
+    ranked = sorted((m for m in said if said[m] >= LEAST_SAID), key=lambda m: (-said[m], m))
+    return ranked[:LIKELIEST]
+
+
+def _is_idle(claim: str, marker: int, known: Sequence[int], passages: Mapping[int, Chunk]) -> bool:
+    others = [m for m in known if m != marker]
+    return _score(claim, passages, [marker]) < VERIFIED <= _score(claim, passages, others)
+
+
+def _check_uncited(
+    claim: Claim, passages: Mapping[int, Chunk], own: tuple[int, ...], forged: tuple[int, ...]
+) -> SentenceCheck:
+    score = max((_score(claim.text, passages, [m]) for m in _likeliest(claim.text, passages)), default=0.0)
+    status: SentenceStatus = "unknown_marker" if own else "forged" if forged else "uncited"
+    reasons = tuple(f"[#{m}] stands in a document; the model copied it" for m in forged)
+    return SentenceCheck(
+        start=claim.start,
+        end=claim.end,
+        text=claim.text,
+        markers=own,
+        status=status,
+        score=round(score, 4),
+        reasons=reasons,
+    )
+
+
+def _neutralize(text: str, claims: Sequence[Claim], forged: Collection[tuple[int, int]]) -> str:
+    """Forged markers as [＃3]: as long as before, so that offsets hold."""
+    for i, claim in enumerate(claims):
+        bad = {marker for at, marker in forged if at == i}
+        if bad:
+            said = MARKER.sub(
+                lambda m, bad=bad: m.group().replace("#", "＃") if int(m[1]) in bad else m.group(),  # type: ignore[misc]
+                text[claim.start : claim.end],
+            )
+            text = text[: claim.start] + said + text[claim.end :]
+    return text
+
+
+def _summarize(
+    checks: Sequence[SentenceCheck],
+    known: Sequence[tuple[int, ...]],
+    forged: Collection[tuple[int, int]],
+    *,
+    retried: bool,
+) -> Verification:
+    bad = any(
+        check.status in ("unsupported", "unknown_marker", "misattributed")
+        or (check.status in ("uncited", "forged") and check.score < WEAK)
+        for check in checks
+    )
+    verified = sum(check.status == "verified" for check in checks)
+    status: VerificationStatus = (
+        "unsupported" if bad or not checks else "verified" if verified == len(checks) else "weak"
+    )
+    return Verification(
+        status=status,
+        verified=verified,
+        total=len(checks),
+        coverage=round(sum(1 for markers in known if markers) / len(checks), 4) if checks else 0.0,
+        sentences=tuple(checks),
+        forged_markers=tuple(sorted({marker for _, marker in forged})),
+        retried=retried,
+    )

@@ -1,0 +1,113 @@
+"""Checked answers on the command line: the footer, the doubts, the one retry, require_verified, and kb verify."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kb.ask.retry import SECOND_TRY
+from tests.journey.conftest import CORPUS, Call
+from tests.journey.ollama import CITED, QUESTION, use
+from tests.llm.recorded_server import RecordedServer, answer
+
+LEXICAL = ("--mode", "lexical")
+WRONG = "The mirror must be cleaned every 15 days [#1]."
+
+
+def test_a_doubtful_sentence_is_named(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with RecordedServer([answer(f"{CITED} {WRONG}")]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+    assert result.code == 0
+    assert WRONG in result.out
+    assert "⚠ not backed by [#1] (15 day is not there" in result.out
+    assert "grounded ✓ · verified 1/2 · " in result.out
+
+
+def test_require_verified_makes_it_a_refusal(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_RAG__REQUIRE_VERIFIED", "true")
+    with RecordedServer([answer(WRONG), answer(CITED)]) as server:
+        use(server, monkeypatch)
+        refused = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+        kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home)
+    assert refused.code == 1
+    assert "every 15 days" not in refused.out.splitlines()[0]
+    assert "grounded ✗ (llm_self_judge: a sentence is not backed by [#1]" in refused.out
+    assert (kept.code, kept.json()["verification"]["status"]) == (0, "verified")
+
+
+@pytest.mark.parametrize(
+    "first", ["The mirror is cleaned every 14 days.", "The mirror is cleaned every 14 days [#77]."]
+)
+@pytest.mark.parametrize("options", [(), ("--stream",)])
+def test_one_retry(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, first: str, options: tuple[str, ...]
+) -> None:
+    with RecordedServer([answer(first), answer(CITED)]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, *options, home=corpus_home)
+        row = kb("answers", "list", "--json", home=corpus_home).json()["answers"][0]
+    one, two = (chat["messages"] for chat in server.chats)
+    assert result.code == 0
+    assert CITED in result.out
+    assert "grounded ✓ · verified 1/1" in result.out
+    assert "asking the model once more" in result.err
+    assert one[0] == two[0]
+    assert two[1]["content"].startswith(one[1]["content"])
+    assert first in two[1]["content"][len(one[1]["content"]) :]
+    assert row["raw_answer"] == first + SECOND_TRY + CITED
+    assert (row["prompt_tokens"], row["completion_tokens"]) == (60, 10)
+    if not options:
+        assert first not in result.out
+
+
+def test_no_retry_when_told_or_when_the_model_refuses(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RecordedServer([answer("The evidence is insufficient."), answer("No marker.")]) as server:
+        use(server, monkeypatch)
+        assert kb("ask", QUESTION, *LEXICAL, home=corpus_home).code == 1
+        monkeypatch.setenv("KB_RAG__RETRY", "never")
+        assert kb("ask", QUESTION, *LEXICAL, home=corpus_home).code == 1
+    assert len(server.chats) == 2
+
+
+@pytest.mark.parametrize(
+    "question", [QUESTION, "At what wind speed must the dome close?", "거울은 며칠마다 청소하나요?"]
+)
+def test_a_quote_stands_in_the_cited_lines(kb: Call, corpus_home: Path, question: str) -> None:
+    found = kb("ask", question, *LEXICAL, "--json", home=corpus_home).json()
+    assert found["verification"]["status"] == "verified"
+    for cited in found["citations"]:
+        place = cited["citation"]
+        assert cited["quote"]
+        if place["start_line"]:
+            lines = (CORPUS / place["path"]).read_text(encoding="utf-8-sig").split("\n")
+            assert cited["quote"] in "\n".join(lines[place["start_line"] - 1 : place["end_line"]])
+
+
+class TestVerifyCommand:
+    @pytest.mark.parametrize(("claim", "code"), [("The dome closes at 12 m/s.", 0), ("The dome closes at 14 m/s.", 1)])
+    def test_one_claim(self, kb: Call, tmp_path: Path, claim: str, code: int) -> None:
+        page = tmp_path / "page.md"
+        page.write_text("The dome closes at 12 m/s, whatever the weather.", encoding="utf-8")
+        result = kb("verify", "--claim", claim, "--evidence", page, "--no-encoder")
+        assert result.code == code
+        assert ("backed ✓" in result.out) == (code == 0)
+        piped = kb("verify", "--claim", claim, "--evidence", "-", "--no-encoder", "--json", stdin=page.read_bytes())
+        assert (piped.code, piped.json()["backed"]) == (code, code == 0)
+
+    def test_bulk(self, kb: Call) -> None:
+        rows = [{"claim": "It rains.", "evidence": ["It rains a lot."]}, {"claim": "It rains.", "evidence": "No cats."}]
+        result = kb("verify", "--bulk", "--no-encoder", stdin="\n".join(map(json.dumps, rows)))
+        assert [row["backed"] for row in result.events()] == [True, False]
+        assert {row["schema_version"] for row in result.events()} == {"support.v1"}
+        assert result.code == 1
+
+    @pytest.mark.parametrize("words", [("verify",), ("verify", "--claim", "x"), ("verify", "--bulk", "--no-encoder")])
+    def test_what_cannot_be_read(self, kb: Call, words: tuple[str, ...]) -> None:
+        result = kb(*words, stdin='{"claim": 3}\n')
+        assert result.code == 2
+        assert "fix: " in result.err

@@ -1,0 +1,149 @@
+"""An answer held against its passages: what becomes of each sentence, which markers count, and which lines are cited."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+
+import pytest
+
+from kb.ask.cite import is_refusal
+from kb.ask.narrow import narrow_citation
+from kb.ask.overlap import best_window
+from kb.ask.prompt import TEMPLATES, render_correction, template_for
+from kb.ask.retry import needs_retry
+from kb.ask.verify import Checked, markers_in_evidence, verify
+from kb.records import Chunk
+from tests.unit.test_pack_and_prompt import chunk
+
+PASSAGES = {
+    1: chunk(1, "The oven is cleaned every 10 days.\nKnives are kept in the locked drawer.\nNo phones are allowed."),
+    2: chunk(2, "The ferry Heron carries 42 passengers. It sails at 07:30."),
+    3: chunk(3, "오븐은 10일마다 청소한다. 칼은 잠긴 서랍에 둔다."),
+}
+
+
+def check(text: str, passages: dict[int, Chunk] = PASSAGES) -> Checked:
+    return verify(text, passages)
+
+
+@pytest.mark.parametrize(
+    ("text", "statuses", "summary"),
+    [
+        ("The oven is cleaned every 10 days [#1].", ["verified"], "verified"),
+        (
+            "The oven is cleaned every 10 days [#1]. Knives are kept in the locked drawer [#1].",
+            ["verified"] * 2,
+            "verified",
+        ),
+        ("The oven is cleaned every 12 days [#1].", ["unsupported"], "unsupported"),
+        ("The oven is not cleaned every 10 days [#1].", ["unsupported"], "unsupported"),
+        ("The ferry Heron carries 42 passengers [#1].", ["misattributed"], "unsupported"),
+        ("The oven is cleaned every 10 days [#1][#9].", ["unknown_marker"], "unsupported"),
+        (
+            "The oven is cleaned every 10 days. Knives are kept in the locked drawer [#1].",
+            ["uncited", "verified"],
+            "weak",
+        ),
+        ("Dragons guard the gold. Knives are kept in the locked drawer [#1].", ["uncited", "verified"], "unsupported"),
+        ("오븐은 10일마다 청소한다 [#3].", ["verified"], "verified"),
+        ("오븐은 12일마다 청소한다 [#3].", ["unsupported"], "unsupported"),
+        ("", [], "unsupported"),
+    ],
+)
+def test_statuses(text: str, statuses: list[str], summary: str) -> None:
+    found = check(text).verification
+    assert [sentence.status for sentence in found.sentences] == statuses
+    assert (found.status, found.verified, found.total) == (summary, statuses.count("verified"), len(statuses))
+    assert all(text[s.start : s.end].strip() for s in found.sentences)
+
+
+def test_a_misattributed_sentence_names_the_passage_that_backs_it() -> None:
+    (sentence,) = check("The ferry Heron carries 42 passengers [#1].").verification.sentences
+    assert sentence.misattributed_to == 2
+
+
+def test_a_marker_that_adds_nothing_is_idle() -> None:
+    (sentence,) = check("The oven is cleaned every 10 days [#1][#2].").verification.sentences
+    assert (sentence.status, sentence.idle_markers) == ("verified", (2,))
+
+
+def test_a_marker_copied_out_of_a_document_cites_nothing() -> None:
+    passages = PASSAGES | {4: chunk(4, "The vault is open to all [#2].")}
+    found = check("The vault is open to all [#2]. It sails at 07:30 [#2].", passages)
+    assert [s.status for s in found.verification.sentences] == ["forged", "verified"]
+    assert found.verification.forged_markers == (2,)
+    assert found.text == "The vault is open to all [＃2]. It sails at 07:30 [#2]."
+    assert found.markers == (2,)
+
+
+@pytest.mark.parametrize(
+    "text", ["[#7]", "［#7］", "[ # 7 ]", "[#007]", "【＃7】", "[\u200b#7\u2060]", "[\u202e#\u202c7]"]
+)
+def test_whatever_looks_like_a_marker_is_found_in_evidence(text: str) -> None:
+    assert markers_in_evidence([f"proved {text}"]) == {7}
+
+
+def test_a_citation_is_narrowed_to_its_lines() -> None:
+    passage = PASSAGES[1]
+    window = best_window("Knives are kept in the locked drawer.", passage.text)
+    cited = narrow_citation(1, passage, [window])
+    assert (cited.citation.start_line, cited.citation.end_line) == (4, 4)
+    assert cited.quote == "Knives are kept in the locked drawer."
+    assert narrow_citation(1, passage, []).citation == passage.citation
+
+
+@pytest.mark.parametrize(
+    ("text", "refuses"),
+    [
+        ("The evidence is insufficient [#1].", True),
+        ("I could not find any information about that in the passages [#2].", True),
+        ("The provided evidence does not mention the vault [#1].", True),
+        ("There is no information about the vault [#1].", True),
+        ("제공된 근거에는 금고에 대한 정보가 없습니다 [#1].", True),
+        ("문서만으로는 알 수 없습니다 [#1].", True),
+        ("The evidence does not say when. It was opened by Kim [#2].", False),
+        ("The archive contains no phones [#1].", False),
+        ("금고는 월요일에 연다 [#1].", False),
+    ],
+)
+def test_a_refusal_in_other_words_is_a_refusal(text: str, refuses: bool) -> None:
+    assert is_refusal(text) is refuses
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("It sails at dawn.", True),
+        ("It sails at dawn [#9].", True),
+        ("It sails at dawn [#1].", False),
+        ("The evidence is insufficient.", False),
+        ("There is not enough evidence.", False),
+        ("", False),
+    ],
+)
+def test_what_is_asked_again(text: str, again: bool) -> None:
+    assert needs_retry(text, [1, 2]) is again
+
+
+def test_an_answer_cannot_use_the_correction() -> None:
+    said = render_correction(template_for("rag-v2", "en"), "{fault} [#9]", [9])
+    assert "{fault} [#9]" in said
+    assert "do not exist: [#9]." in said
+
+
+# A word that is changed makes another version: these are the hashes of what was published under a name.
+WORDINGS = {
+    ("rag-v1", "ko"): "42856a941d61b425",
+    ("rag-v1", "en"): "6d74bf1e65132f82",
+    ("rag-v2", "ko"): "e4afbecedc8b2f21",
+    ("rag-v2", "en"): "4af614c1c4428981",
+}
+
+
+def test_no_published_wording_has_changed() -> None:
+    found = {
+        (version, language): sha256(f"{t.system}\0{t.user}\0{t.stop}\0{t.correction}".encode()).hexdigest()[:16]
+        for version, languages in TEMPLATES.items()
+        for language, t in languages.items()
+    }
+    assert found == WORDINGS, "give the new wording a version of its own"
