@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from kb.ask.claims import MARKER, Claim, find_claims
 from kb.ask.overlap import Window, said_share, units_of, weights_of
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
-from kb.ask.support import VERIFIED, WEAK, Encode, read_claims, status_of
+from kb.ask.support import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, Encode, read_claims, status_of
 from kb.records import Chunk
 
 # Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
@@ -86,7 +86,8 @@ def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = Non
         score, reading = read[i]
         check = _check_cited(claim, own[i], known[i], score, reading.faults, passages)
         checks.append(check)
-        if check.status in ("verified", "weak"):
+        # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
+        if check.status in ("verified", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
             for marker, window in zip(known[i], reading.windows, strict=False):
                 if window.said >= WEAK or len(known[i]) == 1:
                     windows.setdefault(marker, []).append(window)
