@@ -34,7 +34,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
 from kb.records import Chunk, RankedChunk, SearchMode, SearchRequest, SearchTrace
-from kb.search.pipeline import Ranking, rank, retrieve
+from kb.search.retrieve import Ranking, rank, retrieve
 from kb.store.chunks import fetch_chunks
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -79,10 +79,11 @@ def weigh_case(kb: KnowledgeBase, case: Case, mode: SearchMode) -> tuple[Signals
         gone = answering_chunks(kb, case)
         found.lexical = [row for row in found.lexical if row[0] not in gone]
         found.vector = [row for row in found.vector if row[0] not in gone]
-    ranking = rank(found, mode, kb.config.search.rrf_k)[:K]
+        found.pool = {i: vector for i, vector in found.pool.items() if i not in gone}
+    ranking = rank(found, mode, Config().search)[:K]
     chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking])
     packed = [p.chunk for p in pack_chunks([(chunks[i], s) for i, s in ranking], kb.config.rag.max_context_tokens)]
-    cosines = dict(found.vector)
+    cosines = found.cosines()
     trace = SearchTrace(
         lexical=rows_of(found.lexical),
         vector=rows_of(found.vector),

@@ -77,9 +77,7 @@ def save(
         prompt_json=prompt_json,
         filters_json=json.dumps(asdict(request.filters), ensure_ascii=False),
         replay_of=request.replay_of,
-        verification_json=json.dumps(asdict(answer.verification), ensure_ascii=False)
-        if answer.verification
-        else None,
+        verification_json=json.dumps(asdict(answer.verification), ensure_ascii=False) if answer.verification else None,
     )
     history = kb.config.history
     days = history.keep_days

@@ -207,7 +207,8 @@ def _retry(kb: KnowledgeBase, progress: Progress, model: LanguageModel) -> None:
     if first.finish_reason != "stop" or not may_retry(kb.config.rag, progress.model.provider):
         return
     if needs_retry(first.text, [p.marker for p in progress.packed]):
-        progress.prompt, progress.generated = try_again(model, request, first, progress.template, kb.notify)
+        # The first prompt stays the answer's: whoever replays it gets to this point again.
+        progress.generated = try_again(model, request, first, progress.template, kb.notify)
 
 
 def _verify(kb: KnowledgeBase, progress: Progress) -> Checked:
@@ -224,7 +225,9 @@ def _verify(kb: KnowledgeBase, progress: Progress) -> Checked:
 
 def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: RefusalReason | None) -> Answer:
     """Build the record, store it, return it."""
-    if progress.verdict is None and progress.ranked:  # refused before anything was packed: scored all the same
+    if (
+        progress.verdict is None and progress.ranked and not progress.retrieval
+    ):  # the score gate came first: scored all the same
         progress.verdict = weigh_evidence(kb, progress.request, progress.response, [c for c, _ in progress.ranked])
     text, citations = _shown(kb, progress, grounded, reason)
     generated, request, hits = progress.generated, progress.request, progress.response.hits

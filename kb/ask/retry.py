@@ -40,17 +40,17 @@ def needs_retry(text: str, packed: Collection[int]) -> bool:
 
 def try_again(
     model: LanguageModel, request: GenerateRequest, first: Generated, template: Template, notify: Callable[[str], None]
-) -> tuple[GenerateRequest, Generated]:
+) -> Generated:
     """Ask once more; its pieces are not handed on, since the first answer's may be on the screen.
 
-    returns  the second prompt, and what came of both: the second text, tokens added up, the moment of the first piece
+    returns  what came of both: the second text, tokens added up, the moment of the first piece
     """
     unknown = unknown_markers(first.text, {e.marker for e in request.evidence})
     what = f"cites {', '.join(f'[#{n}]' for n in unknown)}, which is not there" if unknown else "cites nothing"
     notify(f"the answer {what}: asking the model once more")
     again = replace(request, user=request.user + render_correction(template, first.text, unknown))
     second = generate(model, again, lambda text: None)
-    return again, replace(
+    return replace(
         second,
         prompt_tokens=_sum(first.prompt_tokens, second.prompt_tokens),
         completion_tokens=_sum(first.completion_tokens, second.completion_tokens),

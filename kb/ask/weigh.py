@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kb.ask.evidence import Passage, Signals, best_windows, idf_weights, weigh
 from kb.ask.evidence_gate import Score, score_signals
@@ -17,11 +16,8 @@ from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
 from kb.records import Chunk, SearchResponse, SearchTrace
-from kb.search.pipeline import UNREAD_SHARE
+from kb.search.retrieve import UNREAD_SHARE
 from kb.text import analyze
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatVector
 
 # Windows that coverage is taken from, and how many of them have their first sentence encoded: eight told no more than
 # three (AUC on questions of the same topic, with the other signals: .891 and .898), and each costs 5 ms.
@@ -29,8 +25,6 @@ WINDOWS = 12
 ENCODED_SENTENCES = 3
 # Longer sentences together cost more than a user should wait for: 30 ms.
 ENCODED_CHARS = 450
-# Stored vectors that the question's background is taken from: 2 ms; its mean is known to .01.
-BACKGROUND_SAMPLE = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +113,7 @@ def weigh_chunks(
         query = kb.encode_query(question)
         sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
         cosines = [float(c) for c in kb.encode_sentences(sentences) @ query] if sentences else []
-        background = _background(kb, query)
+        background = kb.vector_index().background(query)
     signals = weigh(
         question,
         units,
@@ -154,14 +148,6 @@ def _passage(chunk: Chunk, number: int, cosine: float | None) -> Passage:
         sentences=tuple(sentences_of([evidence])),
         cosine=cosine,
     )
-
-
-def _background(kb: KnowledgeBase, query: FloatVector) -> float | None:
-    """Mean cosine of the question to vectors spread over the corpus; None when there are none."""
-    low, high = kb.connection.execute("SELECT min(chunk_id), max(chunk_id) FROM chunks").fetchone()
-    step = max(1, (high - low + 1) // BACKGROUND_SAMPLE)
-    cosines = [float(vector @ query) for vector in kb.stored_vectors(range(low, high + 1, step)).values()]
-    return sum(cosines) / len(cosines) if cosines else None
 
 
 def _gaps(

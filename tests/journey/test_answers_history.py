@@ -357,7 +357,10 @@ class TestOldHomes:
         kb("doctor", "--repair", home=old_home)
         trace = rows(old_home, AnswerQuery(search="lamp"))[0].trace_id
         assert kb("answers", "replay", trace, home=old_home).code == 2
-        assert kb("answers", "replay", trace, "--fresh", home=old_home).code == 0
+        fresh = kb("answers", "replay", trace, "--fresh", "--json", home=old_home)
+        changed = [change["field"] for change in fresh.json()["changes"]]
+        # The same answer, now weighed and checked: it cites the line that backs it.
+        assert (fresh.code, changed) == (1, ["citations", "verification", "evidence_score"])
         assert kb("answers", "rm", "--all", "--yes", home=old_home).code == 0
 
 

@@ -282,7 +282,6 @@ def test_row_on_all_paths(opened: Open) -> None:
     full = rows[0]
     assert {name for name in COLUMNS if full[name] is None} == {
         "refusal_reason",
-        "verification_json",
         "prompt_truncated",
         "replay_of",
     }

@@ -109,7 +109,7 @@ def test_zero_turns_it_off(kb: Call, corpus_home: Path, monkeypatch: pytest.Monk
 
 def scripted(monkeypatch: pytest.MonkeyPatch, **rag: Any) -> tuple[Config, Any]:
     model = says("Yes [#1].")
-    monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode: model)
+    monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode, notify: model)
     return Config(rag=RagConfig(**rag), llm=LlmConfig(provider=PROVIDER)), model
 
 

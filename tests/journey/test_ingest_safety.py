@@ -153,7 +153,7 @@ def test_interrupted_then_completed(kb: Call, kb_process: Start, home: Path, tmp
 
 def test_a_second_interrupt_stops_at_once(kb_process: Start, home: Path, tmp_path: Path) -> None:
     folder = fill(tmp_path / "notes", {"a.md": OTTERS})
-    text = "".join(f"Sentence {n} of a very long document about canal {n} and lock {n}. " for n in range(2_000))
+    text = "".join(f"Sentence {n} of a very long document about canal {n} and lock {n}. " for n in range(8_000))
     fill(folder, {"b.txt": text})
     process = kb_process("ingest", folder, "--json", home=home)
     assert process.stdout
