@@ -77,6 +77,32 @@ class SearchConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class TagsConfig:
+    """How tags of the vocabulary are found for phrases and documents. A change of what is marked (train) needs kb tags train."""
+
+    neighbours: str = key(
+        "both",
+        "(train) who finds tokens like a phrase: FastText, character n-grams, or both mixed",
+        choices=("both", "fasttext", "ngrams"),
+    )
+    fasttext_weight: float = key(0.1, "FastText's share where both are mixed", low=0, high=1)
+    epochs: int = key(0, "(train) how often FastText reads the items; 0 chooses by their number", low=0, high=10_000)
+    alias_rate: float = key(
+        0.1, "(train) share of the items' tags that FastText reads as one of their aliases", low=0, high=1
+    )
+    seed: int = key(1, "(train) seed of FastText and of the aliases it reads", low=0, high=2**31 - 1)
+    context_weight: float = key(0.5, "share of the context in a tag's score, where there is one", low=0, high=1)
+    per_phrase_k: int = key(50, "neighbours taken for each phrase", low=1, high=10_000)
+    per_phrase_final_k: int = key(10, "tags kept for each phrase", low=1, high=10_000)
+    global_k: int = key(300, "tags kept in all", low=1, high=100_000)
+    min_count: int = key(0, "tags that fewer items carry are left out", low=0)
+    sensitive_threshold: float = key(
+        0.95, "tags rated so likely to be sensitive are left out without --allow-sensitive", low=0, high=1
+    )
+    phrases: int = key(12, "key phrases taken from a text or a document", low=1, high=1000)
+
+
+@dataclass(frozen=True, slots=True)
 class RagConfig:
     """How `ask` decides, packs and cites."""
 
@@ -150,6 +176,7 @@ class Config:
     chunking: ChunkingConfig = ChunkingConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
+    tags: TagsConfig = TagsConfig()
     rag: RagConfig = RagConfig()
     llm: LlmConfig = LlmConfig()
     history: HistoryConfig = HistoryConfig()

@@ -34,6 +34,7 @@ COMMANDS = {
     "verify": "kb.cli.verify:verify",
     "answers*": "kb.cli.answers:app",
     "relevance": "kb.cli.relevance:relevance",
+    "tags*": "kb.cli.tags:app",
     "eval*": "kb.cli.eval:app",
     "list": "kb.cli.documents:list_",
     "show": "kb.cli.documents:show",

@@ -31,8 +31,12 @@ def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[
             values += [w.lower() for w in wanted]
     if filters.tags:
         tags = [t.lower() for t in filters.tags]
-        where.append(f"doc_id IN (SELECT doc_id FROM document_tags WHERE lower(tag) IN {marks(tags)})")
-        values += tags
+        carried = " UNION ALL ".join(
+            f"SELECT doc_id FROM {table} WHERE lower(tag) IN {marks(tags)}"
+            for table in ("document_tags", "applied_tags")
+        )
+        where.append(f"doc_id IN ({carried})")
+        values += [*tags, *tags]
     if filters.since is not None:
         where.append("mtime_ns >= ?")
         values.append(moment_ns(filters.since, "--since"))

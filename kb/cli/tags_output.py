@@ -1,0 +1,120 @@
+"""Records of the tag commands → lines for people, or JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kb.cli.invocation import Invocation
+from kb.cli.render import size_text
+from kb.cli.terminal import harmless_line, say, styled
+from kb.tags.records import ImportReport, PhraseReport, Suggestions, TagList, TrainReport
+
+# Rows for people; JSON has them all.
+SHOWN_CANDIDATES = 20
+SHOWN_ALIASES = 4
+
+
+def print_json(record: object) -> None:
+    """One wire object."""
+    from kb.wire import to_json
+
+    print(to_json(record))
+
+
+def tell_notes(notes: Sequence[str], invocation: Invocation) -> None:
+    """Each note as a line on stderr."""
+    for note in notes:
+        invocation.notify(f"note: {note}")
+
+
+def print_import(report: ImportReport, invocation: Invocation) -> None:
+    """What was taken in, and what is to be done next."""
+    tell_notes(() if invocation.json else report.notes, invocation)
+    if invocation.json:
+        print_json(report)
+        return
+    parts = [f"{report.tags:,} tags", f"{report.aliases:,} aliases", f"{report.items:,} items"]
+    if report.ambiguous_aliases:
+        parts.insert(2, f"{report.ambiguous_aliases:,} of them for several tags")
+    if report.rated:
+        parts.append(f"{report.rated:,} rated")
+    say(f"imported {harmless_line(report.origin)} ({report.format}): {', '.join(parts)}")
+    invocation.notify("train on it with: kb tags train" if report.changed else "the same vocabulary was there already")
+
+
+def print_training(report: TrainReport, invocation: Invocation) -> None:
+    """What was trained, with the figures that say whether it learned."""
+    tell_notes(() if invocation.json else report.notes, invocation)
+    if invocation.json:
+        print_json(report)
+        return
+    say(
+        f"trained on {harmless_line(report.origin)}: {report.tags:,} tags, {report.aliases:,} aliases, {report.items:,} items"
+    )
+    say(f"{styled('n-grams ', 'dim')} {report.tokens:,} tokens")
+    if report.epochs is not None:
+        figures = f"mean cosine of neighbours {report.neighbour_cosine:.2f}, of random tags {report.random_cosine:.2f}"
+        say(f"{styled('FastText', 'dim')} {report.epochs} epochs, {figures}")
+    if report.components is not None:
+        say(f"{styled('context ', 'dim')} {report.components} dimensions")
+    say(f"{styled('took    ', 'dim')} {report.seconds:.1f} s, {size_text(report.size_bytes)}")
+
+
+def print_suggestions(found: Suggestions, invocation: Invocation) -> None:
+    """The best candidates as a table; under --verbose each phrase's own list first."""
+    tell_notes(() if invocation.json else found.notes, invocation)
+    if invocation.json:
+        print_json(found)
+        return
+    for report in found.phrases or ():
+        _print_phrase(report)
+    rows = found.candidates[:SHOWN_CANDIDATES]
+    width = max((len(row.tag) for row in rows), default=0)
+    for row in rows:
+        scores = f"{row.score_combined:5.3f}  {_score(row.score_fasttext)}  {_score(row.score_context)}"
+        count = "–" if row.count is None else f"{row.count:,}"
+        sources = harmless_line(", ".join(row.sources[:3])) + (" …" if len(row.sources) > 3 else "")
+        say(f"{styled(f'{harmless_line(row.tag):<{width}}', 'cyan')}  {scores}  {count:>8}  {styled(sources, 'dim')}")
+    if len(found.candidates) > len(rows):
+        invocation.notify(f"{len(found.candidates) - len(rows)} more; --json has them, --global-k limits them")
+    if not rows:
+        invocation.notify("no tag is like any of these")
+    elif invocation.verbose:
+        invocation.notify("columns: tag, combined score, likeness, context, count, phrases")
+
+
+def _print_phrase(report: PhraseReport) -> None:
+    known = "" if report.tfidf_vocab else "  (no context of its own)"
+    say(f"{styled(harmless_line(report.normalized), 'bold')}{styled(known, 'dim')}")
+    for row in report.candidates:
+        context = f"{_score(row.score_context)}{'~' if row.context_imputed else ' '}"
+        through = "" if row.alias_token == row.tag else f"  through {harmless_line(row.alias_token)}"
+        say(
+            f"  {row.score_combined:5.3f}  {_score(row.score_fasttext)}  {context}  {harmless_line(row.tag)}"
+            f"{styled(through, 'dim')}"
+        )
+
+
+def _score(value: float | None) -> str:
+    return "    –" if value is None else f"{value:5.2f}"
+
+
+def print_tags(listed: TagList, invocation: Invocation) -> None:
+    """A line a tag: count, documents, name, aliases."""
+    if invocation.json:
+        print_json(listed)
+        return
+    if listed.tags:
+        say(styled(f"{'count':>9}  {'docs':>5}  tag · aliases", "dim"))
+    for row in listed.tags:
+        count = "–" if row.count is None else f"{row.count:,}"
+        aliases = ", ".join(row.aliases[:SHOWN_ALIASES]) + (" …" if len(row.aliases) > SHOWN_ALIASES else "")
+        mark = styled("  sensitive", "yellow") if row.sensitive else ""
+        behind = f" · {styled(harmless_line(aliases), 'dim')}" if aliases else ""
+        say(f"{count:>9}  {row.documents + row.applied:>5}  {harmless_line(row.tag)}{behind}{mark}")
+    origin = "the documents' own tags" if listed.origin == "documents" else listed.origin
+    model = {"current": "trained", "stale": "trained on another vocabulary: kb tags train", "none": "not trained"}[
+        listed.model
+    ]
+    shown = f"{len(listed.tags):,} of " if len(listed.tags) < listed.total else ""
+    invocation.notify(f"{shown}{listed.total:,} tags, {listed.aliases:,} aliases from {origin}; {model}")

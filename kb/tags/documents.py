@@ -1,0 +1,48 @@
+"""Texts and stored documents → the phrases they are about, with the corpus's word frequencies from its lexical index."""
+
+from __future__ import annotations
+
+from kb.errors import InvalidInput
+from kb.knowledge_base import KnowledgeBase
+from kb.store.chunks import chunks_of_document
+from kb.store.documents import find_document
+from kb.tags.phrases import Frequencies, key_phrases
+from kb.tags.vocabulary import Vocabulary
+
+
+def phrases_of_text(kb: KnowledgeBase, vocabulary: Vocabulary, text: str) -> list[str]:
+    """Mentions and key phrases of a text.
+
+    raises  InvalidInput for a text without words
+    """
+    found = key_phrases(text, vocabulary, corpus_frequencies(kb), kb.config.tags.phrases)
+    if not found:
+        raise InvalidInput("the text has no words to take phrases from", fix="give a text, or phrases of your own")
+    return found
+
+
+def phrases_of_document(kb: KnowledgeBase, vocabulary: Vocabulary, name: str) -> list[str]:
+    """Mentions and key phrases of a stored document; what stands in title and headings counts more.
+
+    raises  NotFound, InvalidInput for a document without words
+    """
+    document = find_document(kb.connection, name)
+    found = phrases_by_id(kb, vocabulary, document.doc_id, corpus_frequencies(kb))
+    if not found:
+        raise InvalidInput(f"{document.path} has no words to take phrases from", fix="give phrases of your own")
+    return found
+
+
+def phrases_by_id(kb: KnowledgeBase, vocabulary: Vocabulary, doc_id: int, frequencies: Frequencies) -> list[str]:
+    """Mentions and key phrases of a stored document; empty for one without words."""
+    chunks = chunks_of_document(kb.connection, doc_id)
+    titles = dict.fromkeys(title for chunk in chunks for title in (chunk.title, *chunk.heading_path))
+    text = "\n\n".join(chunk.text for chunk in chunks)
+    return key_phrases(text, vocabulary, frequencies, kb.config.tags.phrases, titles)
+
+
+def corpus_frequencies(kb: KnowledgeBase) -> Frequencies:
+    """How common terms are in this corpus; all the same where there is no document."""
+    if not kb.connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
+        return lambda terms: ([0] * len(terms), 0)
+    return kb.lexical_index().chunk_frequencies

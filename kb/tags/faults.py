@@ -1,0 +1,71 @@
+"""What a vocabulary's file says, row by row, before it is a vocabulary; and its faults, all at once, each with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from kb.errors import ParseFailed
+
+# A fault in every line of a long file is one mistake made often: the first twenty show it.
+MOST_FAULTS_SHOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong; `place` is what stands behind the file's name: a line, or a path inside JSON."""
+
+    place: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagRow:
+    """One tag as its file has it; see `kb.tags.vocabulary.Tag`."""
+
+    place: str
+    tag: str
+    category: str | None = None
+    count: int | None = None
+    aliases: tuple[str, ...] = ()
+    rating: float | None = None
+
+
+@dataclass(slots=True)
+class Draft:
+    """A file's rows as they are read.
+
+    pointers  (place, alias, tag it points to), from formats that write aliases apart from tags
+    items     tag lists as they stand in the file
+    """
+
+    rows: list[TagRow] = field(default_factory=list)
+    pointers: list[tuple[str, str, str]] = field(default_factory=list)
+    items: list[list[str]] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+    def fault(self, place: str, what: str) -> None:
+        """Note something that is wrong, and go on reading."""
+        self.faults.append(Fault(place, what))
+
+
+def raise_faults(path: str, faults: Sequence[Fault], *, fix: str) -> None:
+    """raises  ParseFailed with all faults, one a line as `file:place: what`; nothing when there is none."""
+    if not faults:
+        return
+    ordered = sorted(faults, key=lambda fault: int(fault.place) if fault.place.isdecimal() else 0)
+    lines = [f"{path}:{fault.place}: {fault.what}" for fault in ordered[:MOST_FAULTS_SHOWN]]
+    if len(faults) > MOST_FAULTS_SHOWN:
+        lines.append(f"… and {len(faults) - MOST_FAULTS_SHOWN} more")
+    count = "1 fault" if len(faults) == 1 else f"{len(faults)} faults"
+    raise ParseFailed(f"{path} has {count}:\n" + "\n".join(lines), fix=fix, path=path, faults=len(faults))
+
+
+def first_few(names: Iterable[str], most: int = 3) -> str:
+    """Some of the names, for a message.
+
+    >>> first_few(["a", "b", "c", "d"])
+    'a, b, c …'
+    """
+    listed = list(names)
+    return ", ".join(listed[:most]) + (" …" if len(listed) > most else "")

@@ -1,0 +1,163 @@
+"""The records of the tag commands that leave the program as JSON, and the options of a suggestion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Neighbours = Literal["both", "fasttext", "ngrams"]
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestOptions:
+    """What a suggestion may be told; the names are those of the retrieval contract.
+
+    context_tags        canonical tags that weigh in on the context, each like a phrase times `context_tag_weight`
+    context_weight      share of the context in the combined score, in [0, 1]
+    per_phrase_k        neighbours taken for each phrase
+    per_phrase_final_k  candidates kept for each phrase; tags that the phrase itself names are kept beyond it
+    global_k            candidates kept in all
+    min_count           tags known to be on fewer items are left out
+    """
+
+    allow_sensitive: bool = False
+    context_tags: tuple[str, ...] = ()
+    context_tag_weight: float = 1.0
+    context_weight: float = 0.5
+    per_phrase_k: int = 50
+    per_phrase_final_k: int = 10
+    global_k: int = 300
+    min_count: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """One suggested tag. The three scores are each the best over the phrases that led to it, and may come from different ones.
+
+    score_combined  orders the candidates
+    score_fasttext  likeness of the best neighbour that stands for the tag; 1.0 where a phrase names it
+    score_context   cosine to the phrases together; None where nothing of them is in the context's vocabulary
+    count           items that carry the tag, None where nobody counted
+    sources         the phrases that led to it, sorted
+    """
+
+    tag: str
+    score_combined: float
+    score_fasttext: float | None
+    score_context: float | None
+    count: int | None
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhraseCandidate:
+    """One row of one phrase's own list; alias_token is the neighbour that was most alike, context_imputed says that the tag
+    has no context of its own and got the 10th percentile of the others."""
+
+    tag: str
+    alias_token: str
+    score_fasttext: float
+    score_context: float | None
+    score_combined: float
+    context_imputed: bool
+    count: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhraseReport:
+    """What became of one phrase.
+
+    phrase       as it was given; a head noun as it was cut
+    tfidf_vocab  the lookup is a term of the context's vocabulary; when not, it stands in oov_terms
+    """
+
+    phrase: str
+    normalized: str
+    lookup: str
+    tfidf_vocab: bool
+    oov_terms: tuple[str, ...]
+    candidates: tuple[PhraseCandidate, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestions:
+    """kb tags suggest: candidates best first; phrases with --verbose only.
+
+    query_has_context  False: the combined score is the neighbours' alone
+    notes              what the user should know: no model, a model of another vocabulary, phrases that were left out
+    """
+
+    schema_version: Literal["tags.v1"] = "tags.v1"
+    candidates: tuple[Candidate, ...]
+    phrases: tuple[PhraseReport, ...] | None = None
+    query_has_context: bool = False
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """kb tags import; changed is False when the same vocabulary was there already."""
+
+    schema_version: Literal["tag_import.v1"] = "tag_import.v1"
+    origin: str
+    format: str
+    tags: int
+    aliases: int
+    ambiguous_aliases: int
+    items: int
+    rated: int
+    digest: str
+    changed: bool
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainReport:
+    """kb tags train: what was trained, None for a part that was not, with the reason in notes. Seconds are wall time."""
+
+    schema_version: Literal["tag_training.v1"] = "tag_training.v1"
+    origin: str
+    digest: str
+    tags: int
+    aliases: int
+    items: int
+    tokens: int
+    epochs: int | None
+    random_cosine: float | None
+    neighbour_cosine: float | None
+    components: int | None
+    seconds: float
+    size_bytes: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagView:
+    """One canonical tag with its aliases; documents carry it in their front matter, applied ones by kb tags apply."""
+
+    tag: str
+    category: str | None
+    count: int | None
+    rating: float | None
+    sensitive: bool
+    aliases: tuple[str, ...]
+    documents: int
+    applied: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagList:
+    """kb tags list; total counts the vocabulary, of which `tags` may be a part.
+
+    origin  the imported file's name, or "documents"
+    model   current, stale (of another vocabulary: not used), or none
+    """
+
+    schema_version: Literal["tag_list.v1"] = "tag_list.v1"
+    origin: str
+    digest: str
+    total: int
+    aliases: int
+    items: int
+    model: Literal["current", "stale", "none"]
+    tags: tuple[TagView, ...]

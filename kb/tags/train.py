@@ -1,0 +1,144 @@
+"""`kb tags train`: the vocabulary of a knowledge base → a model in its home: n-grams, FastText, context. Deterministic."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from kb.config import TagsConfig
+from kb.errors import InvalidInput, NotIndexed
+from kb.knowledge_base import KnowledgeBase, Notify, ignore
+from kb.store.documents import utc_text
+from kb.store.tags import imported_vocabulary
+from kb.tags.context import train_context
+from kb.tags.fasttext import MAX_EPOCHS, Trained, check_trained, train_fasttext
+from kb.tags.grams import build_grams
+from kb.tags.importing import current_vocabulary
+from kb.tags.model import Arrays, Figures, Model, model_folder, write_model
+from kb.tags.records import TrainReport
+from kb.tags.vocabulary import Vocabulary
+from kb.tags.words import fold, key_of
+
+# Where the corpus of items is small, the first guess of epochs may be too low: it is doubled so often.
+ATTEMPTS = 3
+DOCUMENTS = "documents"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainedModel:
+    """A model that is not written yet, with what was left out of it and why."""
+
+    model: Model
+    notes: tuple[str, ...]
+
+
+def train(kb: KnowledgeBase, notify: Notify = ignore) -> TrainReport:
+    """Train on the vocabulary there is and put the model in the place of the one before.
+
+    raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.epochs` or `tags.neighbours` ask for it
+    """
+    with kb.snapshot():
+        vocabulary = current_vocabulary(kb.connection)
+        imported = imported_vocabulary(kb.connection)
+        state = kb.corpus_state()
+    if not vocabulary.tags:
+        raise NotIndexed(
+            "there are no tags: no document has any in its front matter, and no vocabulary was imported",
+            fix="import one: kb tags import FILE",
+        )
+    trained = train_model(vocabulary, kb.config.tags, imported.origin if imported else DOCUMENTS, notify)
+    stamp = write_model(kb.home, trained.model, state.revision, state.token)
+    figures = trained.model.figures
+    folder = model_folder(kb.home, stamp)
+    return TrainReport(
+        origin=figures.origin,
+        digest=vocabulary.digest,
+        tags=figures.tags,
+        aliases=figures.aliases,
+        items=figures.items,
+        tokens=len(trained.model.tokens),
+        epochs=figures.epochs,
+        random_cosine=figures.random_cosine,
+        neighbour_cosine=figures.neighbour_cosine,
+        components=figures.components,
+        seconds=figures.seconds,
+        size_bytes=sum(file.stat().st_size for file in folder.iterdir()),
+        notes=trained.notes,
+    )
+
+
+def neighbour_tokens(vocabulary: Vocabulary) -> tuple[str, ...]:
+    """The keys that can be neighbours, sorted; of those that differ by a hyphen for an underscore the canonical one."""
+    canonical = {key_of(tag.tag) for tag in vocabulary.tags}
+    chosen: dict[str, str] = {}
+    for key in sorted(vocabulary.tokens(), key=lambda key: (key not in canonical, key)):
+        chosen.setdefault(fold(key), key)
+    return tuple(sorted(chosen.values()))
+
+
+def train_model(vocabulary: Vocabulary, config: TagsConfig, origin: str, notify: Notify = ignore) -> TrainedModel:
+    """A model of a vocabulary; see `train`."""
+    began = time.perf_counter()
+    tokens = neighbour_tokens(vocabulary)
+    notify(f"{len(vocabulary.tags):,} tags, {len(vocabulary.aliases):,} aliases, {len(vocabulary.items):,} items")
+    notes: list[str] = []
+    fasttext = None
+    if config.neighbours != "ngrams":
+        fasttext = _train_fasttext(vocabulary, tokens, config, notify, notes)
+    notify("context: TF-IDF and SVD of the items")
+    context = train_context(vocabulary.items)
+    if context is None:
+        notes.append("no context was trained: there are not three tags in items of two or more")
+    arrays: Arrays = build_grams(tokens)
+    arrays |= fasttext.arrays if fasttext else {}
+    arrays |= context.arrays if context else {}
+    figures = Figures(
+        origin=origin,
+        trained_at=utc_text(),
+        tags=len(vocabulary.tags),
+        aliases=len(vocabulary.aliases),
+        items=len(vocabulary.items),
+        seconds=round(time.perf_counter() - began, 2),
+        epochs=fasttext.epochs if fasttext else None,
+        buckets=fasttext.buckets if fasttext else None,
+        random_cosine=round(fasttext.random_cosine, 4) if fasttext else None,
+        neighbour_cosine=round(fasttext.neighbour_cosine, 4) if fasttext else None,
+        components=int(context.arrays["context_rows"].shape[1]) if context else None,
+    )
+    return TrainedModel(Model(vocabulary, tokens, context.tags if context else (), arrays, figures), tuple(notes))
+
+
+def _train_fasttext(
+    vocabulary: Vocabulary, tokens: tuple[str, ...], config: TagsConfig, notify: Notify, notes: list[str]
+) -> Trained | None:
+    """FastText's part; None, with a note, where there is nothing to learn from or nothing was learned by itself.
+
+    Epochs that the user set are taken as they are: a model that learned nothing in them is an error.
+    """
+    words = [fold(token) for token in tokens]
+    items = [[fold(key_of(tag)) for tag in item] for item in vocabulary.items]
+    aliases: dict[str, list[str]] = {}
+    known = set(words)
+    for alias, tags in vocabulary.aliases.items():
+        for tag in tags:
+            own, other = fold(key_of(tag)), fold(alias)
+            if own != other and other in known:
+                aliases.setdefault(own, []).append(other)
+    epochs = config.epochs
+    for attempt in range(ATTEMPTS):
+        notify(f"FastText: {len(items):,} items" + (f", {epochs} epochs" if epochs else ""))
+        trained = train_fasttext(words, items, aliases, config.alias_rate, epochs, config.seed)
+        if trained is None:
+            notes.append("FastText was not trained: no item has two tags and no tag has an alias")
+            return None
+        try:
+            check_trained(trained)
+            return trained
+        except InvalidInput as error:
+            if config.epochs or (config.neighbours == "fasttext" and attempt == ATTEMPTS - 1):
+                raise
+            if attempt == ATTEMPTS - 1 or trained.epochs >= MAX_EPOCHS:
+                notes.append(f"{error.problem}: left out, n-grams alone find neighbours")
+                return None
+            epochs = min(MAX_EPOCHS, trained.epochs * 2)
+    raise AssertionError

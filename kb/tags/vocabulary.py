@@ -1,0 +1,142 @@
+"""The closed vocabulary: canonical tags, what each alias stands for, which tags are sensitive, the items they stand on.
+
+Nothing outside it is ever returned. Knows no file format, no store and no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+
+from kb.tags.words import fold, key_of
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """One canonical tag.
+
+    tag       as it is shown
+    category  as the file names it, None where it names none
+    count     how many items carry it, None where nobody counted
+    rating    probability that it is sensitive, in [0, 1]; None where it was not rated
+    """
+
+    tag: str
+    category: str | None = None
+    count: int | None = None
+    rating: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Tags sorted by name; aliases by key, each with its canonical tags, sorted; items as canonical tags.
+
+    digest  sha256 over all of it, hex: what trained files are stamped with
+    """
+
+    tags: tuple[Tag, ...]
+    aliases: Mapping[str, tuple[str, ...]]
+    items: tuple[tuple[str, ...], ...] = ()
+    digest: str = ""
+    _by_name: dict[str, Tag] = field(init=False, repr=False, compare=False)
+    _by_key: dict[str, str] = field(init=False, repr=False, compare=False)
+    _folded: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_by_name", {tag.tag: tag for tag in self.tags})
+        object.__setattr__(self, "_by_key", {key_of(tag.tag): tag.tag for tag in self.tags})
+        object.__setattr__(self, "_folded", self._fold())
+
+    def _fold(self) -> dict[str, tuple[str, ...]]:
+        """Folded key → tags; a canonical tag wins over aliases that fold to the same."""
+        own: dict[str, list[str]] = {}
+        for key, tag in self._by_key.items():
+            own.setdefault(fold(key), []).append(tag)
+        folded = {key: tuple(sorted(tags)) for key, tags in own.items()}
+        other: dict[str, set[str]] = {}
+        for alias, tags in self.aliases.items():
+            other.setdefault(fold(alias), set()).update(tags)
+        return {key: tuple(sorted(tags)) for key, tags in other.items()} | folded
+
+    def __contains__(self, tag: str) -> bool:
+        return tag in self._by_name
+
+    def find(self, tag: str) -> Tag | None:
+        """The canonical tag of exactly this name."""
+        return self._by_name.get(tag)
+
+    def count(self, tag: str) -> int | None:
+        """How many items carry a canonical tag."""
+        return self._by_name[tag].count
+
+    def project(self, token: str) -> tuple[str, ...]:
+        """The canonical tags a token stands for: itself, or those it is an alias of; empty when it is not in here.
+
+        A token that is a tag stands for itself, even where it is an alias too. Only when its own spelling is unknown
+        are hyphens taken for underscores.
+        """
+        # Neighbours come as keys and need no normalizing.
+        key = token if token in self._by_key or token in self.aliases else key_of(token)
+        if key in self._by_key:
+            return (self._by_key[key],)
+        return self.aliases.get(key) or self._folded.get(fold(key), ())
+
+    def sensitive(self, threshold: float) -> frozenset[str]:
+        """The tags whose rating reaches the threshold."""
+        return frozenset(tag.tag for tag in self.tags if tag.rating is not None and tag.rating >= threshold)
+
+    def tokens(self) -> list[str]:
+        """Every key that can be a neighbour: tags, then aliases, sorted."""
+        return sorted({*self._by_key, *self.aliases})
+
+
+def make_vocabulary(
+    tags: Iterable[Tag], aliases: Mapping[str, Iterable[str]], items: Iterable[Sequence[str]] = ()
+) -> Vocabulary:
+    """A vocabulary in its one order, with its digest. Tags without a count get the number of their items.
+
+    aliases  any spelling → canonical tags; the spelling becomes a key
+    items    canonical tags; repeats inside an item count once
+    """
+    kept = tuple(tuple(dict.fromkeys(item)) for item in items if item)
+    seen: dict[str, int] = {}
+    for item in kept:
+        for tag in item:
+            seen[tag] = seen.get(tag, 0) + 1
+    rows = sorted(tags, key=lambda tag: tag.tag)
+    if kept:
+        rows = [Tag(t.tag, t.category, seen.get(t.tag, 0), t.rating) if t.count is None else t for t in rows]
+    merged: dict[str, set[str]] = {}
+    for alias, targets in aliases.items():
+        merged.setdefault(key_of(alias), set()).update(targets)
+    pointing = {alias: tuple(sorted(merged[alias])) for alias in sorted(merged)}
+    return Vocabulary(tuple(rows), pointing, kept, digest_of(rows, pointing, kept))
+
+
+def digest_of(tags: Iterable[Tag], aliases: Mapping[str, tuple[str, ...]], items: Iterable[tuple[str, ...]]) -> str:
+    """sha256 of a vocabulary's content in order, hex."""
+    digest = sha256()
+    for tag in tags:
+        digest.update(repr((tag.tag, tag.category, tag.count, tag.rating)).encode("utf-8", "replace") + b"\n")
+    for alias, targets in aliases.items():
+        digest.update(repr((alias, targets)).encode("utf-8", "replace") + b"\n")
+    for item in items:
+        digest.update(repr(item).encode("utf-8", "replace") + b"\n")
+    return digest.hexdigest()
+
+
+def vocabulary_of_documents(tag_lists: Iterable[Sequence[str]]) -> Vocabulary:
+    """The vocabulary of a knowledge base's own tags: one item a document, spellings with one key as one tag.
+
+    The spelling used most often is the canonical one; of equals the one that sorts first.
+    """
+    lists = [tags for tags in tag_lists if tags]
+    spellings: dict[str, dict[str, int]] = {}
+    for tags in lists:
+        for tag in tags:
+            counts = spellings.setdefault(key_of(tag), {})
+            counts[tag] = counts.get(tag, 0) + 1
+    chosen = {key: min(counts, key=lambda s: (-counts[s], s)) for key, counts in spellings.items() if key}
+    items = [[chosen[key_of(tag)] for tag in tags if key_of(tag)] for tags in lists]
+    return make_vocabulary([Tag(tag) for tag in chosen.values()], {}, items)
