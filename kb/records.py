@@ -67,6 +67,7 @@ class Document:
     type          the format's name: markdown, pdf, code …
     language      BCP 47 primary tag, "und" where it could not be told
     content_hash  sha256 of the file's bytes, hex
+    tags          from its own front matter; applied_tags were given by kb tags apply, best first
     modified_at   the file's modification time, ISO 8601 UTC
     """
 
@@ -83,6 +84,7 @@ class Document:
     chunk_ids: tuple[int, ...]
     modified_at: str
     indexed_at: str
+    applied_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

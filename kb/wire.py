@@ -35,6 +35,8 @@ WIRE_RECORDS: dict[str, str] = {
     "tag_import.v1": "kb.tags.records:ImportReport",
     "tag_training.v1": "kb.tags.records:TrainReport",
     "tag_list.v1": "kb.tags.records:TagList",
+    "tag_application.v1": "kb.tags.records:TagApplication",
+    "tag_eval.v1": "kb.tags.records:TagEvaluation",
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",

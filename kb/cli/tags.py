@@ -205,3 +205,58 @@ def _read_text(name: str) -> str:
     if not body.strip():
         raise InvalidInput(f"'{name}' holds no text", fix="give a text with words in it")
     return body
+
+
+@app.command("apply")
+@command
+def apply(
+    invocation: Invocation,
+    doc: Annotated[
+        list[str] | None, typer.Option("--doc", metavar="DOC", help="this document; repeatable", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="every document")] = False,
+    threshold: ThresholdOption = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be applied; change nothing")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="take back what was applied")] = False,
+) -> None:
+    """Tag documents from the vocabulary.
+
+    Applied tags are kept apart from those of the documents' own front matter; --tag filters find both. Thresholds are
+    learned for each tag on the documents that have tags already.
+    """
+    from kb.cli.tags_output import print_application
+    from kb.store.lock import writer_lock
+    from kb.tags.apply import apply_tags, remove_tags
+
+    if everything == bool(doc):
+        problem = "--all and --doc exclude each other" if doc else "no document named"
+        raise InvalidInput(problem, fix="kb tags apply --doc DOC, or: kb tags apply --all")
+    config = invocation.config()
+    invocation.open(config).close()  # an error when there is nothing here yet, rather than a new empty store
+    names = None if everything else doc
+    with (
+        invocation.open(config, write=True) as kb,
+        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
+    ):
+        done = remove_tags(kb, names, dry_run=dry_run) if remove else apply_tags(kb, names, threshold, dry_run=dry_run)
+    print_application(done, invocation)
+
+
+@app.command("eval")
+@command
+def evaluate(
+    invocation: Invocation,
+    seeds: Annotated[
+        int, typer.Option("--seeds", metavar="N", help="how often aliases are held out; 0 leaves that out", min=0)
+    ] = 5,
+) -> None:
+    """Measure: held-out aliases that find their tags, documents that get the tags they have.
+
+    Every seed trains a model of its own.
+    """
+    from kb.cli.tags_output import print_evaluation
+    from kb.tags.measure import evaluate as run_evaluation
+
+    with invocation.open(invocation.config()) as kb:
+        found = run_evaluation(kb, seeds, invocation.notify)
+    print_evaluation(found, invocation)

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 from kb.cli.invocation import Invocation
 from kb.cli.render import size_text
 from kb.cli.terminal import harmless_line, say, styled
-from kb.tags.records import ImportReport, PhraseReport, Suggestions, TagList, TrainReport
+from kb.tags.records import (
+    ImportReport,
+    PhraseReport,
+    Suggestions,
+    TagApplication,
+    TagEvaluation,
+    TagList,
+    TrainReport,
+)
 
 # Rows for people; JSON has them all.
 SHOWN_CANDIDATES = 20
@@ -118,3 +126,55 @@ def print_tags(listed: TagList, invocation: Invocation) -> None:
     ]
     shown = f"{len(listed.tags):,} of " if len(listed.tags) < listed.total else ""
     invocation.notify(f"{shown}{listed.total:,} tags, {listed.aliases:,} aliases from {origin}; {model}")
+
+
+def print_application(done: TagApplication, invocation: Invocation) -> None:
+    """A line a document that got tags, and what the thresholds were learned from."""
+    tell_notes(() if invocation.json else done.notes, invocation)
+    if invocation.json:
+        print_json(done)
+        return
+    tagged = [document for document in done.documents if document.applied or done.threshold is None]
+    for document in tagged:
+        tags = ", ".join(f"{harmless_line(tag.tag)} {styled(f'{tag.score:.2f}', 'dim')}" for tag in document.applied)
+        say(f"{styled(harmless_line(f'{document.source}/{document.path}'), 'cyan')}  {tags}".rstrip())
+    if done.threshold is None:
+        what = "lose their applied tags" if done.action == "planned" else "lost their applied tags"
+        invocation.notify(f"{len(tagged)} documents {what}")
+        return
+    learned = f"learned on {done.calibrated_on} documents" if done.calibrated_on else "not learned"
+    would = "would get tags" if done.action == "planned" else "got tags"
+    invocation.notify(
+        f"{len(tagged)} of {len(done.documents)} documents {would}; threshold {done.threshold:.2f}, {learned}"
+        + (f", {len(done.thresholds)} tags have their own" if done.thresholds else "")
+    )
+
+
+def print_evaluation(found: TagEvaluation, invocation: Invocation) -> None:
+    """Two tables: aliases, documents."""
+    tell_notes(() if invocation.json else found.notes, invocation)
+    if invocation.json:
+        print_json(found)
+        return
+    if found.aliases:
+        say(styled(f"{found.aliases_held_out} aliases held out, {found.seeds} seeds: mean recall (worst seed)", "bold"))
+        ks = list(found.aliases[0].recall)
+        say(styled(f"{'':<12}" + "".join(f"{at.removeprefix('recall'):>14}" for at in ks), "dim"))
+        for row in found.aliases:
+            say(f"{row.method:<12}" + "".join(f"{row.recall[at]:>7.3f} ({row.worst[at]:.3f})" for at in ks))
+    if found.tagging:
+        say(styled(f"{found.documents} documents with tags of their own, thresholds learned on other folds", "bold"))
+        names = ("micro F1", "macro F1", "precision", "recall", "coverage", "tags/doc", "@5", "@10")
+        say(styled(f"{'':<12}" + "".join(f"{name:>10}" for name in names), "dim"))
+        for tagging in found.tagging:
+            values = (
+                tagging.micro_f1,
+                tagging.macro_f1,
+                tagging.precision,
+                tagging.recall_of_tags,
+                tagging.coverage,
+                tagging.tags_per_document,
+                tagging.recall["recall@5"],
+                tagging.recall["recall@10"],
+            )
+            say(f"{tagging.method:<12}" + "".join(f"{value:>10.3f}" for value in values))

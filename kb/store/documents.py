@@ -230,6 +230,9 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
     tags: dict[int, list[str]] = {}
     for doc_id, tag in connection.execute("SELECT doc_id, tag FROM document_tags ORDER BY doc_id, tag"):
         tags.setdefault(doc_id, []).append(tag)
+    applied: dict[int, list[str]] = {}
+    for doc_id, tag in connection.execute("SELECT doc_id, tag FROM applied_tags ORDER BY doc_id, score DESC, tag"):
+        applied.setdefault(doc_id, []).append(tag)
     chunk_ids: dict[int, list[int]] = {}
     for doc_id, chunk_id in connection.execute("SELECT doc_id, chunk_id FROM chunks ORDER BY doc_id, position"):
         chunk_ids.setdefault(doc_id, []).append(chunk_id)
@@ -252,6 +255,7 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
             chunk_ids=tuple(chunk_ids.get(doc_id, ())),
             modified_at=utc_text(mtime_ns),
             indexed_at=indexed_at,
+            applied_tags=tuple(applied.get(doc_id, ())),
         )
         for doc_id, source, path, title, kind, language, size_bytes, content_hash, mtime_ns, indexed_at in rows
         if wanted is None or doc_id in wanted

@@ -161,3 +161,91 @@ class TagList:
     items: int
     model: Literal["current", "stale", "none"]
     tags: tuple[TagView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedTag:
+    """One tag for one document, with the score that earned it."""
+
+    tag: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaggedDocument:
+    """One document with the tags it was given; those of its own front matter are not among them."""
+
+    doc_id: int
+    source: str
+    path: str
+    own: tuple[str, ...]
+    applied: tuple[AppliedTag, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagApplication:
+    """kb tags apply.
+
+    action         applied, planned (--dry-run: nothing was written), removed
+    calibrated_on  documents with tags of their own that the thresholds were learned from; 0: not learned
+    threshold      of tags without one of their own
+    thresholds     of the others
+    """
+
+    schema_version: Literal["tag_application.v1"] = "tag_application.v1"
+    action: Literal["applied", "planned", "removed"]
+    documents: tuple[TaggedDocument, ...]
+    calibrated_on: int
+    threshold: float | None
+    thresholds: dict[str, float]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AliasRecall:
+    """One way to find the tag of an alias that was taken out of the vocabulary: mean over the seeds, and the worst of them.
+
+    method  suggest (what is suggested first, head nouns included), both, ngrams, fasttext (the phrase's own list), and as
+            baselines char_wb (scikit-learn's TF-IDF of 3 to 6 characters), popularity, random
+    """
+
+    method: str
+    recall: dict[str, float]
+    worst: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentTagging:
+    """One way to tag the documents that have tags of their own, with thresholds learned on the other folds.
+
+    coverage  share of the vocabulary's tags that were given to a document at least once
+    recall    recall@k of the ranked candidates, before thresholds
+    """
+
+    method: str
+    micro_f1: float
+    macro_f1: float
+    precision: float
+    recall_of_tags: float
+    coverage: float
+    tags_per_document: float
+    recall: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagEvaluation:
+    """kb tags eval; a part that cannot be measured is empty, with the reason in notes.
+
+    aliases_held_out  aliases taken out for each seed
+    documents         documents with tags of the vocabulary
+    """
+
+    schema_version: Literal["tag_eval.v1"] = "tag_eval.v1"
+    origin: str
+    tags: int
+    aliases_held_out: int
+    seeds: int
+    aliases: tuple[AliasRecall, ...]
+    documents: int
+    tagging: tuple[DocumentTagging, ...]
+    notes: tuple[str, ...]
