@@ -196,7 +196,10 @@ class FusionTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchTrace:
-    """What happened inside one search: both lists as they came, and milliseconds per stage."""
+    """What happened inside one search: the lists as they came, and milliseconds per stage.
+
+    tags, expanded_tags  the list by tags and the tags it was made from; empty without search.expand_tags
+    """
 
     lexical: tuple[RankedChunk, ...]
     vector: tuple[RankedChunk, ...]
@@ -204,6 +207,8 @@ class SearchTrace:
     filtered_documents: int | None
     stage_ms: dict[str, float]
     fusion: FusionTrace | None = None
+    tags: tuple[RankedChunk, ...] = ()
+    expanded_tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -50,7 +50,10 @@ def print_trace(trace: SearchTrace) -> None:
     say(styled(f"terms: {harmless_line(' '.join(trace.query_terms)) or '(none)'}", "dim"))
     if trace.filtered_documents is not None:
         say(styled(f"filters let through: {trace.filtered_documents} documents", "dim"))
-    for name, rows in (("bm25", trace.lexical), ("cosine", trace.vector)):
+    if trace.expanded_tags:
+        say(styled(f"expanded by tags: {harmless_line(', '.join(trace.expanded_tags))}", "dim"))
+    lists = [("bm25", trace.lexical), ("cosine", trace.vector), *([("tags", trace.tags)] if trace.tags else [])]
+    for name, rows in lists:
         say(styled(f"{name}: {_ranking_text(rows)}", "dim"))
     say(styled("ms: " + ", ".join(f"{stage} {ms:.1f}" for stage, ms in trace.stage_ms.items()), "dim"))
 

@@ -29,6 +29,9 @@ def search(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="show both lists, ranks, raw scores and times")] = False,
     paths: Annotated[bool, typer.Option("--paths", help="print path:line, for editors and fzf")] = False,
+    expand_tags: Annotated[
+        bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
+    ] = False,
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
     """Find passages: ranked hits with exact citations."""
@@ -36,7 +39,9 @@ def search(
     from kb.records import SearchRequest
     from kb.search.pipeline import search as run_search
 
-    config = invocation.config(search__mode=mode, search__k=k)
+    config = invocation.config(search__mode=mode, search__k=k, search__expand_tags=True if expand_tags else None)
+    if expand_tags and config.search.mode != "hybrid":
+        raise InvalidInput(f"--expand-tags has no list to join in mode {config.search.mode}", fix="use --mode hybrid")
     if bulk == (query is not None):
         problem = "--bulk reads its queries from standard input" if bulk else "no query given"
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import cast
 
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
@@ -21,7 +20,7 @@ from kb.records import (
     SearchTrace,
 )
 from kb.search.fuse import ranks_of
-from kb.search.retrieve import Ranking, Retrieved, rank, retrieve
+from kb.search.retrieve import Ranking, Retrieved, fusion_kind, rank, retrieve
 from kb.search.snippet import make_snippet
 from kb.store.chunks import fetch_chunks
 from kb.store.filters import no_match
@@ -78,7 +77,7 @@ def _make_hits(kb: KnowledgeBase, request: SearchRequest, found: Retrieved, rank
     chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: request.k]])
     lexical, vector = ranks_of(found.lexical), ranks_of(found.vector)
     lexical_scores, cosines = dict(found.lexical), found.cosines()
-    kind = SCORE_KINDS.get(request.mode) or cast("ScoreKind", kb.config.search.fusion)
+    kind = SCORE_KINDS.get(request.mode) or fusion_kind(found, kb.config.search)
     terms = frozenset(found.terms)
     hits: list[Hit] = []
     for chunk_id, score in ranking[: request.k]:
@@ -141,4 +140,6 @@ def _make_trace(found: Retrieved) -> SearchTrace:
         filtered_documents=None if found.documents is None else len(found.documents),
         stage_ms={stage: round(ms, 3) for stage, ms in found.stage_ms.items()},
         fusion=found.fusion,
+        tags=rows(found.tags.ranking),
+        expanded_tags=found.tags.tags,
     )

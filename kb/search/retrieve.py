@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from kb.knowledge_base import KnowledgeBase
-from kb.records import FusionTrace, SearchMode, SearchRequest
+from kb.records import FusionTrace, ScoreKind, SearchMode, SearchRequest
+from kb.search.expand import Expansion, expand_by_tags
 from kb.search.feedback import cosines_to, mix_in
 from kb.search.fuse import combine_scores, fuse_rankings
 from kb.store.filters import allowed_documents, chunk_ids_of
@@ -33,6 +34,7 @@ class Retrieved:
     pool          vectors of all that either retriever found, for a convex fusion; a chunk without one is missing
     best_lexical  the BM25 that no text could pass for the query
     background    mean cosine of the query to all chunks
+    tags          the list by the query's tags, empty unless search.expand_tags asks for it
     note          why the vector search was left out of a hybrid one, as words for the user
     fusion        what the fusion went by, once the lists are fused
     """
@@ -45,6 +47,7 @@ class Retrieved:
     pool: dict[int, FloatVector] = field(default_factory=dict)
     best_lexical: float = 0.0
     background: float = 0.0
+    tags: Expansion = field(default_factory=Expansion)
     stage_ms: dict[str, float] = field(default_factory=dict)
     note: str | None = None
     fusion: FusionTrace | None = None
@@ -83,6 +86,9 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
         if request.mode == "hybrid" and settings.fusion == "convex":
             pool = dict(found.lexical) | dict(found.vector)
             found.pool = found.timed("pool", lambda: kb.stored_vectors(pool))
+    if request.mode == "hybrid" and settings.expand_tags:
+        lists = [found.lexical, found.vector]
+        found.tags = found.timed("tags", lambda: expand_by_tags(kb, request.query, lists, found.documents, depth))
     return found
 
 
@@ -102,11 +108,27 @@ def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:
 
 
 def rank(found: Retrieved, mode: SearchMode, settings: SearchConfig) -> Ranking:
-    """The list that is shown, (chunk_id, score) best first: one retriever's own, or both fused."""
+    """The list that is shown, (chunk_id, score) best first: one retriever's own, or both fused.
+
+    The list by tags joins by its ranks: what its documents' tags score has no scale in common with BM25 and cosines.
+    """
     if mode != "hybrid":
         return found.lexical if mode == "lexical" else found.vector
     if settings.fusion == "rrf":
-        return fuse_rankings([found.lexical, found.vector], settings.rrf_k)
+        lists, weights = [found.lexical, found.vector], [1.0, 1.0]
+    else:
+        lists, weights = [_rank_convex(found, settings)], [2.0]  # two lists' worth
+    if found.tags.ranking and settings.tags_weight:
+        return fuse_rankings([*lists, found.tags.ranking], settings.rrf_k, [*weights, settings.tags_weight])
+    return lists[0] if settings.fusion == "convex" else fuse_rankings(lists, settings.rrf_k)
+
+
+def fusion_kind(found: Retrieved, settings: SearchConfig) -> ScoreKind:
+    """What kind of score a hybrid search's hits carry."""
+    return "rrf" if settings.fusion == "rrf" or (found.tags.ranking and settings.tags_weight) else "convex"
+
+
+def _rank_convex(found: Retrieved, settings: SearchConfig) -> Ranking:
     cosines = found.cosines()
     first = _combine(found, cosines, settings)
     nearest = [i for i, _ in first[: settings.feedback_chunks] if i in found.pool]

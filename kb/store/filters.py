@@ -73,6 +73,18 @@ def chunk_ids_of(connection: sqlite3.Connection, doc_ids: list[int]) -> list[int
     return sorted(found)
 
 
+def chunk_ids_by_document(connection: sqlite3.Connection, doc_ids: list[int]) -> dict[int, list[int]]:
+    """doc_id → its chunks, ascending; documents without any are left out."""
+    found: dict[int, list[int]] = {}
+    for batch in batches_of(doc_ids):
+        rows = connection.execute(
+            f"SELECT doc_id, chunk_id FROM chunks WHERE doc_id IN {marks(batch)} ORDER BY chunk_id", batch
+        )
+        for doc_id, chunk_id in rows:
+            found.setdefault(doc_id, []).append(chunk_id)
+    return found
+
+
 def glob_pattern(glob: str) -> re.Pattern[str]:
     """A path glob as a regular expression: `*` and `?` stay inside one folder, `**` crosses folders.
 

@@ -29,7 +29,7 @@ ALPHA = 0.05
 # Tokens that training reads, all epochs together: 60 epochs of github topics. Fewer leave random tags alike.
 TOKENS_READ = 600_000
 MIN_EPOCHS = 15
-MAX_EPOCHS = 1000
+MAX_EPOCHS = 400
 # gensim's default of 2,000,000 buckets takes 800 MB; one and a half times the distinct n-grams collide little.
 MIN_BUCKETS = 2_000
 MAX_BUCKETS = 200_000
@@ -235,6 +235,8 @@ class FastTextIndex:
         row = self._rows.get(lookup)
         if row is not None:
             return np.asarray(self._arrays["word_vectors"][row])
+        if not lookup:
+            return None
         wanted = np.array(gram_hashes(lookup, self._buckets), np.int64)
         known = self._arrays["bucket_ids"]
         places = np.searchsorted(known, wanted)

@@ -12,9 +12,10 @@ import pytest
 from kb.cli.main import COMMANDS, GROUPS
 from kb.errors import error_codes
 from kb.wire import json_schema
-from tests.journey.conftest import CORPUS, Call
+from tests.journey.conftest import CORPUS, ROOT, Call
 from tests.journey.measured import MEASURABLE
 
+VOCABULARY = ROOT / "fixtures" / "tags" / "reading.json"
 # Every command as words that succeed (or find nothing) on a home with the corpus; {new} is a path that does not exist,
 # {suite}, {beir} and {spans} are the smallest things that can be measured, {run} a run that was kept in a file.
 CALLS: dict[str, list[str]] = {
@@ -45,6 +46,12 @@ CALLS: dict[str, list[str]] = {
     "backup": ["backup", "{new}"],
     "schema": ["schema"],
     "relevance": ["relevance", "RESPOND"],
+    "tags import": ["tags", "import", str(VOCABULARY)],
+    "tags train": ["tags", "train"],
+    "tags list": ["tags", "list"],
+    "tags suggest": ["tags", "suggest", "telescope mirror"],
+    "tags apply": ["tags", "apply", "--all", "--dry-run"],
+    "tags eval": ["tags", "eval", "--seeds", "0"],
     "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
     "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
     "eval spans": ["eval", "spans", "{spans}", "--mode", "lexical"],

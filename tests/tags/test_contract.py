@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.tags.records import Candidate, Suggestions, SuggestOptions
@@ -220,6 +220,7 @@ TABLE = {
 }
 
 
+@settings(deadline=None)
 @given(WORDS, st.randoms(), st.integers(1, 4), st.integers(1, 6))
 def test_the_order_of_phrases_does_not_matter(phrases: list[str], dice, final_k: int, global_k: int) -> None:
     context = TableContext({"dog": 0.9, "cat": 0.1, "bird": -0.3}, ["dog", "shirt"])
@@ -234,6 +235,7 @@ def test_the_order_of_phrases_does_not_matter(phrases: list[str], dice, final_k:
     }
 
 
+@settings(deadline=None)
 @given(WORDS, st.sets(st.sampled_from(["dog", "cat", "shirt"])))
 def test_blocked_tags_never_come(phrases: list[str], blocked: set[str]) -> None:
     found = ask(phrases, TABLE, TableContext({"dog": 0.9}, ["dog"]), blocked=frozenset(blocked))
@@ -241,6 +243,7 @@ def test_blocked_tags_never_come(phrases: list[str], blocked: set[str]) -> None:
     assert blocked.isdisjoint(row.tag for report in found.phrases or () for row in report.candidates)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=30))
 def test_normalizing_twice_is_normalizing_once(text: str) -> None:
     once = normalize_phrase(text)
