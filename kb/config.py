@@ -72,7 +72,7 @@ class SearchConfig:
     title_weight: float = key(0.5, "weight of a match in the document's title, against 1 for the text", low=0, high=100)
     heading_weight: float = key(1.0, "weight of a match in the headings above, against 1 for the text", low=0, high=100)
     expand_tags: bool = key(False, "hybrid: documents with the query's tags join as one more list (--expand-tags)")
-    tags_weight: float = key(0.5, "weight of that list, against 1 for each of the others", low=0, high=10)
+    tags_weight: float = key(0.25, "weight of that list, against 1 for each of the others", low=0, high=10)
     exact_up_to_chunks: int = key(
         100_000, "vector search is exact up to this many chunks, approximate beyond", low=1, high=100_000_000
     )

@@ -26,10 +26,14 @@ LEAST_SCORE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Expansion:
-    """The tags a query was expanded by, best first, and the passages they lead to; both empty where there are none."""
+    """The tags a query was expanded by, best first, and the passages they lead to; both empty where there are none.
+
+    weight  of this list in the fusion, against 1 for each of the others
+    """
 
     tags: tuple[str, ...] = ()
     ranking: tuple[tuple[int, float], ...] = ()
+    weight: float = 0.0
 
 
 def expand_by_tags(
@@ -57,7 +61,7 @@ def expand_by_tags(
         allowed = set(documents)
         weights = {doc_id: weight for doc_id, weight in weights.items() if doc_id in allowed}
     ranked = rank_passages(weights, chunk_ids_by_document(kb.connection, sorted(weights)), rankings)
-    return Expansion(tuple(scores), tuple(ranked[:depth]))
+    return Expansion(tuple(scores), tuple(ranked[:depth]), kb.config.search.tags_weight)
 
 
 def weigh_documents(

@@ -118,14 +118,14 @@ def rank(found: Retrieved, mode: SearchMode, settings: SearchConfig) -> Ranking:
         lists, weights = [found.lexical, found.vector], [1.0, 1.0]
     else:
         lists, weights = [_rank_convex(found, settings)], [2.0]  # two lists' worth
-    if found.tags.ranking and settings.tags_weight:
-        return fuse_rankings([*lists, found.tags.ranking], settings.rrf_k, [*weights, settings.tags_weight])
+    if found.tags.ranking and found.tags.weight:
+        return fuse_rankings([*lists, found.tags.ranking], settings.rrf_k, [*weights, found.tags.weight])
     return lists[0] if settings.fusion == "convex" else fuse_rankings(lists, settings.rrf_k)
 
 
 def fusion_kind(found: Retrieved, settings: SearchConfig) -> ScoreKind:
     """What kind of score a hybrid search's hits carry."""
-    return "rrf" if settings.fusion == "rrf" or (found.tags.ranking and settings.tags_weight) else "convex"
+    return "rrf" if settings.fusion == "rrf" or (found.tags.ranking and found.tags.weight) else "convex"
 
 
 def _rank_convex(found: Retrieved, settings: SearchConfig) -> Ranking:

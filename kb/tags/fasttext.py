@@ -26,8 +26,8 @@ DIMENSIONS = 100
 NEGATIVE = 10
 WINDOW = 5
 ALPHA = 0.05
-# Tokens that training reads, all epochs together: 60 epochs of github topics. Fewer leave random tags alike.
-TOKENS_READ = 600_000
+# Tokens that training reads, all epochs together: 60 epochs of github topics. A tenth leaves random tags alike.
+TOKENS_READ = 450_000
 MIN_EPOCHS = 15
 MAX_EPOCHS = 400
 # gensim's default of 2,000,000 buckets takes 800 MB; one and a half times the distinct n-grams collide little.

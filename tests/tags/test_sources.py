@@ -242,4 +242,4 @@ def test_without_fasttext_ngrams_stand_in() -> None:
 
 
 def test_more_data_needs_fewer_epochs() -> None:
-    assert [epochs_for(n) for n in (10, 10_000, 10_000_000)] == [400, 60, 15]
+    assert [epochs_for(n) for n in (10, 10_000, 10_000_000)] == [400, 45, 15]
