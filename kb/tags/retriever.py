@@ -26,7 +26,7 @@ from kb.tags.records import Suggestions, SuggestOptions
 from kb.tags.suggest import ContextSource, NeighbourSource, suggest
 from kb.tags.train import DOCUMENTS, neighbour_tokens
 from kb.tags.vocabulary import Vocabulary, vocabulary_of_documents
-from kb.tags.words import fold, is_sayable, key_of, normalize_phrase
+from kb.tags.words import fold, is_sayable, normalize_phrase
 
 # A tag less like a name than this is no answer to "did you mean".
 NEAR_ENOUGH = 0.3
@@ -161,7 +161,8 @@ def trained_retriever(model: Model, config: TagsConfig) -> Retriever:
         notes = ("the model has no FastText part: n-grams find neighbours; train again with: kb tags train",)
     context = None
     if model.context_tags:
-        context = Context(arrays, model.context_tags, [key_of(tag) for tag in model.context_tags])
+        keys = model.vocabulary.keys()
+        context = Context(arrays, model.context_tags, [keys[tag] for tag in model.context_tags])
     source = make_source(config.neighbours, model.tokens, grams, fasttext, config.fasttext_weight)  # type: ignore[arg-type]
     sensitive = model.vocabulary.sensitive(config.sensitive_threshold)
     return Retriever(model.vocabulary, source, context, sensitive, notes)

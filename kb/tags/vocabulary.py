@@ -41,23 +41,18 @@ class Vocabulary:
     digest: str = ""
     _by_name: dict[str, Tag] = field(init=False, repr=False, compare=False)
     _by_key: dict[str, str] = field(init=False, repr=False, compare=False)
-    _folded: dict[str, tuple[str, ...]] = field(init=False, repr=False, compare=False)
+    _hyphened: dict[str, list[str]] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_by_name", {tag.tag: tag for tag in self.tags})
         object.__setattr__(self, "_by_key", {key_of(tag.tag): tag.tag for tag in self.tags})
-        object.__setattr__(self, "_folded", self._fold())
-
-    def _fold(self) -> dict[str, tuple[str, ...]]:
-        """Folded key → tags; a canonical tag wins over aliases that fold to the same."""
-        own: dict[str, list[str]] = {}
-        for key, tag in self._by_key.items():
-            own.setdefault(fold(key), []).append(tag)
-        folded = {key: tuple(sorted(tags)) for key, tags in own.items()}
-        other: dict[str, set[str]] = {}
-        for alias, tags in self.aliases.items():
-            other.setdefault(fold(alias), set()).update(tags)
-        return {key: tuple(sorted(tags)) for key, tags in other.items()} | folded
+        # Only keys that folding changes: opening a vocabulary of 50,000 names is most of what a cold suggestion waits for.
+        hyphened: dict[str, list[str]] = {}
+        for key in (*self._by_key, *self.aliases):
+            folded = fold(key)
+            if folded != key:
+                hyphened.setdefault(folded, []).append(key)
+        object.__setattr__(self, "_hyphened", hyphened)
 
     def __contains__(self, tag: str) -> bool:
         return tag in self._by_name
@@ -80,7 +75,17 @@ class Vocabulary:
         key = token if token in self._by_key or token in self.aliases else key_of(token)
         if key in self._by_key:
             return (self._by_key[key],)
-        return self.aliases.get(key) or self._folded.get(fold(key), ())
+        return self.aliases.get(key) or self._project_folded(fold(key))
+
+    def _project_folded(self, folded: str) -> tuple[str, ...]:
+        """What the keys stand for that fold to this; a canonical tag wins over aliases."""
+        keys = [folded, *self._hyphened.get(folded, ())]
+        own = sorted(self._by_key[key] for key in keys if key in self._by_key)
+        return tuple(own or sorted({tag for key in keys for tag in self.aliases.get(key, ())}))
+
+    def keys(self) -> dict[str, str]:
+        """Canonical tag → its key."""
+        return {tag: key for key, tag in self._by_key.items()}
 
     def sensitive(self, threshold: float) -> frozenset[str]:
         """The tags whose rating reaches the threshold."""

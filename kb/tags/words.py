@@ -51,6 +51,8 @@ def fold(key: str) -> str:
     >>> fold("machine-learning")
     'machine_learning'
     """
+    if key.isascii() and "-" not in key:
+        return key.strip("_") or key
     return _HYPHENS.sub("_", key).strip("_") or key
 
 
