@@ -8,6 +8,7 @@ relevance/       mode and signals of a prompt → which context nodes are worth 
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
 ingest/          discover → parse → chunk → embed → save → index
+tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hits
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report

@@ -38,6 +38,9 @@ BUCKETS_PER_GRAM = 1.5
 MAX_RANDOM_COSINE = 0.6
 MIN_MARGIN = 0.15
 SAMPLED_PAIRS = 2_000
+# Products so small that OpenBLAS does not share them between threads: on a busy machine those wait for each other. 3,342
+# tokens and 16 lookups, two other processes at work: 8 ms in one piece, .13 ms in these.
+ROWS_PER_PRODUCT = 160
 NEAREST = 5
 
 
@@ -256,5 +259,10 @@ class FastTextIndex:
         known = [vector for vector in vectors if vector is not None]
         if not known:
             return [None] * len(lookups)
-        cosines = iter((self._arrays["word_vectors"] @ np.stack(known, axis=1)).T)
+        words, queries = self._arrays["word_vectors"], np.stack(known, axis=1)
+        products = np.empty((len(words), len(known)), np.float32)
+        for start in range(0, len(words), ROWS_PER_PRODUCT):
+            end = start + ROWS_PER_PRODUCT
+            np.matmul(words[start:end], queries, out=products[start:end])
+        cosines = iter(products.T)
         return [None if vector is None else next(cosines) for vector in vectors]

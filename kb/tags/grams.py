@@ -32,6 +32,9 @@ INITIALS_SCORE = 0.8
 TWO_INITIALS_SCORE = 0.5
 SHARED_INITIALS_POWER = 0.25
 MOST_INITIALS = 8
+# An n-gram of more tokens than this (both limits) weighs nothing: it tells little, and most of the time goes into it.
+COMMON_GRAM_TOKENS = 2_000
+COMMON_GRAM_SHARE = 0.03
 
 
 def grams_of(word: str) -> list[str]:
@@ -98,13 +101,14 @@ def build_grams(tokens: Sequence[str]) -> Arrays:
         gram_counts.update({gram for part, _ in _parts(token) for gram in grams_of(part)})
         word_counts.update(set(split_words(token)))
     unseen = math.log(1 + len(tokens)) + 1
-    gram_weight = {gram: unseen - math.log(1 + n) for gram, n in gram_counts.items()}
+    common = max(COMMON_GRAM_TOKENS, COMMON_GRAM_SHARE * len(tokens))
+    gram_weight = {gram: unseen - math.log(1 + n) if n <= common else 0.0 for gram, n in gram_counts.items()}
     word_weight = {word: unseen - math.log(1 + n) for word, n in word_counts.items()}
 
     number = {gram: i for i, gram in enumerate(gram_counts)}
     columns, rows, weights = [], [], []
     for row, token in enumerate(tokens):
-        vector = _weigh(token, gram_weight, word_weight, unseen)
+        vector = {g: w for g, w in _weigh(token, gram_weight, word_weight, unseen).items() if w}
         columns.append(np.fromiter((number[gram] for gram in vector), np.int32, len(vector)))
         weights.append(np.fromiter(vector.values(), np.float32, len(vector)))
         rows.append(np.full(len(vector), row, np.int32))
