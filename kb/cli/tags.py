@@ -65,8 +65,13 @@ def import_(
             forget_vocabulary(kb.connection)
             invocation.notify("the documents' own tags are the vocabulary now")
             return
-        report = import_vocabulary(kb.connection, loaded[0], Path(file).name, *loaded[1:])
+        report = import_vocabulary(kb.connection, loaded[0], _file_name(file), *loaded[1:])
     print_import(report, invocation)
+
+
+def _file_name(file: str) -> str:
+    """A file's name as text; bytes that are no UTF-8 replaced."""
+    return Path(file).name.encode("utf-8", "replace").decode()
 
 
 @app.command("train")
@@ -85,7 +90,7 @@ def train(invocation: Invocation) -> None:
         invocation.open(config) as kb,
         writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
     ):
-        report = run_training(kb, invocation.notify if invocation.verbose else lambda line: None)
+        report = run_training(kb, invocation.notify)
     print_training(report, invocation)
 
 

@@ -43,7 +43,7 @@ def adopt(draft: Draft) -> tuple[Vocabulary, list[str]]:
 def _merge_spellings(draft: Draft, state: _Rows) -> None:
     merged = []
     for row in draft.rows:
-        name = " ".join(row.tag.split())
+        name = _plain(row.tag)
         key = key_of(name)
         if not key:
             nowhere = f": its aliases {first_few(row.aliases)} point nowhere" if row.aliases else ""
@@ -51,7 +51,7 @@ def _merge_spellings(draft: Draft, state: _Rows) -> None:
             continue
         first = state.rows.get(key)
         if first is None:
-            state.rows[key] = replace(row, tag=name)
+            state.rows[key] = replace(row, tag=name, category=_plain(row.category) if row.category else None)
             continue
         merged.append(f"'{name}' ({_at(row)}) and '{first.tag}' ({_at(first)})")
         counts = [c for c in (first.count, row.count) if c is not None]
@@ -116,6 +116,11 @@ def _follow(draft: Draft, state: _Rows) -> dict[str, list[str]]:
                     found[target] = None
         ends[alias] = list(found)
     return ends
+
+
+def _plain(text: str) -> str:
+    """On one line, without lone surrogates: JSON can hold them, SQLite cannot."""
+    return " ".join(text.encode("utf-8", "replace").decode().split())
 
 
 def _at(row: TagRow) -> str:

@@ -80,12 +80,12 @@ def train_model(vocabulary: Vocabulary, config: TagsConfig, origin: str, notify:
     """A model of a vocabulary; see `train`."""
     began = time.perf_counter()
     tokens = neighbour_tokens(vocabulary)
-    notify(f"{len(vocabulary.tags):,} tags, {len(vocabulary.aliases):,} aliases, {len(vocabulary.items):,} items")
     notes: list[str] = []
     fasttext = None
     if config.neighbours != "ngrams":
         fasttext = _train_fasttext(vocabulary, tokens, config, notify, notes)
-    notify("context: TF-IDF and SVD of the items")
+    if vocabulary.items:
+        notify(f"context: {len(vocabulary.items):,} items")
     context = train_context(vocabulary.items)
     if context is None:
         notes.append("no context was trained: there are not three tags in items of two or more")
@@ -126,7 +126,8 @@ def _train_fasttext(
                 aliases.setdefault(own, []).append(other)
     epochs = config.epochs
     for attempt in range(ATTEMPTS):
-        notify(f"FastText: {len(items):,} items" + (f", {epochs} epochs" if epochs else ""))
+        read = f"FastText: {len(items):,} items, {sum(map(len, aliases.values())):,} aliases"
+        notify(read + (f", {epochs} epochs" if epochs else ""))
         trained = train_fasttext(words, items, aliases, config.alias_rate, epochs, config.seed)
         if trained is None:
             notes.append("FastText was not trained: no item has two tags and no tag has an alias")

@@ -205,3 +205,9 @@ def test_a_vector_index_that_does_not_hold_what_its_stamp_says_is_refused(tmp_pa
     path.write_bytes(path.read_bytes()[:100])
     with pytest.raises(IndexOutOfDate):
         FaissIndex(path, stamp)
+
+
+def test_in_how_many_chunks_a_term_stands(tmp_path: Path) -> None:
+    rows = [(1, 1, "night", "", "night sky night"), (2, 1, "", "", "a sky"), (3, 2, "", "dome", "sea")]
+    counts, total = lexical_index(tmp_path, rows).chunk_frequencies(["night", "sky", "dome", "absent"])
+    assert (counts, total) == ([1, 2, 0, 0], 3)

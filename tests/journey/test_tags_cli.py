@@ -284,3 +284,12 @@ def test_a_suggestion_loads_neither_gensim_nor_scikit_learn(reading_home: Path) 
     assert json.loads(done.stdout)["candidates"][0]["tag"] == "science fiction"
     loaded = {name.split(".")[0] for name in done.stderr.split()}
     assert not loaded & {"gensim", "sklearn", "scipy", "torch", "safetensors", "tantivy", "faiss", "sqlite_utils"}
+
+
+def test_arguments_that_are_no_text_crash_nothing(kb: Call, reading_home: Path) -> None:
+    found = kb("tags", "suggest", "poems \udcff\x1b[31m", "\udcfe", "--verbose", home=reading_home)
+    assert found.code == 0
+    assert "\x1b" not in found.out + found.err
+    assert kb("tags", "suggest", "poems \udcff", "--json", "--verbose", home=reading_home).code == 0
+    assert kb("tags", "list", "\udcff", home=reading_home).code == 1
+    assert kb("tags", "suggest", "sea", "--context-tag", "\udcff", home=reading_home).code == 2

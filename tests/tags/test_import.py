@@ -202,3 +202,12 @@ def test_the_documents_own_tags_are_a_vocabulary() -> None:
     assert vocabulary.items == (("Python", "web"), ("Python",), ("Python",))
     assert vocabulary.digest == vocabulary_of_documents([["Python", "web"], ["python"], ["Python"]]).digest
     assert vocabulary.digest != vocabulary_of_documents([["Python", "web"], ["Python"]]).digest
+
+
+def test_lone_surrogates_do_not_reach_the_store(tmp_path: Path) -> None:
+    text = '{"tags": [{"tag": "a\\ud800b", "category": "\\udc00", "aliases": ["x\\udfffy"]}], "items": [["a\\ud800b"]]}'
+    vocabulary, notes = load(tmp_path, text)
+    connection = open_for_writing(tmp_path / "home")
+    import_vocabulary(connection, vocabulary, "v.json", "json", notes)
+    assert [tag.tag for tag in current_vocabulary(connection).tags] == ["a?b"]
+    assert vocabulary.items == (("a?b",),)

@@ -23,7 +23,7 @@ from kb.tags.fasttext import (
     gram_hashes,
     train_fasttext,
 )
-from kb.tags.grams import JOINED_WEIGHT, GramIndex, build_grams, grams_of
+from kb.tags.grams import COMMON_GRAM_TOKENS, JOINED_WEIGHT, GramIndex, build_grams, grams_of
 from kb.tags.model import Model, model_folder, model_stamp, write_model
 from kb.tags.neighbours import FastTextNeighbours, GramNeighbours, make_source
 from kb.tags.train import neighbour_tokens, train_model
@@ -121,6 +121,17 @@ def test_a_rare_short_word_counts_more_than_a_common_long_one() -> None:
     tokens = ["css-framework", "framework", "qt", "robot-framework", "testing-framework", "web-framework"]
     source = GramNeighbours(GramIndex(build_grams(tokens), len(tokens)), tokens)
     assert source.neighbours(["qt_framework"], 1)[0][0][0] == "qt"
+
+
+def test_in_a_large_vocabulary_common_ngrams_weigh_nothing() -> None:
+    tokens = [f"{a}{b}{c}_thing" for a in "bcdfg" for b in "aeiou" for c in "klmnprstvwxyzbcdfghj" for _ in (0,)]
+    tokens = sorted({f"{t}{i}" for t in tokens for i in range(5)})
+    index = GramIndex(build_grams(tokens), len(tokens))
+    assert len(tokens) > COMMON_GRAM_TOKENS
+    scores = index.score("bak_thing3")
+    assert tokens[int(np.argmax(scores))] == "bak_thing3"
+    assert scores.max() == pytest.approx(1.0)
+    assert index.score("thing").max() < 0.2
 
 
 @pytest.mark.parametrize("kind", ["both", "fasttext", "ngrams"])
