@@ -134,6 +134,19 @@ def make_large() -> Vocabulary:
     return make_vocabulary([Tag(tag) for tag in tags], aliases, items)
 
 
+def with_underscores(vocabulary: Vocabulary) -> Vocabulary:
+    """The same vocabulary with every hyphen as an underscore."""
+
+    def name(text: str) -> str:
+        return text.replace("-", "_")
+
+    return make_vocabulary(
+        [replace(tag, tag=name(tag.tag)) for tag in vocabulary.tags],
+        {name(alias): [name(tag) for tag in tags] for alias, tags in vocabulary.aliases.items()},
+        [[name(tag) for tag in item] for item in vocabulary.items],
+    )
+
+
 def print_aliases(vocabulary: Vocabulary, seeds: int) -> None:
     """Recall of every way, and the bars of the default."""
     rows = alias_recall(vocabulary, TagsConfig(), range(seeds))
@@ -229,9 +242,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--skip", action="append", default=[], choices=("small", "aliases", "large"))
     parser.add_argument("--grid", action="store_true")
+    parser.add_argument(
+        "--underscores", action="store_true", help="hyphens in names as underscores, as image boards write"
+    )
     asked = parser.parse_args()
     os.environ.pop("KB_HOME", None)
     vocabulary, format, _ = load_vocabulary_file(asked.vocabulary, None)
+    if asked.underscores:
+        vocabulary = with_underscores(vocabulary)
     pairs = sum(map(len, vocabulary.items))
     print(
         f"{asked.vocabulary.name} ({format}): {len(vocabulary.tags):,} tags, {len(vocabulary.aliases):,} aliases, {pairs:,} pairs"

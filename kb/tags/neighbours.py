@@ -59,7 +59,7 @@ class MixedNeighbours:
     """Both sources' likeness of every token, as one: (1 − weight) · n-grams + weight · FastText.
 
     FastText's cosines are set off so that random tags are at 0: as they come, a random pair would outrank a good likeness
-    of letters. Measured on held-out aliases: taking the greater of both reaches .61 recall@1, mixing .82.
+    of letters. Weights by benchmarks/tags.py --grid, recall@1 on held-out aliases: .05 .835, .1 .838, .2 .829, .4 .815.
     """
 
     def __init__(self, grams: GramIndex, fasttext: FastTextIndex, tokens: Sequence[str], weight: float) -> None:

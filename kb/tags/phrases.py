@@ -30,6 +30,7 @@ MIN_STEM_CHARS = 2
 _RUN = re.compile(
     r"[^\s,;:!?()\[\]{}<>\"“”«»|…。、，；：！？（）「」『』*`=~^\\]+(?:[ \t]+[^\s,;:!?()\[\]{}<>\"“”«»|…。、，；：！？（）「」『』*`=~^\\]+)*"
 )
+_MARKUP = re.compile(r"</?[A-Za-z][^<>\n]{0,200}>")
 _EDGES = re.compile(r"^[^\w]+|[^\w+#]+$")
 _HANGUL = re.compile("[\uac00-\ud7a3]{3,}")
 _PLACE = re.compile(r"[/\\@]|^\d+([.:]\d+)*$")
@@ -42,7 +43,7 @@ def key_phrases(
 
     titles  title and headings; what stands in them counts three times
     """
-    runs = [words for part in (text[:MAX_TEXT_CHARS],) for words in _runs(part)]
+    runs = _runs(_MARKUP.sub(" | ", text[:MAX_TEXT_CHARS]))
     runs += [words for title in titles for words in _runs(title) for _ in range(3)]
     counts: Counter[str] = Counter()
     mentions: Counter[str] = Counter()
@@ -98,7 +99,8 @@ def _names(phrase: str, written: str) -> list[str]:
 
 
 def _is_empty(word: str) -> bool:
-    return word in STOP_WORDS or word in FUNCTION_WORDS or not any(c.isalpha() for c in word)
+    is_letter = len(word) == 1 and word.isascii()
+    return is_letter or word in STOP_WORDS or word in FUNCTION_WORDS or not any(c.isalpha() for c in word)
 
 
 def _says_much(word: str) -> bool:

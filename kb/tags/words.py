@@ -73,14 +73,19 @@ def is_sayable(phrase: str) -> bool:
 def expand_phrases(phrases: Iterable[str]) -> list[str]:
     """Phrases normalized, without repeats, in first-seen order; then the head nouns of those with several words.
 
-    An empty phrase is left out. A head noun is the last word, where it is long enough and no function word.
+    An empty phrase is left out. A head noun is the last word, where it is long enough and no function word. A phrase written
+    with underscores alone is one token, a name that somebody looks up, and has none.
 
     >>> expand_phrases(["Big  Shirt ", "grey shirt", "GREY SHIRT"])
     ['big shirt', 'grey shirt', 'shirt']
     """
-    own = dict.fromkeys(p for p in map(normalize_phrase, phrases) if p)
-    heads = [phrase.rsplit(" ", 1)[1] for phrase in own if " " in phrase]
-    return list(own | dict.fromkeys(head for head in heads if _is_head(head)))
+    own: dict[str, bool] = {}
+    for phrase in phrases:
+        normalized = normalize_phrase(phrase)
+        own[normalized] = own.get(normalized, False) or len(phrase.split()) > 1
+    own.pop("", None)
+    heads = [phrase.rsplit(" ", 1)[1] for phrase, is_spaced in own.items() if is_spaced and " " in phrase]
+    return list(dict.fromkeys([*own, *(head for head in heads if _is_head(head))]))
 
 
 def _is_head(word: str) -> bool:

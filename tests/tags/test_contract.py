@@ -32,7 +32,9 @@ def test_a1_phrases_are_normalized_and_get_their_head_nouns() -> None:
 @pytest.mark.parametrize(
     ("phrases", "expected"),
     [
-        (["big_shirt"], ["big shirt", "shirt"]),
+        (["big_shirt"], ["big shirt"]),
+        (["big_shirt", "Big Shirt"], ["big shirt", "shirt"]),
+        (["big_shirt red"], ["big shirt red", "red"]),
         (["made of"], ["made of"]),
         (["plan b"], ["plan b"]),
         (["in the"], ["in the"]),

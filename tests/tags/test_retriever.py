@@ -185,6 +185,12 @@ def test_phrases_of_a_text_are_what_it_names_and_what_it_says_often(reading: Voc
     assert key_phrases("", reading, frequencies, 4) == key_phrases("--- ... !!", reading, frequencies, 4) == []
 
 
+def test_markup_and_single_letters_are_no_phrases(reading: Vocabulary) -> None:
+    found = key_phrases('<span class="big">honey</span> <!-- x --> bear\'s b honey', reading, frequencies, 5)
+    assert not {"span", "span class", "class", "s", "b", "bear s"} & set(found)
+    assert "honey" in found
+
+
 def test_phrases_of_a_query_do_not_cross_function_words() -> None:
     assert query_phrases("How often must the mirror be cleaned?") == [
         "often must",
