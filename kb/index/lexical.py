@@ -49,9 +49,6 @@ class LexicalIndex(Protocol):
     def count(self) -> int:
         """How many chunks there are."""
 
-    def chunk_frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
-        """In how many chunks each term stands, and how many chunks there are."""
-
 
 def build_lexical_index(
     path: Path, rows: Iterable[tuple[int, int, str, str, str]], revision: int, state: str
@@ -150,11 +147,6 @@ class TantivyIndex:
     def count(self) -> int:
         """See LexicalIndex.count."""
         return int(self._searcher.num_docs)
-
-    def chunk_frequencies(self, terms: Sequence[str]) -> tuple[list[int], int]:
-        """See LexicalIndex.chunk_frequencies."""
-        counts = [int(self._searcher.doc_freq("text", term)) for term in terms]
-        return counts, int(self._searcher.num_docs)
 
     def _query(self, terms: Sequence[str], documents: Sequence[int] | None) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._schema

@@ -213,6 +213,7 @@ END
 """,
 )
 
+
 @migrations(name=MIGRATION_NAMES[2])
 def m003_tags(database: Database) -> None:
     """The imported tag vocabulary with its items, and tags applied to documents apart from their own."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
 from kb.store.chunks import chunks_of_document
@@ -45,4 +47,10 @@ def corpus_frequencies(kb: KnowledgeBase) -> Frequencies:
     """How common terms are in this corpus; all the same where there is no document."""
     if not kb.connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
         return lambda terms: ([0] * len(terms), 0)
-    return kb.lexical_index().chunk_frequencies
+    index = kb.lexical_index()
+
+    def frequencies(terms: Sequence[str]) -> tuple[list[int], int]:
+        holding = index.document_frequencies(terms)
+        return [holding[term] for term in terms], index.count()
+
+    return frequencies

@@ -209,5 +209,11 @@ def test_a_vector_index_that_does_not_hold_what_its_stamp_says_is_refused(tmp_pa
 
 def test_in_how_many_chunks_a_term_stands(tmp_path: Path) -> None:
     rows = [(1, 1, "night", "", "night sky night"), (2, 1, "", "", "a sky"), (3, 2, "", "dome", "sea")]
-    counts, total = lexical_index(tmp_path, rows).chunk_frequencies(["night", "sky", "dome", "absent"])
-    assert (counts, total) == ([1, 2, 0, 0], 3)
+    index = lexical_index(tmp_path, rows)
+    assert index.document_frequencies(["night", "sky", "dome", "absent"]) == {
+        "night": 1,
+        "sky": 2,
+        "dome": 1,
+        "absent": 0,
+    }
+    assert index.count() == 3
