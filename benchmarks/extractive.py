@@ -1,6 +1,6 @@
 """Measures the extractive model: how much of a human answer its quotes hold, and where its floor must lie.
 
-    .venv/bin/python benchmarks/extractive.py /work/shared/data/clapnq [--sections FOLDER…] [--sweep]
+    .venv/bin/python benchmarks/extractive.py DATA/clapnq [--sections FOLDER…] [--sweep]
 
 Each answerable question of ClapNQ gets six passages: its gold one and the five best others by BM25, in BM25's order.
 Figures are means over questions: words of the best-matching human answer that the quotes hold (recall), of the quotes

@@ -1,4 +1,4 @@
-"""What the evidence gate adds to an ask on a large home: milliseconds in one process, the question's vector known."""
+"""What gate, packing and checking add to an ask on a large home: milliseconds in one process, the question's vector known."""
 
 from __future__ import annotations
 
@@ -7,29 +7,60 @@ import statistics
 import time
 from itertools import cycle, islice
 
-from kb.ask.pack import pack_chunks
+from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
+from kb.ask.pack import pack_chunks, with_fence
 from kb.ask.records import AskRequest
+from kb.ask.verify import verify
 from kb.ask.weigh import weigh_evidence
 from kb.config import Config, cache_folder
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
-from kb.records import SearchRequest
+from kb.records import SearchMode, SearchRequest
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks, vectors_of
-from kb.store.database import write_meta
+from kb.store.database import open_for_writing, write_meta
 from kb.store.documents import save_document, save_source
 
 CHUNKS = 20_000
 PER_DOCUMENT = 20
-QUESTIONS = (
-    "what is the role of the prime minister in canada",
-    "How do I declare a path parameter with a type?",
-    "What happens when two threads access the same data in Rust?",
-    "how many people live in the largest city of the state",
-    "Which effects does the boundary layer have on heat transfer at high speed?",
-    "When did the murder rate fall most sharply?",
-    "쿼리 매개변수를 선택적으로 만들려면 기본값을 무엇으로 두나요?",
-    "Who wrote the first compiler and why was it needed?",
+# Each with an answer in other words than the passages': by words alone it cannot be told whether they back it.
+ASKED = (
+    (
+        "what is the role of the prime minister in canada",
+        "The prime minister leads the cabinet [#1]. Ministers are picked by that person [#1]. The office is held for as long as "
+        "the house stands behind it [#2].",
+    ),
+    (
+        "How do I declare a path parameter with a type?",
+        "Annotate the argument of the function [#1]. Its value then arrives converted [#1]. A wrong one is answered with an "
+        "error [#3].",
+    ),
+    (
+        "What happens when two threads access the same data in Rust?",
+        "The program does not compile unless a lock is held [#1]. Ownership rules are checked beforehand [#2]. So no race is left "
+        "at run time [#2].",
+    ),
+    (
+        "how many people live in the largest city of the state",
+        "About 600,000 inhabitants were counted there [#1]. The second one is far behind [#2]. Growth has slowed since 2010 [#2].",
+    ),
+    (
+        "Which effects does the boundary layer have on heat transfer at high speed?",
+        "A thicker layer keeps warmth from the wall [#1]. Turbulence brings it back [#2]. Past Mach 5 friction itself warms the "
+        "skin [#4].",
+    ),
+    (
+        "When did the murder rate fall most sharply?",
+        "Killings dropped by a tenth within one year [#1]. That was the steepest decline on record [#1]. It did not last [#2].",
+    ),
+    (
+        "쿼리 매개변수를 선택적으로 만들려면 기본값을 무엇으로 두나요?",
+        "기본값을 None 으로 둔다 [#1]. 그러면 빼고 불러도 된다 [#1]. 타입은 그대로 검사한다 [#2].",
+    ),
+    (
+        "Who wrote the first compiler and why was it needed?",
+        "A mathematician in the navy built it [#1]. Programs had been typed as numbers [#2]. Nobody believed that it would run [#3].",
+    ),
 )
 ROUNDS = 8
 
@@ -58,29 +89,57 @@ def fill_large_home(kb: KnowledgeBase, homes: dict[str, KnowledgeBase]) -> None:
 
 
 def print_latency(homes: dict[str, KnowledgeBase]) -> None:
-    """Median and 95th percentile of the gate alone, by mode; every question with new sentences to encode."""
+    """Median and 95th percentile of each step alone and of all three, by mode; nothing that was encoded before is kept."""
     folder = cache_folder(os.environ) / "eval" / "gate-latency"
     if not (folder / "complete").exists():
         with open_knowledge_base(folder, Config(), write=True) as kb:
             fill_large_home(kb, homes)
         (folder / "complete").touch()
+    open_for_writing(folder).close()  # of an older kb: today's schema
     kb = open_knowledge_base(folder, Config())
     began = time.perf_counter()
     for number in range(ROUNDS):
-        kb.encode_query(f"{QUESTIONS[0]} {number}")
+        kb.encode_query(f"{ASKED[0][0]} {number}")
     print(f"one query encoded: {(time.perf_counter() - began) / ROUNDS * 1000:.1f} ms, the first opens the encoder")
-    for mode in ("hybrid", "lexical"):
-        added: list[float] = []
-        for number in range(ROUNDS * len(QUESTIONS)):
-            question = QUESTIONS[number % len(QUESTIONS)]
-            request = AskRequest(question, mode=mode)
-            response = search(kb, SearchRequest(question, mode, request.k, explain=True))
-            chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
-            packed = [p.chunk for p in pack_chunks([(chunks[h.chunk_id], h.score) for h in response.hits], 8000)]
-            kb.forget_sentences()
-            began = time.perf_counter()
-            weigh_evidence(kb, request, response, packed)
-            added.append((time.perf_counter() - began) * 1000)
-        added = sorted(added[len(QUESTIONS) :])  # the first round opens what is opened once
-        p95 = added[round(0.95 * (len(added) - 1))]
-        print(f"{mode:<8} gate p50 {statistics.median(added):.1f} ms, p95 {p95:.1f} ms, {len(added)} asks")
+    modes: tuple[SearchMode, ...] = ("hybrid", "lexical")
+    for mode in modes:
+        rounds = [time_steps(kb, question, answer, mode) for _ in range(ROUNDS) for question, answer in ASKED]
+        rows = rounds[len(ASKED) :]  # the first round opens what is opened once
+        for step in STEPS:
+            took = sorted(row[step] for row in rows)
+            p95 = took[round(0.95 * (len(took) - 1))]
+            print(f"{mode:<8} {step:<18} p50 {statistics.median(took):5.1f} ms, p95 {p95:5.1f} ms, {len(took)} asks")
+
+
+STEPS = ("gate", "packing", "checking a quote", "checking a paraphrase", "all three")
+
+
+def time_steps(kb: KnowledgeBase, question: str, paraphrase: str, mode: SearchMode) -> dict[str, float]:
+    """Milliseconds of each step of one ask; "all three" with the paraphrase, the dearer answer."""
+    request = AskRequest(question, mode=mode)
+    response = search(kb, SearchRequest(question, mode, request.k, explain=True))
+    chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
+    ranked = [(chunks[h.chunk_id], h.score) for h in response.hits]
+    kb.forget_sentences()
+    took: dict[str, float] = {}
+    began = time.perf_counter()
+    packed = pack_chunks(ranked, kb.config.rag.max_context_tokens, PLACEHOLDER)
+    tag = fence_tag(read_secret(kb.connection), [p.entry for p in packed])
+    packed = with_fence(packed, tag)
+    took["packing"] = since(began)
+    began = time.perf_counter()
+    weigh_evidence(kb, request, response, [p.chunk for p in packed])
+    took["gate"] = since(began)
+    passages = {p.marker: p.chunk for p in packed}
+    quote = packed[0].chunk.text.split(". ")[0].strip() + ". [#1]"
+    encode = kb.encoder().encode_sentences if mode == "hybrid" else None
+    for step, answer in (("checking a quote", quote), ("checking a paraphrase", paraphrase)):
+        began = time.perf_counter()
+        verify(answer, passages, encode)
+        took[step] = since(began)
+    took["all three"] = took["packing"] + took["gate"] + took["checking a paraphrase"]
+    return took
+
+
+def since(began: float) -> float:
+    return (time.perf_counter() - began) * 1000

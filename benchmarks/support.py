@@ -1,6 +1,6 @@
 """Measures the support check on free text: does a passage back an answer? And fits its weights.
 
-    .venv/bin/python benchmarks/support.py /work/shared/data/clapnq [--fit] [--markdown]
+    .venv/bin/python benchmarks/support.py DATA/clapnq [--fit] [--markdown]
 
 Pairs are made of ClapNQ's human answers. Backed: an answer with its gold passage. Not backed: with the nearest other
 passage by BM25 (near); with its own passage without the sentences it was written from (removed); with one sentence of

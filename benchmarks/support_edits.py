@@ -1,6 +1,6 @@
 """Measures whether the support check sees a fact changed in a copied sentence, and leaves copies and harmless edits alone.
 
-    .venv/bin/python benchmarks/support_edits.py /work/shared/data [--markdown]
+    .venv/bin/python benchmarks/support_edits.py DATA [--markdown]
 
 Sentences of third-party pages (ClapNQ's passages, the FastAPI pages in Korean) and of the fixture corpus are copied out of
 passages of some sentences around them. PAIRS of each kind: a number, a unit, a date, a name of the passage exchanged for

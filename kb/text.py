@@ -175,7 +175,10 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        if not match.group().isspace() and _is_inner_stop(text, match.start(), match.end()):
+        if not match.group().isspace() and (
+            text.count("`", start, match.start()) % 2  # `vec!` and `a. b` are code, not ends
+            or _is_inner_stop(text, match.start(), match.end())
+        ):
             continue
         start = _add_trimmed(spans, text, start, match.end())
     _add_trimmed(spans, text, start, len(text))
@@ -189,7 +192,9 @@ def _is_inner_stop(text: str, dot: int, end: int) -> bool:
     before = re.search(r"[\w.]+$", text[max(0, dot - 12) : dot])
     word = before.group().lower() if before else ""
     at_line_start = not text[text.rfind("\n", 0, dot) + 1 : dot - len(word)].strip()
-    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()) or (word.isdigit() and at_line_start):
+    is_unit = text[dot - len(word) - 1 : dot - len(word)] in ("/", "·")  # 12 m/s, not an initial
+    is_initial = len(word) == 1 and word.isalpha() and not is_unit
+    if word in _ABBREVIATIONS or is_initial or (word.isdigit() and at_line_start):
         return True
     after = text[end:].lstrip(" \t")[:1] if len(text) - end < 80 else text[end : end + 80].lstrip(" \t")[:1]
     return after.islower() and end - dot == 1 and "\n" not in text[end : end + 2]

@@ -63,7 +63,7 @@ def _is_other_number(mine: str, other: str) -> bool:
 def _is_other_name(ours: Sequence[str], theirs: Sequence[str], sentence: Sequence[str]) -> bool:
     """Capitalised words on both sides with none in common."""
     left, right = _capitals(ours), _capitals(theirs)
-    if not left or not right:
+    if not left or not right or _letters(left) == _letters(right):  # All-Star, All Star
         return False
     if any(a[:4].casefold() == b[:4].casefold() for a in left for b in right) or _is_acronym(left, right):
         return False
@@ -83,6 +83,10 @@ def _capitals(words: Sequence[str]) -> list[str]:
     ):
         return []
     return names
+
+
+def _letters(words: Sequence[str]) -> str:
+    return "".join(c for word in words for c in word.casefold() if c.isalnum())
 
 
 def _is_acronym(left: Sequence[str], right: Sequence[str]) -> bool:

@@ -42,7 +42,7 @@ LONGEST_SENTENCE_CHARS = 350
 # Between these, words leave a claim open, and its meaning is worth an encoding while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # The sentences of the evidence that are encoded for each claim: those with most of its words.
-ENCODED_SENTENCES = 3
+ENCODED_SENTENCES = 2
 
 FEATURES = ("said", "window", "pairs", "names", "elsewhere", "cosine")
 

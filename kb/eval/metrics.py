@@ -76,6 +76,9 @@ METRICS: dict[str, Metric] = {
         for k in SPAN_DEPTHS
     },
     "tag_recall@10": Metric("share of the expected tags that the documents of the first 10 results carry"),
+    "suggested_tag_recall@10": Metric(
+        "share of the expected tags among the first 10 suggested for the query (kb tags)"
+    ),
     **{name: replace(metric, of_answers=True) for name, metric in _ANSWER_METRICS.items()},
     "latency_p50_ms": Metric("median time of a whole query", False, "ms"),
     "latency_p95_ms": Metric("95th percentile of the time of a whole query", False, "ms"),
@@ -136,17 +139,6 @@ def score_rankings(judged: Mapping[str, Mapping[str, int]], rankings: Mapping[st
 def _descending_scores(ids: Sequence[str]) -> dict[str, float]:
     distinct = dict.fromkeys(ids)
     return {each: float(len(distinct) - place) for place, each in enumerate(distinct)}
-
-
-def tag_recall(expected: Sequence[str], carried: Sequence[Sequence[str]]) -> float | None:
-    """Share of the expected tags that any of the results carries, case aside; None where none is expected.
-
-    >>> tag_recall(["Optics", "dome"], [("optics",), ("night", "optics")])
-    0.5
-    """
-    there = {tag.casefold() for tags in carried for tag in tags}
-    wanted = {tag.casefold() for tag in expected}
-    return len(wanted & there) / len(wanted) if wanted else None
 
 
 def part_of_query(metric: str, scores: Scores, *, answerable: bool) -> Part | None:

@@ -19,7 +19,8 @@ from kb.ask.records import Answer, AskRequest
 from kb.errors import InvalidInput, KbError, NotFound
 from kb.eval.answers import answer_figures, answer_scores
 from kb.eval.compare import differing_fields
-from kb.eval.metrics import average_seeds, mean_interval, percentiles, refusal_figures, tag_recall
+from kb.eval.metrics import average_seeds, mean_interval, percentiles, refusal_figures
+from kb.eval.query_tags import tag_scores
 from kb.eval.records import (
     Latency,
     Provenance,
@@ -206,8 +207,7 @@ def _run_query(
         chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
     ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
     scores = judge.score(query, ranking, ids)
-    if query.tags:
-        scores = scores | {f"tag_recall@{KEPT_ROWS}": tag_recall(query.tags, [chunk.tags for chunk in chunks.values()])}
+    scores = scores | tag_scores(kb, query, [chunk.tags for chunk in chunks.values()])
     rows = tuple(
         Retrieved(id=ids[i], score=score, path=chunks[c].path, place=chunks[c].citation.uri)
         for i, (c, score) in enumerate(ranking[:KEPT_ROWS])

@@ -15,6 +15,7 @@ from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
 from kb.ingest.prepare import Settings
 from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
+from kb.store.database import open_for_writing
 
 OnEvent = Callable[[IngestEvent], None]
 DONE = "complete"
@@ -39,6 +40,8 @@ def collection_home(
         with open_knowledge_base(home, config, write=True, notify=notify) as kb:
             fill(kb)
         (home / DONE).touch()
+    else:
+        open_for_writing(home).close()  # a home of an older kb gets today's schema; nobody would repair it by hand
     return open_knowledge_base(home, config, notify=notify)
 
 

@@ -21,8 +21,8 @@ from kb.eval.metrics import (
     ranking_scores,
     refusal_figures,
     score_rankings,
-    tag_recall,
 )
+from kb.eval.query_tags import tag_recall
 from kb.eval.records import Interval, QueryResult, Scores
 
 NOTHING = Interval(mean=None, ci_low=None, ci_high=None, n=0)

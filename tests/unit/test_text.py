@@ -83,6 +83,9 @@ def test_spans_of_matches() -> None:
         ("他来了。走了。", ["他来了。", "走了。"]),
         ("1. First item.\n2. Second item.", ["1. First item.", "2. Second item."]),
         ('He said "Stop." Then left.', ['He said "Stop."', "Then left."]),
+        ("Use the `vec!` macro here. Then `a. b` there.", ["Use the `vec!` macro here.", "Then `a. b` there."]),
+        ("The wind was 12 m/s. The dome closed.", ["The wind was 12 m/s.", "The dome closed."]),
+        ("It was J. Smith. He left.", ["It was J. Smith.", "He left."]),
         ("   ", []),
     ],
 )

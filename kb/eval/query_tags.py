@@ -1,0 +1,55 @@
+"""A query that names its tags → how many of them its results carry, and how many the tag retriever suggests for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kb.errors import NotIndexed
+from kb.eval.records import Query, Scores
+from kb.knowledge_base import KnowledgeBase
+from kb.tags.phrases import query_phrases
+from kb.tags.retriever import default_options, open_retriever
+from kb.tags.words import is_sayable
+
+SUGGESTED = 10
+
+
+def tag_scores(kb: KnowledgeBase, query: Query, carried: Sequence[Sequence[str]]) -> Scores:
+    """Both scores of a query; empty where no tag is expected.
+
+    carried  the tags of the first ten results' documents
+    """
+    if not query.tags:
+        return {}
+    return {
+        "tag_recall@10": tag_recall(query.tags, carried),
+        "suggested_tag_recall@10": tag_recall(query.tags, [suggest_tags(kb, query.text)]),
+    }
+
+
+def suggest_tags(kb: KnowledgeBase, query: str) -> tuple[str, ...]:
+    """The first SUGGESTED tags for a query, best first; none without a vocabulary."""
+    phrases = [phrase for phrase in query_phrases(query) if is_sayable(phrase)]
+    if not phrases:
+        return ()
+    try:
+        retriever = open_retriever(kb)
+    except NotIndexed:
+        return ()
+    found = retriever.suggest(phrases, default_options(kb.config.tags)).candidates
+    return tuple(row.tag for row in found[:SUGGESTED])
+
+
+def tag_recall(expected: Sequence[str], given: Sequence[Sequence[str]]) -> float | None:
+    """Share of the expected tags that stand in any of the lists, case and underscores aside; None where none is expected.
+
+    >>> tag_recall(["Optics", "dome"], [("optics",), ("night", "optics")])
+    0.5
+    """
+    there = {_plain(tag) for tags in given for tag in tags}
+    wanted = {_plain(tag) for tag in expected}
+    return len(wanted & there) / len(wanted) if wanted else None
+
+
+def _plain(tag: str) -> str:
+    return " ".join(tag.casefold().replace("_", " ").split())
