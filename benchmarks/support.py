@@ -6,7 +6,7 @@ Pairs are made of ClapNQ's human answers. Backed: an answer with its gold passag
 passage by BM25 (near); with its own passage without the sentences it was written from (removed); with one sentence of
 another answer put into it (mixed). Against it stands plain containment: the share of the answer's content words that the
 passage holds. Figures are from five folds by passage; thresholds of the baseline are chosen on the other folds, ours is
-0.5. `--fit` writes kb/ask/support_model.json from all of it. benchmarks/support_edits.py measures edited sentences.
+0.5. `--fit` writes kb/support/weights.json from all of it. benchmarks/support_edits.py measures edited sentences.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
 from benchmarks.extractive import CachedEncoder
-from kb.ask import support
-from kb.ask.claims import find_claims
-from kb.ask.overlap import weights_of
+from kb.support import check as support
+from kb.support.claims import find_claims
+from kb.support.overlap import weights_of
 from kb.text import STOP_WORDS, analyze, analyze_query, split_sentences
 
 FOLDS = 5
 # Shares of a claim's everyday words that are exchanged for others: none, and three grades of abstraction.
 REWORDED = (0.0, 0.25, 0.5, 0.75)
 SEED = 7
-MODEL_FILE = Path(support.__file__).parent / "support_model.json"
+MODEL_FILE = Path(support.__file__).parent / "weights.json"
 # Signs are fixed: what is said raises the score, what is missing lowers it.
 BOUNDS = {"said": (0, 8), "window": (0, 8), "pairs": (0, 4), "names": (-4, 0), "elsewhere": (-2, 0), "cosine": (0, 12)}
 RIDGE = 0.01

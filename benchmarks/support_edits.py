@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from benchmarks.support import clean
-from kb.ask.support import VERIFIED, support_score
+from kb.support.check import VERIFIED, support_score
 from kb.text import split_sentences
 
 PAIRS = 200

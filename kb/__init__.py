@@ -4,6 +4,7 @@ records, drafts, errors, text, arrays, config, wire   the ground: what everythin
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+support/         claim + texts → does the text back it: numbers, names, negations, words
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.ask.claims import MARKER, find_claims
 from kb.ask.records import RefusalReason
+from kb.support.claims import MARKER, find_claims
 
 # Phrases a model refuses with; found anywhere in an answer without a marker they are its verdict.
 _REFUSALS = re.compile(

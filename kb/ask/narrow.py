@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kb.ask.overlap import Window
 from kb.ask.records import AnswerCitation
 from kb.records import Chunk, Citation
 from kb.store.chunks import make_citation
+from kb.support.overlap import Window
 
 
 def narrow_citation(marker: int, chunk: Chunk, windows: Sequence[Window]) -> AnswerCitation:

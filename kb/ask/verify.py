@@ -11,11 +11,11 @@ import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kb.ask.claims import MARKER, Claim, find_claims
-from kb.ask.overlap import Window, said_share, units_of, weights_of
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
-from kb.ask.support import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, Encode, read_claims, status_of
 from kb.records import Chunk
+from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, Encode, read_claims, status_of
+from kb.support.claims import MARKER, Claim, find_claims
+from kb.support.overlap import Window, said_share, units_of, weights_of
 
 # Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
 _LOOKS_LIKE_MARKER = re.compile(r"[\[【〔]\s*#\s*0*(\d{1,3})\s*[\]】〕]")

@@ -11,9 +11,9 @@ import sys
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.evidence import NAMES
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
-from kb.ask.support import WEAK
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.support.check import WEAK
 from kb.text import split_sentences
 
 # A refusal says so in its first sentence; of one that does not end, no more than this is held back to see.

@@ -13,7 +13,7 @@ from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput, IoError
 
 if TYPE_CHECKING:
-    from kb.ask.support import Encode, Support
+    from kb.support.check import Encode, Support
 
 
 @command
@@ -32,7 +32,7 @@ def verify(
     ] = True,
 ) -> None:
     """Check whether texts back a claim: its numbers, names, negations and words (exit 1 when one is not backed)."""
-    from kb.ask.support import check_support
+    from kb.support.check import check_support
 
     config = invocation.config()
     if bulk == bool(claim and evidence):

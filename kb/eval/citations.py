@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from kb.ask.claims import find_claims
+from kb.support.claims import find_claims
 
 # (passage, sentence) → whether the passage entails it.
 Entails = Callable[[str, str], bool]

@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from kb.ask.narrow import narrow_citation
-from kb.ask.overlap import Window, units_of
 from kb.config import Config
 from kb.knowledge_base import open_knowledge_base
 from kb.records import Chunk
 from kb.store.chunks import fetch_chunks
 from kb.store.documents import list_documents, source_roots
+from kb.support.overlap import Window, units_of
 from tests.journey.conftest import ROOT, Call
 
 WITH_LINES = {"markdown", "text", "restructuredtext", "code"}

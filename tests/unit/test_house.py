@@ -16,7 +16,7 @@ ORDER = [
     ["kb.text", "kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
-    ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.llm"],
+    ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.support", "kb.llm"],
     ["kb.knowledge_base"],
     ["kb.ingest"],
     ["kb.tags"],

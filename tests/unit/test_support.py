@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.ask.claims import find_claims
-from kb.ask.facts import facts_of, missing_facts
-from kb.ask.overlap import best_window
-from kb.ask.polarity import contradicts, polarity_of
-from kb.ask.substitution import exchanged_words
-from kb.ask.support import FEATURES, VERIFIED, WEAK, load_models, support_score
+from kb.support.check import FEATURES, VERIFIED, WEAK, load_models, support_score
+from kb.support.claims import find_claims
+from kb.support.facts import facts_of, missing_facts
+from kb.support.overlap import best_window
+from kb.support.polarity import contradicts, polarity_of
+from kb.support.substitution import exchanged_words
 
 EVIDENCE = (
     "The mirror of Marigold is cleaned every 14 days. The dome closes at 12 m/s, and it must not be opened before dawn. "

@@ -8,11 +8,11 @@ import pytest
 
 from kb.ask.cite import is_refusal
 from kb.ask.narrow import narrow_citation
-from kb.ask.overlap import best_window
 from kb.ask.prompt import TEMPLATES, render_correction, template_for
 from kb.ask.retry import needs_retry
 from kb.ask.verify import Checked, markers_in_evidence, verify
 from kb.records import Chunk
+from kb.support.overlap import best_window
 from tests.unit.test_pack_and_prompt import chunk
 
 PASSAGES = {

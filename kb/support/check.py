@@ -1,7 +1,7 @@
 """A claim and the texts it cites → how far they back it, in [0, 1]. Pure; deterministic.
 
 `support_score` needs nothing but the texts. Words said, and how closely together, are weighed by a small logistic model
-with fixed signs (support_model.json; benchmarks/support.py --fit made it); what is exact then can only lower the score:
+with fixed signs (weights.json; benchmarks/support.py --fit made it); what is exact then can only lower the score:
 a number, date or unit that is not said, a negation that is not there, a word exchanged in an otherwise copied sentence.
 With an encoder the meaning of the nearest sentences counts as well, where words are exchanged for others.
 """
@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from kb.ask.claims import find_claims, plain_text
-from kb.ask.facts import Facts, facts_of, join_facts, missing_facts
-from kb.ask.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
-from kb.ask.polarity import contradicts, polarity_of
-from kb.ask.substitution import exchanged_words
+from kb.support.claims import find_claims, plain_text
+from kb.support.facts import Facts, facts_of, join_facts, missing_facts
+from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
+from kb.support.polarity import contradicts, polarity_of
+from kb.support.substitution import exchanged_words
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix
@@ -255,7 +255,7 @@ def features_of(reading: Reading) -> tuple[float, ...]:
 @lru_cache(maxsize=1)
 def load_models() -> dict[str, Model]:
     """The fitted weights: "words" without an encoder, "cosine" with one."""
-    stored = json.loads((Path(__file__).parent / "support_model.json").read_text(encoding="utf-8"))
+    stored = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
     return {
         name: Model(float(m["bias"]), tuple(float(m["weights"][feature]) for feature in FEATURES))
         for name, m in stored["models"].items()

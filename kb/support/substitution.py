@@ -11,8 +11,8 @@ import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from kb.ask.facts import facts_of, missing_facts
-from kb.ask.overlap import is_light
+from kb.support.facts import facts_of, missing_facts
+from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 
 # Share of the claim's words that must stand in the other sentence in the same order, for it to be a copy.
