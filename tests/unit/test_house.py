@@ -162,3 +162,10 @@ def test_no_mocks() -> None:
     for path in (ROOT / "tests").rglob("*.py"):
         for name in imported_modules(path):
             assert not name.startswith("unittest.mock"), path
+
+
+def test_a_search_does_not_pay_for_tags() -> None:
+    """They are 40 ms of imports, wanted only with search.expand_tags."""
+    code = "import sys, kb.search.pipeline; print([name for name in sys.modules if name.startswith('kb.tags')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
