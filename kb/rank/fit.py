@@ -1,0 +1,148 @@
+"""What a question asks and a passage's text → how well the text looks like an answer, in [0, 1]. Pure.
+
+    fit = .4 · entities found + .3 · facts found + .2 · min(1, intent words / 3) + .1 · any sign of the expected shape
+
+A question without entities gets .2 for them, one without facts .15 (seed). Words are matched whole: "rag" is not in
+"storage", nor "is" in "this". Korean words carry their particles with them, so what follows one is left open.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+ENTITY_SHARE, FACT_SHARE, INTENT_SHARE, SHAPE_SHARE = 0.4, 0.3, 0.2, 0.1
+NO_ENTITIES, NO_FACTS = 0.2, 0.15
+# Intent words that make a full score (seed).
+FULL_INTENT = 3
+# A stem shorter than this stands for too many words; the word is then matched as it is, its end free all the same.
+SHORTEST_STEM = 4
+# The ends of English words that a match lets through: "import" is in "imports", not in "important".
+_ENDS = "['’]s|s|es|e|ed|d|ing|ies|y|er|ers"
+
+# The seed's words, and beside them the Korean ones.
+INTENT_WORDS: dict[str, tuple[str, ...]] = {
+    "explain": ("because", "how", "why", "reason", "process", "때문", "이유", "과정", "원리"),
+    "troubleshoot": ("error", "fix", "issue", "solution", "오류", "에러", "해결", "문제"),
+    "compare": ("versus", "vs", "difference", "unlike", "차이", "반면", "달리", "비교"),
+    "list": ("include", "such as", "example", "following", "포함", "다음", "예를 들", "목록"),
+    "design": ("architecture", "structure", "pattern", "build", "구조", "설계", "패턴", "아키텍처"),
+}
+# Taken literally where they are no words: "1." and "def " mean what they look like.
+SHAPE_SIGNS: dict[str, tuple[str, ...]] = {
+    "definition": ("is", "means", "refers to", "이란", "말한다", "의미"),
+    "list": ("1.", "2.", "first", "-", "첫째", "다음"),
+    "code": ("def ", "class ", "import", "return"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a question asks.
+
+    entities  names it is about, as it writes them
+    facts     words or phrases that an answer should hold, besides those
+    intent    explain, troubleshoot, compare, list, design, or another word for none of them
+    shape     definition, list, code, or another word for none of them
+    """
+
+    entities: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+    intent: str = "lookup"
+    shape: str = "text"
+
+
+def question_fit(text: str, question: Question) -> float:
+    """How well a passage's text fits what is asked, in [0, 1]."""
+    return fit_scorer(question)(text)
+
+
+def fit_scorer(question: Question) -> Callable[[str], float]:
+    """The same for many texts: what is looked for is made ready once."""
+    entities = [word_test(e) for e in question.entities]
+    facts = [word_test(f) for f in question.facts]
+    intent = [word_test(w) for w in INTENT_WORDS.get(question.intent, ())]
+    shape = [word_test(s) for s in SHAPE_SIGNS.get(question.shape, ())]
+
+    def score(text: str) -> float:
+        low = text.casefold()
+        fit = ENTITY_SHARE * _share(entities, low) if entities else NO_ENTITIES
+        fit += FACT_SHARE * _share(facts, low) if facts else NO_FACTS
+        if intent:
+            hits = sum(test(low) for test in intent)
+            fit += INTENT_SHARE * min(1.0, hits / FULL_INTENT)
+        if any(test(low) for test in shape):
+            fit += SHAPE_SHARE
+        return min(1.0, fit)
+
+    return score
+
+
+def _share(tests: list[Callable[[str], bool]], low: str) -> float:
+    return sum(test(low) for test in tests) / len(tests)
+
+
+@lru_cache(maxsize=4096)
+def word_test(needle: str) -> Callable[[str], bool]:
+    """A test whether a casefolded text holds a word or phrase as a whole; an inflected end is let through.
+
+    >>> word_test("rag")("storage fragility"), word_test("model")("two models"), word_test("소유권")("소유권은")
+    (False, True, True)
+    """
+    low = needle.casefold()
+    if not re.fullmatch(r"[\w '’]*\w", low):
+        return lambda text: low in text
+    stem = low if " " in low else _stem(low)
+    left = r"(?<![^\W가-힣])" if _is_hangul(low[0]) else r"(?<!\w)"
+    right = "" if _is_hangul(low[-1]) else rf"(?:{_ENDS})?(?![^\W가-힣])"
+    found = re.compile(left + re.escape(stem) + right).search
+
+    # A plain search for the letters is ten times as fast as the pattern, and mostly says no.
+    return lambda text: stem in text and found(text) is not None
+
+
+def _stem(low: str) -> str:
+    """An English word without the end that changes: "changed", "changes" and "change" begin alike."""
+    if not low.isascii() or not low.isalpha() or len(low) <= SHORTEST_STEM:
+        return low
+    for end in ("ing", "ies", "ed", "es", "e", "y", "s"):
+        if low.endswith(end) and len(low) - len(end) >= SHORTEST_STEM and not (end == "s" and low.endswith("ss")):
+            return low[: -len(end)]
+    return low
+
+
+def _is_hangul(character: str) -> bool:
+    return "가" <= character <= "힣"
+
+
+# ---- domains
+
+# Keywords as code writes them: "imports" and "returns" are prose. A Korean word carries its particle.
+CODE_WORDS = re.compile(
+    r"\b(?:functions?|class(?:es)?|import|return|async|await|except|lambda)(?![^\W가-힣])|함수|클래스|메서드"
+)
+# "for" and "while" are code where they stand as code does: in prose every second question has a "for".
+CODE_SIGNS = re.compile(
+    r"\bdef\s+\w|\btry:|\bself\.|\bprint\(|\bfor\s+\w+\s+in\b.*:|\bfor\s*\(|\bwhile\s*\(|\bwhile\s+[^:\n]{1,60}:"
+)
+TECH_WORDS = (
+    "api", "gpu", "cuda", "tensor", "model", "neural", "llm", "transformer", "embedding", "vector", "faiss", "pytorch",
+    "rag", "retrieval", "모델", "임베딩", "벡터", "신경망", "텐서",
+)  # fmt: skip
+# Signs of code that it takes (seed).
+CODE_LEAST = 2
+
+
+def detect_domain(text: str) -> str:
+    """code, tech or general, by whole words.
+
+    >>> detect_domain("storage fragility"), detect_domain("give me a class for the model")
+    ('general', 'tech')
+    """
+    low = text.casefold()
+    signs = {match.group()[:4] for match in CODE_SIGNS.finditer(low)}
+    if len(set(CODE_WORDS.findall(low))) + len(signs) >= CODE_LEAST:
+        return "code"
+    return "tech" if any(word_test(word)(low) for word in TECH_WORDS) else "general"
