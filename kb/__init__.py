@@ -1,10 +1,11 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, setting, config, wire   the ground: what everything talks about
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
 support/         claim + texts → does the text back it: numbers, names, negations, words
+rank/            how well passages hold together and fit a question; which neighbourhoods to pack
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
@@ -13,7 +14,7 @@ tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hits
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report
-status, doctor   the state of a home; checks of this installation, each with its fix
+status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability
 cli/             one thin module per command group; render.py prints
 """
 

@@ -8,20 +8,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from kb.errors import ConfigInvalid, ConfigNotFound
+from kb.setting import key, range_text, toml_value, type_names
 
-type_names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
-
-
-def key(
-    default: Any, doc: str, *, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()
-) -> Any:
-    """One config key: its default, the comment that config.toml shows, and what values are allowed (ends included)."""
-    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": choices})
+# Sections that stand inside another one in the file; in the environment their name is KB_CSWR_WEIGHTS__<KEY>.
+NESTED = {"cswr_weights": "cswr.weights"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +60,11 @@ class SearchConfig:
     mode: str = key("hybrid", "when --mode is not given", choices=("lexical", "vector", "hybrid"))
     depth: int = key(100, "how deep each retriever's list goes into the fusion", low=1, high=10_000)
     fusion: str = key("convex", "how a hybrid search orders what both retrievers found", choices=("convex", "rrf"))
+    order: str = key(
+        "relevance",
+        "what hits are ordered by: how well they match, or how well they hold together too",
+        choices=("relevance", "stability"),
+    )
     vector_share: float = key(0.45, "convex: how much of the score is meaning, the rest is words", low=0, high=1)
     feedback_chunks: int = key(5, "convex: so many of the best passages are mixed into the query", low=0, high=100)
     feedback_weight: float = key(0.3, "convex: how much of the mixture is those passages", low=0, high=0.9)
@@ -105,6 +105,41 @@ class TagsConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class CswrConfig:
+    """How well a passage holds together (context stability). Scores lie in [0, 0.90]."""
+
+    threshold_general: float = key(
+        0.70, "stability below this counts as drift, in questions of no domain", low=0, high=1
+    )
+    threshold_tech: float = key(0.65, "the same in technical questions", low=0, high=1)
+    threshold_code: float = key(0.55, "the same in questions about code", low=0, high=1)
+    pack_tokens: int = key(1800, "tokens of one pack at most", low=16, high=1_000_000)
+    packs: int = key(4, "packs of one prompt at most", low=1, high=100)
+    main_stability: float = key(
+        0.65, "a neighbour at least this stable joins a pack, and the next is tried", low=0, high=1
+    )
+    supporting_score: float = key(
+        0.40, "one that is less stable joins with at least this score, as the last", low=0, high=0.9
+    )
+    least_score: float = key(0.25, "no pack is made around a passage below this score", low=0, high=0.9)
+    confidence: float = key(0.55, "packs less likely than this to hold an answer are dropped", low=0, high=1)
+    keep_episodes: int = key(
+        1000, "the newest so many packings are kept for recalibration; 0 keeps none", low=0, high=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CswrWeightsConfig:
+    """What each axis of the score weighs; they sum to 1."""
+
+    vector: float = key(0.35, "closeness of the passage to the query", low=0, high=1)
+    stability: float = key(0.25, "likeness to the passages beside it", low=0, high=1)
+    fit: float = key(0.20, "names, facts, intent and shape that the question asks for", low=0, high=1)
+    drift: float = key(0.10, "penalty for standing off from its surroundings", low=0, high=1)
+    coherence: float = key(0.10, "likeness to the rest of its project", low=0, high=1)
+
+
+@dataclass(frozen=True, slots=True)
 class RagConfig:
     """How `ask` decides, packs and cites."""
 
@@ -119,6 +154,22 @@ class RagConfig:
         "auto",
         "ask once more when an answer cites nothing or what is not there; auto does so with Ollama",
         choices=("auto", "always", "never"),
+    )
+    packing: str = key(
+        "neighbourhoods",
+        "what of the hits is packed: all as ranked, or what stands together and scores near the best",
+        choices=("ranked", "neighbourhoods"),
+    )
+    packs: str = key(
+        "relevance",
+        "neighbourhoods: chosen by relevance, or by context stability as [cswr] says",
+        choices=("relevance", "stability"),
+    )
+    least_share: float = key(
+        0.5,
+        "neighbourhoods by relevance: what scores below this share of the best stays out (words alone: 0.7 of it)",
+        low=0,
+        high=1,
     )
     max_context_tokens: int = key(8000, "evidence packed into a prompt, in tokens at most", low=64, high=1_000_000)
 
@@ -179,6 +230,8 @@ class Config:
     embedding: EmbeddingConfig = EmbeddingConfig()
     search: SearchConfig = SearchConfig()
     tags: TagsConfig = TagsConfig()
+    cswr: CswrConfig = CswrConfig()
+    cswr_weights: CswrWeightsConfig = CswrWeightsConfig()
     rag: RagConfig = RagConfig()
     llm: LlmConfig = LlmConfig()
     history: HistoryConfig = HistoryConfig()
@@ -199,7 +252,7 @@ def load_config(
     config = Config()
     if path:
         _anchor_rules(values, path.parent)
-    for section, given in values.items():
+    for section, given in _unnested(values).items():
         config = _with_section(config, section, given, str(path))
     for section, keys in _from_environment(environment).items():
         config = _with_section(config, section, keys, "the environment")
@@ -212,6 +265,7 @@ def load_config(
             f"({config.chunking.max_tokens})",
             fix="lower target_tokens, or raise max_tokens (0 means the encoder's limit)",
         )
+    _check_weights(config.cswr_weights)
     return config
 
 
@@ -242,10 +296,10 @@ def commented_toml(config: Config | None = None, *, live: bool = True) -> str:
     config = config or Config()
     for section in fields(config):
         part = getattr(config, section.name)
-        lines += ["", f"# {type(part).__doc__}", f"[{section.name}]"]
+        lines += ["", f"# {type(part).__doc__}", f"[{NESTED.get(section.name, section.name)}]"]
         for entry in fields(part):
-            setting = f"{entry.name} = {_toml_value(getattr(part, entry.name))}"
-            allowed = _range_text(entry.metadata)
+            setting = f"{entry.name} = {toml_value(getattr(part, entry.name))}"
+            allowed = range_text(entry.metadata)
             comment = f"# {entry.metadata['doc']}" + (f"; {allowed}" if allowed else "")
             lines += [comment, setting if live else f"# {setting}"]
     return "\n".join(lines) + "\n"
@@ -262,6 +316,26 @@ def _read_file(path: Path) -> dict[str, Any]:
         raise ConfigInvalid(f"{path} is not valid TOML: {error}", fix="correct that line", path=str(path)) from error
     except OSError as error:
         raise ConfigInvalid(f"cannot read {path}: {error.strerror}", fix="check its permissions") from error
+
+
+def _unnested(values: dict[str, Any]) -> dict[str, Any]:
+    """[cswr.weights] as a section of its own."""
+    flat = dict(values)
+    for name, dotted in NESTED.items():
+        outer, _, inner = dotted.partition(".")
+        if isinstance(flat.get(outer), dict) and inner in flat[outer]:
+            flat[name] = flat[outer][inner]
+            flat[outer] = {k: v for k, v in flat[outer].items() if k != inner}
+    return flat
+
+
+def _check_weights(weights: CswrWeightsConfig) -> None:
+    total = sum(getattr(weights, f.name) for f in fields(weights))
+    if abs(total - 1) > 0.001:
+        raise ConfigInvalid(
+            f"the weights in [cswr.weights] sum to {total:g}",
+            fix="let them sum to 1: the thresholds of packing are on that scale",
+        )
 
 
 def _anchor_rules(values: dict[str, Any], folder: Path) -> None:
@@ -285,14 +359,17 @@ def _with_section(config: Config, section: str, given: Any, origin: str) -> Conf
     if section not in sections:
         raise _unknown(section, list(sections), "section", origin)
     if not isinstance(given, Mapping):
-        raise ConfigInvalid(f"'{section}' in {origin} is not a section", fix=f"write it as [{section}] with keys below")
-    part = sections[section]
+        raise ConfigInvalid(
+            f"'{NESTED.get(section, section)}' in {origin} is not a section",
+            fix=f"write it as [{NESTED.get(section, section)}] with keys below",
+        )
+    part, shown = sections[section], NESTED.get(section, section)
     known = {f.name: f for f in fields(part)}
     changed: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
-            raise _unknown(f"{section}.{name}", [f"{section}.{k}" for k in known], "key", origin)
-        changed[name] = _checked(f"{section}.{name}", value, known[name], origin)
+            raise _unknown(f"{shown}.{name}", [f"{shown}.{k}" for k in known], "key", origin)
+        changed[name] = _checked(f"{shown}.{name}", value, known[name], origin)
     return replace(config, **{section: replace(part, **changed)})
 
 
@@ -308,7 +385,7 @@ def _checked(dotted: str, value: Any, entry: Any, origin: str) -> Any:
         )
     low, high, choices = (entry.metadata[name] for name in ("low", "high", "choices"))
     if (low is not None and value < low) or (high is not None and value > high) or (choices and value not in choices):
-        raise ConfigInvalid(f"{dotted} in {origin} is {value!r}", fix=f"use {_range_text(entry.metadata)}", key=dotted)
+        raise ConfigInvalid(f"{dotted} in {origin} is {value!r}", fix=f"use {range_text(entry.metadata)}", key=dotted)
     return value
 
 
@@ -328,22 +405,3 @@ def _unknown(name: str, known: list[str], what: str, origin: str) -> ConfigInval
     return ConfigInvalid(
         f"unknown {what} '{name}' in {origin}", fix=f"did you mean '{near[0]}'? config.toml lists them all", key=name
     )
-
-
-def _range_text(metadata: Mapping[str, Any]) -> str:
-    if metadata["choices"]:
-        return " | ".join(metadata["choices"])
-    low, high = metadata["low"], metadata["high"]
-    if low is None:
-        return ""
-    return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
-
-
-def _toml_value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        import json
-
-        return json.dumps(value, ensure_ascii=False)
-    return f"{value:_}" if isinstance(value, int) else repr(value)

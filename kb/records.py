@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
-ScoreKind = Literal["convex", "rrf", "bm25", "cosine"]
+ScoreKind = Literal["convex", "rrf", "bm25", "cosine", "csw"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +132,7 @@ class Retrieval:
     fusion_score   the score hits are ordered by, in [0, 1] for hybrid; equal to the raw score in the other modes
     lexical_score  BM25, unbounded above; ranks are 1-based
     vector_score   cosine to the query in [-1, 1]; in a convex fusion also of hits that words alone found
+    csw            context stability weighted score in [0, .90], None where it was not asked for
     """
 
     method: SearchMode
@@ -140,6 +141,31 @@ class Retrieval:
     lexical_rank: int | None = None
     vector_score: float | None = None
     vector_rank: int | None = None
+    csw: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkAxes:
+    """How well a passage holds together and fits a query; an axis is None where it could not be computed.
+
+    csw            the weighted sum, in [0, .90]
+    vector         1 / (1 + distance to the query), in [1/3, 1]
+    stability      likeness to the passages beside it, in [0, 1]
+    fit            names, facts, intent and shape asked for, in [0, 1]
+    drift          penalty for standing off, 0 or less
+    coherence      likeness to the rest of its project, in [0, 1]
+    before, after  cosine to the passage before and after it in its document
+    """
+
+    chunk_id: int
+    csw: float
+    vector: float | None
+    stability: float | None
+    fit: float
+    drift: float | None
+    coherence: float | None
+    before: float | None = None
+    after: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,10 +221,33 @@ class FusionTrace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class StabilityTrace:
+    """How the hits hold together and fit what the query asks.
+
+    entities, facts  what the query is about and asks for, as it writes them
+    domain           code, tech or general, which decides the threshold
+    threshold        stability below it counts as drift
+    absent           axes that could not be computed: their weight is with the others
+    chunks           the hits' axes, in their order
+    """
+
+    intent: str
+    shape: str
+    entities: tuple[str, ...]
+    facts: tuple[str, ...]
+    domain: str
+    threshold: float
+    absent: tuple[str, ...]
+    chunks: tuple[ChunkAxes, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchTrace:
     """What happened inside one search: the lists as they came, and milliseconds per stage.
 
     tags, expanded_tags  the list by tags and the tags it was made from; empty without search.expand_tags
+    ranking              what hits are taken from, by relevance, with the scores of `Retrieval.fusion_score`
+    stability            how the hits hold together
     """
 
     lexical: tuple[RankedChunk, ...]
@@ -209,6 +258,8 @@ class SearchTrace:
     fusion: FusionTrace | None = None
     tags: tuple[RankedChunk, ...] = ()
     expanded_tags: tuple[str, ...] = ()
+    ranking: tuple[RankedChunk, ...] = ()
+    stability: StabilityTrace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

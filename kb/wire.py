@@ -45,6 +45,7 @@ WIRE_RECORDS: dict[str, str] = {
     "schema_list.v1": "kb.cli.views:SchemaList",
     "doctor.v1": "kb.doctor:Diagnosis",
     "relevance.v1": "kb.relevance.decide:Decision",
+    "cswr.v1": "kb.cswr:Stability",
 }
 
 # What a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb.ask.choose import Passage
 from kb.ask.prompt import render_entry
 from kb.ask.records import PackedChunk
 from kb.records import Chunk
@@ -21,6 +22,22 @@ def evidence_budget(max_context_tokens: int, model_context_tokens: int, fixed_to
     answer_tokens  kept free for the answer, which shares the window
     """
     return min(max_context_tokens, model_context_tokens - fixed_tokens - answer_tokens - RESERVE_TOKENS)
+
+
+def pack_passages(passages: Sequence[Passage], budget_tokens: int, fence: str = "") -> list[PackedChunk]:
+    """Number passages in order and take those that fit; one that does not is passed over, the first always goes in.
+
+    fence  as in `pack_chunks`
+    """
+    packed: list[PackedChunk] = []
+    used = 0
+    for passage in passages:
+        entry = render_entry(len(packed) + 1, passage.chunk, fence)
+        size = estimate_tokens(entry)
+        if not packed or used + size <= budget_tokens:
+            packed.append(PackedChunk(len(packed) + 1, passage.chunk, passage.score, entry, passage.members))
+            used += size
+    return packed
 
 
 def pack_chunks(ranked: Sequence[tuple[Chunk, float]], budget_tokens: int, fence: str = "") -> list[PackedChunk]:

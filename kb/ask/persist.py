@@ -9,14 +9,17 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from kb.ask.episode import make_episode
 from kb.ask.generate import Generated
 from kb.ask.records import Answer, AskRequest, PackedChunk
 from kb.ask.retry import SECOND_TRY
 from kb.ask.stored import prompt_hash, take_apart, text_hash
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
+from kb.records import SearchResponse
 from kb.store.answers import AnswerRow, prune_answers, save_answer, time_text
 from kb.store.database import open_for_writing
+from kb.store.episodes import save_episode
 from kb.store.filters import SECONDS_PER_DAY
 
 
@@ -35,6 +38,7 @@ def save(
     prompt: GenerateRequest | None,
     generated: Generated,
     request: AskRequest,
+    response: SearchResponse,
 ) -> None:
     """Write the row; opens the store for writing just for this, so that asking never holds up an ingest."""
     prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed)
@@ -79,12 +83,15 @@ def save(
         replay_of=request.replay_of,
         verification_json=json.dumps(asdict(answer.verification), ensure_ascii=False) if answer.verification else None,
     )
+    episode = make_episode(kb, answer, packed, response) if kb.config.cswr.keep_episodes else None
     history = kb.config.history
     days = history.keep_days
     oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
     connection = open_for_writing(kb.home)
     try:
         save_answer(connection, row, texts)
+        if episode:
+            save_episode(connection, episode, kb.config.cswr.keep_episodes)
         if days or history.keep_answers:
             prune_answers(connection, history.keep_answers, oldest_kept)
     finally:
@@ -106,6 +113,7 @@ def _packed_json(packed: Sequence[PackedChunk], prompt: GenerateRequest | None) 
             "chunk_id": p.chunk.chunk_id,
             "text_hash": text_hash(p.chunk.text),
             "score": round(p.score, 6),
+            "members": list(p.members) or [p.chunk.chunk_id],
             "path": p.chunk.path,
             "start": p.chunk.start,
             "end": p.chunk.end,

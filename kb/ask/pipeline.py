@@ -11,10 +11,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kb.ask import generate as generation
+from kb.ask.choose import Candidates, choose_passages, fetch_candidates
 from kb.ask.cite import judge
 from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
 from kb.ask.narrow import narrow_citation
-from kb.ask.pack import evidence_budget, pack_chunks, with_fence
+from kb.ask.pack import evidence_budget, pack_chunks, pack_passages, with_fence
 from kb.ask.persist import new_trace_id, save
 from kb.ask.prompt import Template, question_language, render_user, template_for, uses_fence
 from kb.ask.records import (
@@ -60,6 +61,7 @@ class Progress:
     """What is known of an answer so far; `_finish` turns it into the record, whatever way it ended.
 
     ranked      the hits' chunks with their scores, best first
+    candidates  the same of what neighbourhoods are chosen from, farther down the ranking
     verdict     the evidence gate's, None until it was asked
     retrieval   what was retrieved, where that was long ago: the answer is replayed
     """
@@ -71,6 +73,7 @@ class Progress:
     ranked: list[tuple[Chunk, float]]
     embedding: EmbeddingRef | None
     model: ModelRef
+    candidates: Candidates = ()
     packed: list[PackedChunk] = field(default_factory=list)
     prompt: GenerateRequest | None = None
     verdict: Verdict | None = None
@@ -110,7 +113,8 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
         read, sent = error.details["context_tokens"], error.details["prompt_tokens"]
         share = REPACKED_SHARE * int(read) / int(sent) if read and sent else REPACKED_SHARE
         kb.notify("the prompt was longer than estimated and was refused: asking again with less evidence")
-        _pack(kb, progress, int(context * share))
+        used = sum(estimate_tokens(packed.entry) for packed in progress.packed)
+        _pack(kb, progress, int(context * share), int(used * share))
         return answer_packed(kb, progress, model, tell)
 
 
@@ -143,6 +147,7 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)
         chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
+        candidates = fetch_candidates(kb, response, request.k)
         model_id, _, dimensions = kb.stored_encoder()
     if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
         kb.notify(f"note: {response.note}")
@@ -151,7 +156,8 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
         began=began,
         template=template_for(kb.config.rag.prompt_template_version, question_language(request.question)),
         response=response,
-        ranked=[(chunks[hit.chunk_id], hit.score) for hit in response.hits],
+        ranked=[(chunks[hit.chunk_id], hit.retrieval.fusion_score) for hit in response.hits],
+        candidates=candidates,
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         model=configured_reference(kb.config.llm),
     )
@@ -174,22 +180,26 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
     return "weak_evidence"
 
 
-def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> None:
+def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int, most_tokens: int | None = None) -> None:
+    """Fill the prompt with as much evidence as the model's window leaves room for, or with `most_tokens` of it."""
     request, template, llm = progress.request, progress.template, kb.config.llm
     fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.question)
     budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)
+    budget = budget if most_tokens is None else min(budget, most_tokens)
     fence = ""
-    progress.packed = pack_chunks(progress.ranked, budget, PLACEHOLDER if uses_fence(template) else "")
+    progress.packed = _fit(kb, progress, budget, PLACEHOLDER if uses_fence(template) else "")
     if uses_fence(template):
         fence = fence_tag(read_secret(kb.connection), [p.entry for p in progress.packed])
         progress.packed = with_fence(progress.packed, fence)
-    similarity = {hit.chunk_id: hit.retrieval.vector_score for hit in progress.response.hits}
+    trace = progress.response.trace
+    similarity: dict[int, float | None] = {row.chunk_id: row.score for row in trace.vector} if trace else {}
+    similarity |= {hit.chunk_id: hit.retrieval.vector_score for hit in progress.response.hits}
     progress.prompt = GenerateRequest(
         system=template.system,
         user=render_user(template, request.question, [p.entry for p in progress.packed], fence),
         question=request.question,
         evidence=tuple(
-            Evidence(p.marker, p.chunk.text, p.chunk.heading_path, similarity[p.chunk.chunk_id])
+            Evidence(p.marker, p.chunk.text, p.chunk.heading_path, similarity.get(p.chunk.chunk_id))
             for p in progress.packed
         ),
         language=question_language(request.question),
@@ -198,6 +208,14 @@ def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int) -> N
         seed=llm.seed if request.seed is None else request.seed,
         stop=(template.stop,),
     )
+
+
+def _fit(kb: KnowledgeBase, progress: Progress, budget_tokens: int, fence: str) -> list[PackedChunk]:
+    """The evidence, chosen as `rag.packing` says."""
+    if kb.config.rag.packing == "ranked":
+        return pack_chunks(progress.ranked, budget_tokens, fence)
+    chosen = choose_passages(kb, progress.response, progress.candidates, progress.request.k, budget_tokens, fence)
+    return pack_passages(chosen, budget_tokens, fence)
 
 
 def _retry(kb: KnowledgeBase, progress: Progress, model: LanguageModel) -> None:
@@ -250,7 +268,7 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
             evidence_gate=kb.config.rag.evidence_gate,
             evidence_score=round(progress.verdict.score.probability, 4) if progress.verdict else None,
             chunks_returned=len(hits),
-            chunks_used=len(progress.packed),
+            chunks_used=sum(max(1, len(p.members)) for p in progress.packed),
             corpus_revision=progress.response.index_revision,
         ),
         usage=Usage(
@@ -265,7 +283,7 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         explanation=_explain(progress) if request.explain else None,
     )
     if not request.is_evaluation:
-        save(kb, answer, progress.packed, progress.prompt, generated, request)
+        save(kb, answer, progress.packed, progress.prompt, generated, request, progress.response)
     return answer
 
 

@@ -44,12 +44,14 @@ class PackedChunk:
 
     marker  the n of [#n], from 1
     entry   header and text, as the prompt holds them
+    members  chunk_ids it is made of; empty where it is its chunk alone
     """
 
     marker: int
     chunk: Chunk
     score: float
     entry: str
+    members: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,7 +16,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
 from kb.records import Chunk, SearchResponse, SearchTrace
-from kb.search.retrieve import UNREAD_SHARE
+from kb.search.retrieve import can_read
 from kb.text import analyze
 
 # Windows that coverage is taken from, and how many of them have their first sentence encoded: eight told no more than
@@ -68,7 +68,7 @@ def weigh_evidence(
     """
     assert response.trace is not None
     with kb.snapshot():
-        digest = None if request.mode == "lexical" or not _can_read(kb, request.question) else kb.stored_encoder()[1]
+        digest = None if request.mode == "lexical" or not can_read(kb, request.question) else kb.stored_encoder()[1]
         cosines = {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
         weighed = weigh_chunks(kb, request.question, chunks, response.trace, with_vectors=digest is not None)
@@ -79,10 +79,6 @@ def weigh_evidence(
             "words and by nearness (rag.evidence_gate)"
         )
     return Verdict(weighed, score)
-
-
-def _can_read(kb: KnowledgeBase, question: str) -> bool:
-    return question.isascii() or kb.encoder().unread_share(question) < UNREAD_SHARE
 
 
 def weigh_chunks(

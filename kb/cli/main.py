@@ -35,6 +35,7 @@ COMMANDS = {
     "answers*": "kb.cli.answers:app",
     "relevance": "kb.cli.relevance:relevance",
     "tags*": "kb.cli.tags:app",
+    "cswr*": "kb.cli.cswr:app",
     "eval*": "kb.cli.eval:app",
     "list": "kb.cli.documents:list_",
     "show": "kb.cli.documents:show",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kb.cli.terminal import harmless, harmless_line, highlighted, say, shown_path, styled, tell
-from kb.records import Document, Hit, RankedChunk, SearchResponse, SearchTrace
+from kb.records import Document, Hit, RankedChunk, SearchResponse, SearchTrace, StabilityTrace
 
 if TYPE_CHECKING:  # a search prints no status and should not pay for it
     from kb.status import Status
@@ -55,7 +55,30 @@ def print_trace(trace: SearchTrace) -> None:
     lists = [("bm25", trace.lexical), ("cosine", trace.vector), *([("tags", trace.tags)] if trace.tags else [])]
     for name, rows in lists:
         say(styled(f"{name}: {_ranking_text(rows)}", "dim"))
+    if trace.stability:
+        _print_stability(trace.stability)
     say(styled("ms: " + ", ".join(f"{stage} {ms:.1f}" for stage, ms in trace.stage_ms.items()), "dim"))
+
+
+def _print_stability(trace: StabilityTrace) -> None:
+    """What the query asks, then each hit's axes; a dash for one that is absent."""
+    asked = [f"{trace.intent} → {trace.shape}"]
+    asked += [
+        f"{name}: {', '.join(words)}" for name, words in (("entities", trace.entities), ("facts", trace.facts)) if words
+    ]
+    say(styled(harmless_line(f"asks: {' · '.join(asked)} ({trace.domain}, threshold {trace.threshold:.2f})"), "dim"))
+    if trace.absent:
+        say(styled(f"without: {', '.join(trace.absent)} (the other axes carry their weight)", "dim"))
+    for row in trace.chunks:
+        axes = (
+            ("vector", row.vector),
+            ("stability", row.stability),
+            ("fit", row.fit),
+            ("drift", row.drift),
+            ("coherence", row.coherence),
+        )
+        figures = "  ".join(f"{name} {'–' if value is None else f'{value:.2f}'}" for name, value in axes)
+        say(styled(f"csw {row.csw:.3f} chunk {row.chunk_id}  {figures}", "dim"))
 
 
 def _ranking_text(rows: tuple[RankedChunk, ...], most: int = 10) -> str:

@@ -55,18 +55,20 @@ def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
 
 
 def _holds(kb: KnowledgeBase, cited: AnswerCitation) -> bool | None:
-    """None when the file is not there to be read. Without a quote the whole chunk is what is cited."""
+    """None when the file is not there to be read. Without a quote the chunks that lie in the cited lines are what is cited."""
     place = cited.citation
     rows = kb.connection.execute(
-        "SELECT DISTINCT root, CASE WHEN start_line = ? AND end_line = ? THEN text END FROM chunks"
-        " JOIN documents USING (doc_id) JOIN sources USING (source) WHERE path = ? AND start_line <= ? AND end_line >= ?",
-        [place.start_line, place.end_line, place.path, place.start_line, place.end_line],
+        "SELECT root, start_line >= ? AND end_line <= ?, text FROM chunks JOIN documents USING (doc_id)"
+        " JOIN sources USING (source) WHERE path = ? AND start_line <= ? AND end_line >= ? ORDER BY doc_id, position",
+        [place.start_line, place.end_line, place.path, place.end_line, place.start_line],
     ).fetchall()
-    for root, text in rows:
-        wanted = cited.quote or text
-        lines = _read_lines(Path(root) / place.path) if root else None
-        if wanted is not None and lines is not None:
-            return wanted in "\n".join(lines[(place.start_line or 1) - 1 : place.end_line])
+    for root in dict.fromkeys(root for root, _, _ in rows if root):
+        texts = [text for its_root, is_inside, text in rows if its_root == root and is_inside]
+        wanted = [cited.quote] if cited.quote else texts
+        lines = _read_lines(Path(root) / place.path)
+        if wanted and lines is not None:
+            read = "\n".join(lines[(place.start_line or 1) - 1 : place.end_line])
+            return all(text in read for text in wanted)
     return None
 
 

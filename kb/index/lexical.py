@@ -49,6 +49,12 @@ class LexicalIndex(Protocol):
     def count(self) -> int:
         """How many chunks there are."""
 
+    def names_something(self, terms: Sequence[str]) -> bool:
+        """True when one title, or the headings above one chunk, hold all of these terms."""
+
+    def is_frequent(self, terms: Sequence[str], least: int) -> bool:
+        """True when so many texts hold each of these terms."""
+
 
 def build_lexical_index(
     path: Path, rows: Iterable[tuple[int, int, str, str, str]], revision: int, state: str
@@ -147,6 +153,20 @@ class TantivyIndex:
     def count(self) -> int:
         """See LexicalIndex.count."""
         return int(self._searcher.num_docs)
+
+    def names_something(self, terms: Sequence[str]) -> bool:
+        """See LexicalIndex.names_something."""
+        query, occur = self._tantivy.Query, self._tantivy.Occur
+        for field in ("headings", "title"):
+            if terms and all(self._searcher.doc_freq(field, term) for term in terms):
+                must = [(occur.Must, query.term_query(self._schema, field, term, "basic")) for term in terms]
+                if len(must) == 1 or self._searcher.search(query.boolean_query(must), limit=1, count=False).hits:
+                    return True
+        return False
+
+    def is_frequent(self, terms: Sequence[str], least: int) -> bool:
+        """See LexicalIndex.is_frequent."""
+        return bool(terms) and all(self._searcher.doc_freq("text", term) >= least for term in terms)
 
     def _query(self, terms: Sequence[str], documents: Sequence[int] | None) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._schema

@@ -25,6 +25,7 @@ from kb.store.chunks import count_missing_vectors
 from kb.store.database import corpus_state, transaction, write_meta
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
+from kb.store.neighbours import heal_neighbours
 
 OnEvent = Callable[[IngestEvent], None]
 
@@ -338,6 +339,8 @@ class _Run:
                         connection, self.settings.encoder_digest
                     )
                     self.interrupted = not is_whole
+                with self.timing("save"):
+                    heal_neighbours(connection, self.settings.encoder_digest)
             with self.timing("index"):
                 self.kb.refresh_lexical(announce=False)
                 self.kb.refresh_vector(announce=False)

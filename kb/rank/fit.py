@@ -61,7 +61,7 @@ def question_fit(text: str, question: Question) -> float:
 
 def fit_scorer(question: Question) -> Callable[[str], float]:
     """The same for many texts: what is looked for is made ready once."""
-    entities = [word_test(e) for e in question.entities]
+    entities = [_name_test(e) for e in question.entities]
     facts = [word_test(f) for f in question.facts]
     intent = [word_test(w) for w in INTENT_WORDS.get(question.intent, ())]
     shape = [word_test(s) for s in SHAPE_SIGNS.get(question.shape, ())]
@@ -80,6 +80,12 @@ def fit_scorer(question: Question) -> Callable[[str], float]:
     return score
 
 
+def _name_test(name: str) -> Callable[[str], bool]:
+    """A name is there when all its words are: "mirror cleaning" is a heading "Cleaning" below one "The mirror"."""
+    tests = [word_test(word) for word in name.split() or [name]]
+    return lambda text: all(test(text) for test in tests)
+
+
 def _share(tests: list[Callable[[str], bool]], low: str) -> float:
     return sum(test(low) for test in tests) / len(tests)
 
@@ -95,12 +101,21 @@ def word_test(needle: str) -> Callable[[str], bool]:
     if not re.fullmatch(r"[\w '’]*\w", low):
         return lambda text: low in text
     stem = low if " " in low else _stem(low)
-    left = r"(?<![^\W가-힣])" if _is_hangul(low[0]) else r"(?<!\w)"
-    right = "" if _is_hangul(low[-1]) else rf"(?:{_ENDS})?(?![^\W가-힣])"
-    found = re.compile(left + re.escape(stem) + right).search
+    is_hangul, ends_open = _is_hangul(low[0]), _is_hangul(low[-1])
+    end = re.compile(rf"(?:{_ENDS})?(?![^\W가-힣])").match
 
-    # A plain search for the letters is ten times as fast as the pattern, and mostly says no.
-    return lambda text: stem in text and found(text) is not None
+    def test(text: str) -> bool:
+        # Looking for the letters first is ten times as fast as one pattern that looks at every word's beginning.
+        at = text.find(stem)
+        while at >= 0:
+            before = text[at - 1] if at else " "
+            is_free = not (before.isalnum() or before == "_") or (is_hangul and _is_hangul(before))
+            if is_free and (ends_open or end(text, at + len(stem))):
+                return True
+            at = text.find(stem, at + 1)
+        return False
+
+    return test
 
 
 def _stem(low: str) -> str:

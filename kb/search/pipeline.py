@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
@@ -22,6 +22,7 @@ from kb.records import (
 from kb.search.fuse import ranks_of
 from kb.search.retrieve import Ranking, Retrieved, fusion_kind, rank, retrieve
 from kb.search.snippet import make_snippet
+from kb.search.stability import ContextScores, score_chunks, trace_of
 from kb.store.chunks import fetch_chunks
 from kb.store.filters import no_match
 
@@ -43,7 +44,12 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
         ranking = found.timed("fuse", lambda: rank(found, request.mode, kb.config.search))
         if request.min_score is not None:
             ranking = [row for row in ranking if row[1] >= request.min_score]
-        hits = found.timed("hits", lambda: _make_hits(kb, request, found, ranking))
+        by_stability = kb.config.search.order == "stability"
+        scores = None
+        if request.explain or by_stability:
+            scores = found.timed("stability", lambda: _score(kb, request, found, ranking, by_stability))
+        shown = order_by_stability(ranking, scores) if scores and by_stability else ranking
+        hits = found.timed("hits", lambda: _make_hits(kb, request, found, shown, dict(ranking), scores))
         revision = kb.corpus_state().revision
         hint = None if hits else _explain_empty(kb, request, found)
     return SearchResponse(
@@ -54,7 +60,7 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
         index_revision=revision,
         hint=hint,
         note=found.note,
-        trace=_make_trace(found) if request.explain else None,
+        trace=_make_trace(found, ranking, hits, scores) if request.explain else None,
     )
 
 
@@ -73,21 +79,46 @@ def check_request(request: SearchRequest) -> None:
         raise InvalidInput("--min-score is not a number", fix="use one like 0.5")
 
 
-def _make_hits(kb: KnowledgeBase, request: SearchRequest, found: Retrieved, ranking: Ranking) -> list[Hit]:
+def _score(
+    kb: KnowledgeBase, request: SearchRequest, found: Retrieved, ranking: Ranking, everything: bool
+) -> ContextScores:
+    """The context stability of what will be shown, or of everything that may come to be."""
+    ids = [chunk_id for chunk_id, _ in (ranking if everything else ranking[: request.k])]
+    return score_chunks(kb, request.query, ids, found.query_vector, found.pool)
+
+
+def order_by_stability(ranking: Ranking, scores: ContextScores) -> Ranking:
+    """The same chunks with their context stability scores, best first; equals by chunk_id."""
+    rows = [(chunk_id, scores.rows[chunk_id].csw) for chunk_id, _ in ranking if chunk_id in scores.rows]
+    return sorted(rows, key=lambda row: (-row[1], row[0]))
+
+
+def _make_hits(
+    kb: KnowledgeBase,
+    request: SearchRequest,
+    found: Retrieved,
+    ranking: Ranking,
+    relevance: Mapping[int, float],
+    scores: ContextScores | None,
+) -> list[Hit]:
     chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: request.k]])
     lexical, vector = ranks_of(found.lexical), ranks_of(found.vector)
     lexical_scores, cosines = dict(found.lexical), found.cosines()
     kind = SCORE_KINDS.get(request.mode) or fusion_kind(found, kb.config.search)
+    if kb.config.search.order == "stability":
+        kind = "csw"
+    rows = scores.rows if scores else {}
     terms = frozenset(found.terms)
     hits: list[Hit] = []
     for chunk_id, score in ranking[: request.k]:
         retrieval = Retrieval(
             method=request.mode,
-            fusion_score=score,
+            fusion_score=relevance[chunk_id],
             lexical_score=lexical_scores.get(chunk_id),
             lexical_rank=lexical.get(chunk_id),
             vector_score=cosines.get(chunk_id),
             vector_rank=vector.get(chunk_id),
+            csw=rows[chunk_id].csw if chunk_id in rows else None,
         )
         hits.append(_make_hit(chunks[chunk_id], len(hits) + 1, score, kind, retrieval, terms))
     return hits
@@ -129,7 +160,7 @@ def _explain_empty(kb: KnowledgeBase, request: SearchRequest, found: Retrieved) 
     return f"looked in {where}, found nothing in mode {request.mode}; {kb.describe_gaps()}"
 
 
-def _make_trace(found: Retrieved) -> SearchTrace:
+def _make_trace(found: Retrieved, ranking: Ranking, hits: Sequence[Hit], scores: ContextScores | None) -> SearchTrace:
     def rows(ranking: Sequence[tuple[int, float]]) -> tuple[RankedChunk, ...]:
         return tuple(RankedChunk(chunk_id=c, rank=i, score=s) for i, (c, s) in enumerate(ranking, start=1))
 
@@ -142,4 +173,6 @@ def _make_trace(found: Retrieved) -> SearchTrace:
         fusion=found.fusion,
         tags=rows(found.tags.ranking),
         expanded_tags=found.tags.tags,
+        ranking=rows(ranking),
+        stability=trace_of(scores, [hit.chunk_id for hit in hits]) if scores else None,
     )

@@ -97,14 +97,17 @@ def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:
 
     On the project's Korean queries the default encoder's list alone reaches .10 nDCG@10, words .61, both fused .35.
     """
-    if request.mode != "hybrid" or request.query.isascii():
-        return None
-    if kb.encoder().unread_share(request.query) < UNREAD_SHARE:
+    if request.mode != "hybrid" or can_read(kb, request.query):
         return None
     return (
         f"{kb.encoder().model_id} does not know this language: searched by words alone"
         " (embedding.model takes a multilingual encoder)"
     )
+
+
+def can_read(kb: KnowledgeBase, query: str) -> bool:
+    """Whether the encoder knows enough of a query's words for its vector to mean something."""
+    return query.isascii() or kb.encoder().unread_share(query) < UNREAD_SHARE
 
 
 def rank(found: Retrieved, mode: SearchMode, settings: SearchConfig) -> Ranking:

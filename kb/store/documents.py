@@ -17,6 +17,7 @@ from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
+from kb.store.neighbours import add_neighbours, withdraw_neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +90,7 @@ def save_document(
         rows = [_chunk_row(doc_id, chunk, embed_hash) for chunk, embed_hash in chunks]
         keeps_chunks = replacing is not None and _has_chunks(connection, doc_id, rows)
         if replacing is not None:
+            withdraw_neighbours(connection, [doc_id])
             _update_document(connection, doc_id, draft)
         connection.executemany(
             "INSERT OR IGNORE INTO document_tags (doc_id, tag) VALUES (?, ?)", [(doc_id, tag) for tag in draft.tags]
@@ -102,6 +104,7 @@ def save_document(
             "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
         ).rowcount
+        add_neighbours(connection, doc_id, encoder_digest)
         is_changed = not keeps_chunks or new_vectors > 0 or _facts(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)
@@ -207,6 +210,7 @@ def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> 
     with transaction(connection):
         removed = 0
         for doc_id in doc_ids:
+            withdraw_neighbours(connection, [doc_id])
             removed += connection.execute("DELETE FROM documents WHERE doc_id = ?", [doc_id]).rowcount
         if removed:
             connection.execute(

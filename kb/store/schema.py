@@ -3,4 +3,9 @@
 FILE_NAME = "kb.sqlite"
 MIGRATION_SET = "kb"
 # In the order they are applied; a step that has been published is never renamed or edited.
-MIGRATION_NAMES = ("m001_documents_chunks_answers", "m002_answer_history", "m003_tags")
+MIGRATION_NAMES = (
+    "m001_documents_chunks_answers",
+    "m002_answer_history",
+    "m003_tags",
+    "m004_neighbourhoods",
+)

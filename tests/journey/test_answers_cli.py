@@ -35,7 +35,7 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     whole = kb("answers", "show", trace, "--json", home=corpus_home).json()
     jsonschema.validate(whole, json.loads(kb("schema", "stored_answer.v1").out))
     assert whole["answer"]["packed"][0]["path"] == "guide/marigold-telescope.md"
-    assert whole["answer"]["citations"][0]["uri"] == "guide/marigold-telescope.md#L32-L35"
+    assert whole["answer"]["citations"][0]["uri"] == "guide/marigold-telescope.md#L32-L40"
 
 
 @pytest.mark.parametrize("name", ["nosuch", "0", "", "%"])

@@ -101,6 +101,7 @@ class TestReplay:
         assert f"↻ {first.trace_id[:8]}" in kb("answers", "list", home=corpus_home).out
 
     def test_what_changed_is_shown(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KB_RAG__PACKING", "ranked")
         other = "The mirror is cleaned every fortnight [#2]."
         with RecordedServer([answer(CITED), answer(other), answer("I do not know.")]) as server:
             use(server, monkeypatch)
@@ -353,7 +354,10 @@ class TestOldHomes:
         shown = kb("answers", "show", listed[0]["trace_id"], home=old_home)
         assert (shown.code, "거울은 14일마다 청소한다." in shown.out) == (0, True)
 
-    def test_an_old_answer_is_replayed_from_todays_corpus_only(self, kb: Call, old_home: Path) -> None:
+    def test_an_old_answer_is_replayed_from_todays_corpus_only(
+        self, kb: Call, old_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KB_RAG__PACKING", "ranked")  # as it was packed
         kb("doctor", "--repair", home=old_home)
         trace = rows(old_home, AnswerQuery(search="lamp"))[0].trace_id
         assert kb("answers", "replay", trace, home=old_home).code == 2
@@ -416,6 +420,7 @@ def test_a_prompt_that_was_refused_as_too_long_is_made_shorter_once(
 ) -> None:
     too_long = error("request (9351 tokens) exceeds the available context size (8192 tokens), try increasing it", 400)
     monkeypatch.setenv("KB_LLM__CONTEXT_TOKENS", "4096")
+    monkeypatch.setenv("KB_RAG__PACKING", "ranked")
     with RecordedServer([too_long, answer(CITED), too_long]) as server:
         use(server, monkeypatch)
         result = kb("ask", QUESTION, *LEXICAL, "-k", "40", home=corpus_home)

@@ -55,8 +55,8 @@ class TestPrinted:
         text, places, footer = result.out.rstrip().rsplit("\n\n", 1)[0], *split_tail(result)
         assert result.code == 0
         assert "The mirror must be cleaned every 14 days. [#1]" in text
-        assert places[0] == "[#1] guide/marigold-telescope.md#L32-L35"
-        assert re.fullmatch(r"grounded ✓ · verified 3/3 · extractive-v1 · rag-v2 · 10 of 10 chunks · \d+ ms", footer)
+        assert places[0] == "[#1] guide/marigold-telescope.md#L32-L40"
+        assert re.fullmatch(r"grounded ✓ · verified 3/3 · extractive-v1 · rag-v2 · [2-9] of 10 chunks · \d+ ms", footer)
         assert result.err == ""
 
     def test_a_refusal_of_the_model(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,7 +89,8 @@ class TestPrinted:
         assert result.out.splitlines()[0].startswith("Not enough evidence.")
         assert "no_chunks" in result.out
 
-    def test_explain(self, kb: Call, corpus_home: Path, valid: Validate) -> None:
+    def test_explain(self, kb: Call, corpus_home: Path, valid: Validate, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KB_RAG__PACKING", "ranked")
         result = kb("ask", QUESTION, "--explain", "-k", "2", home=corpus_home)
         for shown_part in ("score gate 0.02, top score 0.", "bm25: #1", "cosine: #1", "[#1] guide/", "[#2] ", "ms: "):
             assert shown_part in result.out
@@ -163,6 +164,7 @@ class TestJson:
 
 class TestPrompt:
     def test_everything_reaches_the_model(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("KB_RAG__PACKING", "ranked")
         with RecordedServer([answer(CITED)]) as server:
             use(server, monkeypatch)
             result = kb(

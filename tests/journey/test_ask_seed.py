@@ -57,12 +57,16 @@ Open = Callable[..., KnowledgeBase]
 
 @pytest.fixture
 def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """opened(model, score_gate=…): the fixture home, answered by this model."""
+    """opened(model, score_gate=…): the fixture home, answered by this model; packed in hit order, as the seed has it."""
     made: list[KnowledgeBase] = []
 
     def open_with(model: ScriptedModel, **rag: Any) -> KnowledgeBase:
         monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode, notify: model)
-        made.append(open_knowledge_base(corpus_home, Config(rag=RagConfig(**rag), llm=LlmConfig(provider=PROVIDER))))
+        made.append(
+            open_knowledge_base(
+                corpus_home, Config(rag=RagConfig(**{"packing": "ranked"} | rag), llm=LlmConfig(provider=PROVIDER))
+            )
+        )
         return made[-1]
 
     yield open_with

@@ -52,6 +52,8 @@ CALLS: dict[str, list[str]] = {
     "tags suggest": ["tags", "suggest", "telescope mirror"],
     "tags apply": ["tags", "apply", "--all", "--dry-run"],
     "tags eval": ["tags", "eval", "--seeds", "0"],
+    "cswr show": ["cswr", "show"],
+    "cswr recalibrate": ["cswr", "recalibrate"],
     "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
     "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
     "eval spans": ["eval", "spans", "{spans}", "--mode", "lexical"],

@@ -75,7 +75,8 @@ def test_a_model_that_obeys(home: Path, name: str) -> None:
     said = ATTACKS[name]["obeys"]
     with RecordedServer([answer(said)]) as server:
         config = Config(
-            llm=LlmConfig(provider="ollama", endpoint=server.url, model=MODEL), rag=RagConfig(retry="never")
+            llm=LlmConfig(provider="ollama", endpoint=server.url, model=MODEL),
+            rag=RagConfig(retry="never", packing="ranked"),
         )
         with open_knowledge_base(home, config) as kb:
             found = put(kb, name)

@@ -13,7 +13,7 @@ PACKAGE = ROOT / "kb"
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
-    ["kb.text", "kb.fingerprint"],
+    ["kb.text", "kb.fingerprint", "kb.setting"],
     ["kb.config"],
     ["kb.wire"],
     ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.support", "kb.llm"],
@@ -23,7 +23,7 @@ ORDER = [
     ["kb.search"],
     ["kb.context"],
     ["kb.ask"],
-    ["kb.eval", "kb.doctor", "kb.status"],
+    ["kb.eval", "kb.doctor", "kb.status", "kb.cswr"],
     ["kb.cli", "kb.mcp_server"],
     ["kb.__main__"],
 ]

@@ -1,0 +1,113 @@
+"""The log of packings → each domain's stability threshold: what holds now, and recalibrated from what was packed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from kb.knowledge_base import KnowledgeBase
+from kb.rank.stability import stability_quantiles
+from kb.search.stability import configured_thresholds
+from kb.store.documents import utc_text
+from kb.store.episodes import (
+    ThresholdRow,
+    count_episodes,
+    forget_thresholds,
+    logged_stabilities,
+    save_thresholds,
+    threshold_rows,
+)
+
+# Fewer packed passages of a domain say nothing of how stability is spread in it (seed).
+LEAST_SAMPLES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainThreshold:
+    """One domain's threshold.
+
+    configured     by [cswr]
+    threshold      in force: the recalibrated one where there is one
+    samples        packed passages it was recalibrated from; None where it never was
+    q25, q50, q75  quartiles of their stability; None below LEAST_SAMPLES
+    """
+
+    domain: str
+    configured: float
+    threshold: float
+    samples: int | None
+    q25: float | None
+    q50: float | None
+    q75: float | None
+    computed_at: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stability:
+    """How context stability is set.
+
+    episodes  packings in the log, of `keep_episodes` at most
+    weights   of the axes
+    """
+
+    schema_version: Literal["cswr.v1"] = "cswr.v1"
+    weights: dict[str, float]
+    domains: tuple[DomainThreshold, ...]
+    episodes: int
+    keep_episodes: int
+
+
+def read_stability(kb: KnowledgeBase) -> Stability:
+    """What holds now."""
+    known = {row.domain: row for row in threshold_rows(kb.connection)}
+    return Stability(
+        weights={f.name: getattr(kb.config.cswr_weights, f.name) for f in fields(kb.config.cswr_weights)},
+        domains=tuple(
+            _domain(domain, value, known.get(domain)) for domain, value in configured_thresholds(kb.config.cswr).items()
+        ),
+        episodes=count_episodes(kb.connection),
+        keep_episodes=kb.config.cswr.keep_episodes,
+    )
+
+
+def _domain(domain: str, configured: float, row: ThresholdRow | None) -> DomainThreshold:
+    return DomainThreshold(
+        domain=domain,
+        configured=configured,
+        threshold=row.threshold if row else configured,
+        samples=row.samples if row else None,
+        q25=row.q25 if row else None,
+        q50=row.q50 if row else None,
+        q75=row.q75 if row else None,
+        computed_at=row.computed_at if row else None,
+    )
+
+
+def recalibrate(kb: KnowledgeBase) -> Stability:
+    """Set each domain's threshold to the lower quartile of what was packed; with too few samples the present one stays.
+
+    kb  opened for writing
+    """
+    samples = logged_stabilities(kb.connection)
+    now = utc_text()
+    rows = {}
+    for present in read_stability(kb).domains:
+        found = stability_quantiles(samples.get(present.domain, []), present.threshold, LEAST_SAMPLES)
+        if found.q25 is not None:
+            rows[present.domain] = ThresholdRow(
+                domain=present.domain,
+                samples=found.samples,
+                q25=found.q25,
+                q50=found.q50,
+                q75=found.q75,
+                threshold=found.threshold,
+                computed_at=now,
+            )
+    save_thresholds(kb.connection, rows)
+    return read_stability(kb)
+
+
+def reset(kb: KnowledgeBase) -> Stability:
+    """Back to the configured thresholds."""
+    forget_thresholds(kb.connection)
+    return read_stability(kb)

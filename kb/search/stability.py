@@ -1,0 +1,229 @@
+"""Chunks and a query → the axes of each and its context stability score, from the store, the vectors and the word index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kb.config import CswrConfig, CswrWeightsConfig
+from kb.errors import KbError
+from kb.knowledge_base import KnowledgeBase
+from kb.rank.decompose import decompose
+from kb.rank.fit import Question, detect_domain, fit_scorer
+from kb.rank.stability import (
+    Axes,
+    Beside,
+    Weights,
+    combine_axes,
+    drift_penalty,
+    local_stability,
+    project_coherence,
+    raw_drift,
+    thresholds_in_force,
+    vector_scores,
+)
+from kb.records import ChunkAxes, StabilityTrace
+from kb.store.episodes import read_thresholds
+from kb.store.neighbours import (
+    Neighbour,
+    PassageText,
+    has_several_projects,
+    known_tags,
+    neighbours_of,
+    passage_texts,
+    read_projects,
+)
+from kb.text import analyze
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatVector
+    from kb.rank.stability import Floats
+
+AXES = ("vector", "stability", "fit", "drift", "coherence")
+# A capitalized word is a name of the knowledge base when so many chunks hold it.
+FREQUENT_NAME_CHUNKS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ContextScores:
+    """The scores of some chunks for one query.
+
+    threshold  stability below it is counted as drift
+    absent     axes that could not be computed: their weight is with the others
+    rows       by chunk_id; a chunk that is not there any more is left out
+    texts      what the rows were read from
+    """
+
+    question: Question
+    domain: str
+    threshold: float
+    absent: tuple[str, ...]
+    rows: Mapping[int, ChunkAxes]
+    texts: Mapping[int, PassageText]
+
+
+def score_chunks(
+    kb: KnowledgeBase,
+    query: str,
+    chunk_ids: Iterable[int],
+    query_vector: FloatVector | None,
+    pool: Mapping[int, FloatVector],
+    question: Question | None = None,
+) -> ContextScores:
+    """Score chunks by all axes.
+
+    query_vector  None where the query was not searched by meaning: the axes that need vectors are then absent
+    pool          vectors that are at hand; those that are not are read
+    question      what the query asks, where that is known
+    """
+    config = kb.config.cswr
+    texts = passage_texts(kb.connection, chunk_ids)
+    ids = sorted(texts)
+    question = question or decompose(query, lambda names: known_names(kb, names))
+    domain = detect_domain(query)
+    threshold = thresholds_of(kb, config)[domain]
+    score_fit = fit_scorer(question)
+    axes, neighbours = _axes(kb, ids, [score_fit(texts[i].text) for i in ids], query_vector, pool, threshold)
+    scores = combine_axes(axes, _weights(kb.config.cswr_weights))
+    columns = {name: getattr(axes, name) for name in AXES}
+    rows = _rows(ids, scores, columns, neighbours)
+    absent = tuple(name for name, column in columns.items() if column is None)
+    return ContextScores(question, domain, threshold, absent, rows, texts)
+
+
+def _rows(
+    ids: Sequence[int], scores: Floats, columns: Mapping[str, Floats | None], neighbours: Mapping[int, Neighbour]
+) -> dict[int, ChunkAxes]:
+    nothing = [None] * len(ids)
+    listed = {name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()}
+    rows = {}
+    for i, (chunk_id, csw) in enumerate(zip(ids, scores.round(6).tolist(), strict=True)):
+        near = neighbours.get(chunk_id)
+        rows[chunk_id] = ChunkAxes(
+            chunk_id=chunk_id,
+            csw=csw,
+            before=near.before if near else None,
+            after=near.after if near else None,
+            **{name: values[i] for name, values in listed.items()},  # type: ignore[arg-type]
+        )
+    return rows
+
+
+def trace_of(scores: ContextScores, chunk_ids: Sequence[int]) -> StabilityTrace:
+    """The scores of these chunks, in this order, with what they were scored by."""
+    return StabilityTrace(
+        intent=scores.question.intent,
+        shape=scores.question.shape,
+        entities=scores.question.entities,
+        facts=scores.question.facts,
+        domain=scores.domain,
+        threshold=scores.threshold,
+        absent=scores.absent,
+        chunks=tuple(scores.rows[i] for i in chunk_ids if i in scores.rows),
+    )
+
+
+def _axes(
+    kb: KnowledgeBase,
+    ids: Sequence[int],
+    fits: Sequence[float],
+    query_vector: FloatVector | None,
+    pool: Mapping[int, FloatVector],
+    threshold: float,
+) -> tuple[Axes, dict[int, Neighbour]]:
+    import numpy as np
+
+    fit = np.array(fits, dtype=np.float64)
+    if query_vector is None or not ids:
+        return Axes(None, None, fit, None, None), {}
+    vectors = {**pool, **kb.stored_vectors([i for i in ids if i not in pool])}
+    nothing = np.zeros_like(query_vector)
+    matrix = np.stack([vectors.get(i, nothing) for i in ids]).astype(np.float64)
+    digest = kb.stored_encoder()[1]
+    neighbours = neighbours_of(kb.connection, digest, ids)
+    beside = _beside([neighbours.get(i) for i in ids])
+    stability = local_stability(beside)
+    axes = Axes(
+        vector=vector_scores(matrix @ query_vector.astype(np.float64)),
+        stability=stability,
+        fit=fit,
+        drift=drift_penalty(raw_drift(beside), stability, threshold),
+        coherence=_coherence(kb, digest, matrix, [neighbours.get(i) for i in ids]),
+    )
+    return axes, neighbours
+
+
+def _beside(neighbours: Sequence[Neighbour | None]) -> Beside:
+    import numpy as np
+
+    def cosines(values: Iterable[float | None]) -> Floats:
+        return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+    return Beside(
+        cosines(n.before if n else None for n in neighbours),
+        cosines(n.after if n else None for n in neighbours),
+        np.array([n.position if n else 0 for n in neighbours], dtype=np.int64),
+        np.array([n.chunk_count if n else 0 for n in neighbours], dtype=np.int64),
+    )
+
+
+def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence[Neighbour | None]) -> Floats | None:
+    """Each chunk against the rest of its project; None where there are several that have not been summed up yet."""
+    import numpy as np
+
+    projects = read_projects(kb.connection, digest)
+    if not projects:
+        is_one = len({n.project for n in neighbours if n}) < 2 and not has_several_projects(kb.connection)
+        return np.ones(len(matrix)) if is_one else None
+    cosines = np.full(len(matrix), np.nan)
+    members: dict[tuple[str, str], list[int]] = {}
+    for i, near in enumerate(neighbours if len(projects) > 1 else ()):
+        if near:
+            members.setdefault(near.project if near.project in projects else (near.project[0], ""), []).append(i)
+    for key, rows in members.items():
+        project = projects.get(key)
+        if project and project.chunk_count > 1:
+            own = matrix[rows]
+            rest = project.vector_sum - own
+            lengths = np.sqrt(np.einsum("nd,nd->n", rest, rest) * np.einsum("nd,nd->n", own, own))
+            cosines[rows] = np.einsum("nd,nd->n", rest, own) / (lengths + 1e-9)
+    return project_coherence(cosines, len(projects))
+
+
+def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
+    """Those of the names that this knowledge base has: in a title, among the headings of a chunk, as a tag; names that
+    look like one (a capital letter, a digit, an identifier) also when several texts hold them.
+    """
+    try:
+        index = kb.lexical_index()
+    except KbError:  # explaining a vector search must not fail for want of the other index
+        return set()
+    tags = known_tags(kb.connection, [name.casefold() for name in names])
+    found = set()
+    for name in names:
+        terms = list(dict.fromkeys(analyze(name)))
+        if not terms:
+            continue
+        has_look = name != name.lower() or any(c.isdigit() or c in "._" for c in name)
+        if (
+            name.casefold() in tags
+            or index.names_something(terms)
+            or (has_look and " " not in name and index.is_frequent(terms, FREQUENT_NAME_CHUNKS))
+        ):
+            found.add(name)
+    return found
+
+
+def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
+    """Each domain's stability threshold: what `kb cswr recalibrate` found, else what is configured."""
+    return thresholds_in_force(configured_thresholds(config), read_thresholds(kb.connection))
+
+
+def configured_thresholds(config: CswrConfig) -> dict[str, float]:
+    """Each domain's stability threshold by [cswr]."""
+    return {"general": config.threshold_general, "tech": config.threshold_tech, "code": config.threshold_code}
+
+
+def _weights(config: CswrWeightsConfig) -> Weights:
+    return Weights(config.vector, config.stability, config.fit, config.drift, config.coherence)

@@ -1,0 +1,271 @@
+"""How alike each chunk is to those beside it, and where its project's centre lies: kept with the chunks.
+
+Written where chunks are written, in the same transaction, once every chunk of a document has its vector; a document
+whose chunks have no rows here is computed when it is read, and stored by the next ingest. A project is a source; in a
+store of one source, a folder at its top.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kb.store.chunks import batches_of, marks
+from kb.store.database import transaction
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Sums = NDArray[np.float64]
+
+# Decimals of a cosine that are kept: float32 has seven, and what is computed again must be the same.
+COSINE_DIGITS = 5
+# Documents whose rows are written in one transaction while healing: other writers get their turn in between.
+HEAL_BATCH_DOCUMENTS = 200
+# The folder a path is in, "" at the top of its source.
+_FOLDER = "CASE instr(path, '/') WHEN 0 THEN '' ELSE substr(path, 1, instr(path, '/') - 1) END"
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """A chunk's place, and its cosines to the chunks beside it in its document.
+
+    before, after  None where there is no chunk, or one of both has no vector
+    project        (source, top folder)
+    """
+
+    chunk_id: int
+    doc_id: int
+    position: int
+    chunk_count: int
+    before: float | None
+    after: float | None
+    project: tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project's chunks by one encoder: how many, and the sum of their vectors, (d,) float64."""
+
+    chunk_count: int
+    vector_sum: Sums
+
+
+def add_neighbours(connection: sqlite3.Connection, doc_id: int, encoder_digest: str | None) -> None:
+    """Compute a document's cosines and add it to its project; nothing while a chunk of it has no vector.
+
+    Part of the transaction that writes the chunks; the document must not have been added before.
+    """
+    import numpy as np
+
+    rows = connection.execute(
+        "SELECT chunk_id, position, vector FROM chunks LEFT JOIN embeddings"
+        " ON embeddings.embed_hash = chunks.embed_hash AND encoder_digest = ? WHERE doc_id = ? ORDER BY position",
+        [encoder_digest, doc_id],
+    ).fetchall()
+    if not rows or any(vector is None for _, _, vector in rows):
+        return
+    vectors = np.frombuffer(b"".join(vector for _, _, vector in rows), dtype="<f4").reshape(len(rows), -1)
+    beside: list[float | None] = [
+        None,
+        *(round(float(a @ b), COSINE_DIGITS) for a, b in pairwise(vectors)),
+        None,
+    ]
+    connection.executemany(
+        "INSERT OR REPLACE INTO chunk_neighbours (chunk_id, encoder_digest, doc_id, position, chunk_count, before, after)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (chunk_id, encoder_digest, doc_id, position, len(rows), beside[i], beside[i + 1])
+            for i, (chunk_id, position, _) in enumerate(rows)
+        ],
+    )
+    _add_to_project(connection, doc_id, str(encoder_digest), len(rows), vectors.sum(axis=0, dtype=np.float64))
+
+
+def withdraw_neighbours(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> None:
+    """Take documents out of their projects and forget their cosines, before their chunks are replaced or removed."""
+    import numpy as np
+
+    for doc_id in doc_ids:
+        rows = connection.execute(
+            "SELECT n.encoder_digest, vector FROM chunk_neighbours n JOIN chunks USING (chunk_id) JOIN embeddings"
+            " ON embeddings.embed_hash = chunks.embed_hash AND embeddings.encoder_digest = n.encoder_digest"
+            " WHERE n.doc_id = ?",
+            [doc_id],
+        ).fetchall()
+        if rows:
+            vectors = np.frombuffer(b"".join(vector for _, vector in rows), dtype="<f4").reshape(len(rows), -1)
+            _add_to_project(connection, doc_id, rows[0][0], -len(rows), -vectors.sum(axis=0, dtype=np.float64))
+        connection.execute("DELETE FROM chunk_neighbours WHERE doc_id = ?", [doc_id])
+
+
+def _add_to_project(
+    connection: sqlite3.Connection, doc_id: int, encoder_digest: str, chunk_count: int, vector_sum: Sums
+) -> None:
+    import numpy as np
+
+    source, folder = connection.execute(
+        f"SELECT source, {_FOLDER} FROM documents WHERE doc_id = ?", [doc_id]
+    ).fetchone()
+    key = [encoder_digest, source, folder]
+    where = "WHERE encoder_digest = ? AND source = ? AND folder = ?"
+    row = connection.execute(f"SELECT chunk_count, vector_sum FROM projects {where}", key).fetchone()
+    if row:
+        chunk_count += row[0]
+        vector_sum = vector_sum + np.frombuffer(row[1], dtype="<f8")
+    if chunk_count <= 0:
+        connection.execute(f"DELETE FROM projects {where}", key)
+    else:
+        connection.execute(
+            "INSERT OR REPLACE INTO projects (encoder_digest, source, folder, chunk_count, vector_sum)"
+            " VALUES (?, ?, ?, ?, ?)",
+            [*key, chunk_count, vector_sum.astype("<f8").tobytes()],
+        )
+
+
+def heal_neighbours(connection: sqlite3.Connection, encoder_digest: str) -> int:
+    """Add every document that is not in yet by this encoder, and forget other encoders' sums; returns how many were added."""
+    with transaction(connection):
+        connection.execute("DELETE FROM chunk_neighbours WHERE encoder_digest != ?", [encoder_digest])
+        connection.execute("DELETE FROM projects WHERE encoder_digest != ?", [encoder_digest])
+    missing = [
+        doc_id
+        for (doc_id,) in connection.execute(
+            "SELECT DISTINCT chunks.doc_id FROM chunks LEFT JOIN chunk_neighbours USING (chunk_id)"
+            " WHERE chunk_neighbours.chunk_id IS NULL ORDER BY chunks.doc_id"
+        )
+    ]
+    for start in range(0, len(missing), HEAL_BATCH_DOCUMENTS):
+        with transaction(connection):
+            for doc_id in missing[start : start + HEAL_BATCH_DOCUMENTS]:
+                withdraw_neighbours(connection, [doc_id])
+                add_neighbours(connection, doc_id, encoder_digest)
+    return len(missing)
+
+
+def neighbours_of(
+    connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Sequence[int]
+) -> dict[int, Neighbour]:
+    """Each chunk with its cosines, as stored; computed from the vectors for a document that is not in yet."""
+    found: dict[int, Neighbour] = {}
+    for batch in batches_of(chunk_ids):
+        rows = connection.execute(
+            "SELECT chunk_id, doc_id, position, chunk_count, before, after, source,"
+            f" {_FOLDER} FROM chunk_neighbours JOIN documents USING (doc_id)"
+            f" WHERE encoder_digest = ? AND chunk_id IN {marks(batch)}",
+            [encoder_digest, *batch],
+        )
+        found |= {row[0]: Neighbour(*[*row[:6], (row[6], row[7])]) for row in rows}
+    if len(found) < len(chunk_ids):
+        found |= _compute(connection, encoder_digest, [i for i in chunk_ids if i not in found])
+    return found
+
+
+def _compute(connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Sequence[int]) -> dict[int, Neighbour]:
+    import numpy as np
+
+    places: dict[int, tuple[int, int, int, str, str]] = {}
+    vectors: dict[tuple[int, int], NDArray[np.float32]] = {}
+    for batch in batches_of(chunk_ids):
+        for chunk_id, *place in connection.execute(
+            "SELECT chunk_id, doc_id, position, (SELECT count(*) FROM chunks c WHERE c.doc_id = chunks.doc_id), source,"
+            f" {_FOLDER} FROM chunks JOIN documents USING (doc_id) WHERE chunk_id IN {marks(batch)}",
+            batch,
+        ):
+            places[chunk_id] = tuple(place)
+        for doc_id, position, vector in connection.execute(
+            "SELECT near.doc_id, near.position, vector FROM chunks own JOIN chunks near ON near.doc_id = own.doc_id"
+            " AND near.position BETWEEN own.position - 1 AND own.position + 1 JOIN embeddings"
+            " ON embeddings.embed_hash = near.embed_hash"
+            f" WHERE encoder_digest = ? AND own.chunk_id IN {marks(batch)}",
+            [encoder_digest, *batch],
+        ):
+            vectors[doc_id, position] = np.frombuffer(vector, dtype="<f4")
+
+    def cosine(doc_id: int, a: int, b: int) -> float | None:
+        one, other = vectors.get((doc_id, a)), vectors.get((doc_id, b))
+        return None if one is None or other is None else round(float(one @ other), COSINE_DIGITS)
+
+    return {
+        chunk_id: Neighbour(
+            chunk_id, doc_id, p, n, cosine(doc_id, p, p - 1), cosine(doc_id, p, p + 1), (source, folder)
+        )
+        for chunk_id, (doc_id, p, n, source, folder) in places.items()
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class PassageText:
+    """What a passage says, its headings included, for matching words; and what it takes to put it beside others."""
+
+    chunk_id: int
+    doc_id: int
+    position: int
+    token_count: int
+    text: str
+
+
+def passage_texts(connection: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, PassageText]:
+    """Chunks' texts under their titles and headings; ids that are not there any more are left out."""
+    found: dict[int, PassageText] = {}
+    for batch in batches_of(chunk_ids):
+        rows = connection.execute(
+            "SELECT chunk_id, doc_id, position, token_count, title, heading_path, text FROM chunks"
+            f" JOIN documents USING (doc_id) WHERE chunk_id IN {marks(batch)}",
+            batch,
+        )
+        for chunk_id, doc_id, position, tokens, title, headings, text in rows:
+            # The headings' brackets and quotation marks are no letters: words match as they would without.
+            found[chunk_id] = PassageText(chunk_id, doc_id, position, tokens, f"{title}\n{headings}\n{text}")
+    return found
+
+
+def chunks_around(connection: sqlite3.Connection, chunk_ids: Iterable[int], reach: int) -> list[int]:
+    """These chunks and those up to `reach` places from them in their documents, ascending."""
+    found: set[int] = set()
+    for batch in batches_of(chunk_ids):
+        rows = connection.execute(
+            "SELECT near.chunk_id FROM chunks own JOIN chunks near ON near.doc_id = own.doc_id"
+            f" AND near.position BETWEEN own.position - ? AND own.position + ? WHERE own.chunk_id IN {marks(batch)}",
+            [reach, reach, *batch],
+        )
+        found.update(row[0] for row in rows)
+    return sorted(found)
+
+
+def known_tags(connection: sqlite3.Connection, names: Sequence[str]) -> set[str]:
+    """Those of the names, in small letters, that are tags of documents."""
+    rows = connection.execute(
+        f"SELECT DISTINCT lower(tag) FROM document_tags WHERE lower(tag) IN {marks(names)}", names
+    )
+    return {tag for (tag,) in rows} if names else set()
+
+
+def has_several_projects(connection: sqlite3.Connection) -> bool:
+    """True when the documents are of more than one project."""
+    rows = connection.execute(f"SELECT DISTINCT source, {_FOLDER} FROM documents LIMIT 2").fetchall()
+    return len(rows) > 1
+
+
+def read_projects(connection: sqlite3.Connection, encoder_digest: str) -> dict[tuple[str, str], Project]:
+    """Every project by (source, folder); of a store with several sources by (source, ""), their folders taken together."""
+    import numpy as np
+
+    rows = connection.execute(
+        "SELECT source, folder, chunk_count, vector_sum FROM projects WHERE encoder_digest = ? ORDER BY source, folder",
+        [encoder_digest],
+    ).fetchall()
+    by_source = len({source for source, *_ in rows}) > 1
+    found: dict[tuple[str, str], Project] = {}
+    for source, folder, count, blob in rows:
+        key = (source, "" if by_source else folder)
+        total = np.frombuffer(blob, dtype="<f8")
+        known = found.get(key)
+        found[key] = (
+            Project(count, total) if known is None else Project(known.chunk_count + count, known.vector_sum + total)
+        )
+    return found
