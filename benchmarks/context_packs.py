@@ -278,7 +278,8 @@ def show_order(data: Path) -> None:
             values = []
             for query, ranking, rows in found:
                 scores = scorer(ranking, rows)
-                ordered = sorted(scores.items(), key=lambda row: (-row[1], row[0]))[:RANKING_DEPTH]
+                ranks = {i: n for n, (i, _) in enumerate(ranking)}  # scores stop at 1, the ranking goes on
+                ordered = sorted(scores.items(), key=lambda row: (-row[1], ranks[row[0]]))[:RANKING_DEPTH]
                 value = each.judge.score(query, ordered, [each.judge.identify(i) for i, _ in ordered]).get(each.metric)
                 if value is not None:
                     values.append(value)

@@ -15,7 +15,8 @@ from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
 from kb.ingest.prepare import Settings
 from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
-from kb.store.database import open_for_writing
+from kb.store.database import open_for_writing, read_meta
+from kb.store.neighbours import heal_neighbours
 
 OnEvent = Callable[[IngestEvent], None]
 DONE = "complete"
@@ -41,7 +42,11 @@ def collection_home(
             fill(kb)
         (home / DONE).touch()
     else:
-        open_for_writing(home).close()  # a home of an older kb gets today's schema; nobody would repair it by hand
+        connection = open_for_writing(home)  # a home of an older kb gets today's schema; nobody would repair it by hand
+        try:
+            heal_neighbours(connection, read_meta(connection, "encoder_digest") or "")
+        finally:
+            connection.close()
     return open_knowledge_base(home, config, notify=notify)
 
 

@@ -9,7 +9,7 @@ A question without entities gets .2 for them, one without facts .15 (seed). Word
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -17,6 +17,8 @@ ENTITY_SHARE, FACT_SHARE, INTENT_SHARE, SHAPE_SHARE = 0.4, 0.3, 0.2, 0.1
 NO_ENTITIES, NO_FACTS = 0.2, 0.15
 # Intent words that make a full score (seed).
 FULL_INTENT = 3
+_WORDLIKE = re.compile(r"[\w '’]*\w")
+Needle = tuple[str, Callable[[str], bool]]
 # A stem shorter than this stands for too many words; the word is then matched as it is, its end free all the same.
 SHORTEST_STEM = 4
 # The ends of English words that a match lets through: "import" is in "imports", not in "important".
@@ -61,33 +63,39 @@ def question_fit(text: str, question: Question) -> float:
 
 def fit_scorer(question: Question) -> Callable[[str], float]:
     """The same for many texts: what is looked for is made ready once."""
-    entities = [_name_test(e) for e in question.entities]
-    facts = [word_test(f) for f in question.facts]
-    intent = [word_test(w) for w in INTENT_WORDS.get(question.intent, ())]
-    shape = [word_test(s) for s in SHAPE_SIGNS.get(question.shape, ())]
+    entities = [[_needle(word) for word in name.split() or [name]] for name in question.entities]
+    facts = [_needle(fact) for fact in question.facts]
+    intent = [_needle(word) for word in INTENT_WORDS.get(question.intent, ())]
+    shape = [_needle(sign) for sign in SHAPE_SIGNS.get(question.shape, ())]
 
     def score(text: str) -> float:
         low = text.casefold()
-        fit = ENTITY_SHARE * _share(entities, low) if entities else NO_ENTITIES
-        fit += FACT_SHARE * _share(facts, low) if facts else NO_FACTS
-        if intent:
-            hits = sum(test(low) for test in intent)
-            fit += INTENT_SHARE * min(1.0, hits / FULL_INTENT)
-        if any(test(low) for test in shape):
+        fit = NO_ENTITIES
+        if entities:
+            # A name is there when all its words are: "mirror cleaning" is a heading "Cleaning" below one "The mirror".
+            named = [name for name in entities if name[0][0] in low and _count(name, low) == len(name)]
+            fit = ENTITY_SHARE * len(named) / len(entities)
+        fit += FACT_SHARE * _count(facts, low) / len(facts) if facts else NO_FACTS
+        fit += INTENT_SHARE * min(1.0, _count(intent, low) / FULL_INTENT)
+        if any(letters in low and test(low) for letters, test in shape):
             fit += SHAPE_SHARE
         return min(1.0, fit)
 
     return score
 
 
-def _name_test(name: str) -> Callable[[str], bool]:
-    """A name is there when all its words are: "mirror cleaning" is a heading "Cleaning" below one "The mirror"."""
-    tests = [word_test(word) for word in name.split() or [name]]
-    return lambda text: all(test(text) for test in tests)
+def _needle(word: str) -> Needle:
+    low = word.casefold()
+    return (_stem(low) if _is_wordlike(low) else low), word_test(word)
 
 
-def _share(tests: list[Callable[[str], bool]], low: str) -> float:
-    return sum(test(low) for test in tests) / len(tests)
+def _count(needles: Sequence[Needle], low: str) -> int:
+    """How many of the needles a casefolded text holds. Their letters are looked for first: a test is a call, and few pass."""
+    return len([1 for letters, test in needles if letters in low and test(low)])
+
+
+def _is_wordlike(low: str) -> bool:
+    return _WORDLIKE.fullmatch(low) is not None
 
 
 @lru_cache(maxsize=4096)
@@ -98,9 +106,9 @@ def word_test(needle: str) -> Callable[[str], bool]:
     (False, True, True)
     """
     low = needle.casefold()
-    if not re.fullmatch(r"[\w '’]*\w", low):
+    if not _is_wordlike(low):
         return lambda text: low in text
-    stem = low if " " in low else _stem(low)
+    stem = _stem(low)
     is_hangul, ends_open = _is_hangul(low[0]), _is_hangul(low[-1])
     end = re.compile(rf"(?:{_ENDS})?(?![^\W가-힣])").match
 

@@ -53,11 +53,14 @@ def select_neighbourhoods(
 
     From the best lifted score down, chunks are taken that fit; one that does not is passed over. The first goes in
     whatever it takes.
+    found        best first: equals stay in this order
     most_chunks  in all
     least_share  chunks below this share of the best lifted score stay out; 0 lets all in
     """
     lifted = lift_scores(found, lift)
-    order = sorted(found, key=lambda f: (-lifted[f.chunk_id], f.chunk_id))
+    # Scores are shown up to 1 and ordered beyond it: equals stay as they were ranked.
+    order = sorted(found, key=lambda f: -lifted[f.chunk_id])
+    ranks = {each.chunk_id: rank for rank, each in enumerate(order)}
     chosen: list[Found] = []
     used = 0
     for each in order:
@@ -66,14 +69,14 @@ def select_neighbourhoods(
         if not chosen or used + each.tokens <= total_tokens:
             chosen.append(each)
             used += each.tokens
-    return _runs(chosen, lifted)
+    return _runs(chosen, ranks)
 
 
-def _runs(chosen: Sequence[Found], lifted: Mapping[int, float]) -> list[list[Found]]:
+def _runs(chosen: Sequence[Found], ranks: Mapping[int, int]) -> list[list[Found]]:
     runs: list[list[Found]] = []
     for each in sorted(chosen, key=lambda f: (f.doc_id, f.position)):
         if runs and (runs[-1][-1].doc_id, runs[-1][-1].position + 1) == (each.doc_id, each.position):
             runs[-1].append(each)
         else:
             runs.append([each])
-    return sorted(runs, key=lambda run: min((-lifted[f.chunk_id], f.chunk_id) for f in run))
+    return sorted(runs, key=lambda run: min(ranks[f.chunk_id] for f in run))
