@@ -9,7 +9,6 @@ from kb.ask.prompt import render_entry
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.selection import Found, select_neighbourhoods
 from kb.records import Chunk, SearchResponse
-from kb.search.neighbourhoods import limits_of, pack_found
 from kb.search.passages import merge_adjacent
 from kb.search.retrieve import can_read
 from kb.store.chunks import fetch_chunks
@@ -76,6 +75,8 @@ def choose_passages(
 def _by_stability(
     kb: KnowledgeBase, response: SearchResponse, candidates: Candidates, budget_tokens: int
 ) -> list[Passage]:
+    from kb.search.neighbourhoods import limits_of, pack_found  # here: most questions are not packed by it
+
     has_vectors = response.mode != "lexical" and can_read(kb, response.query)
     query = kb.encode_query(response.query) if has_vectors else None
     ranking = [(chunk.chunk_id, score) for chunk, score in candidates]

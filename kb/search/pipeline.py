@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
@@ -22,9 +23,11 @@ from kb.records import (
 from kb.search.fuse import ranks_of
 from kb.search.retrieve import Ranking, Retrieved, fusion_kind, rank, retrieve
 from kb.search.snippet import make_snippet
-from kb.search.stability import ContextScores, score_chunks, trace_of
 from kb.store.chunks import fetch_chunks
 from kb.store.filters import no_match
+
+if TYPE_CHECKING:
+    from kb.search.stability import ContextScores
 
 # Of the modes that have one kind of score; a hybrid search's is its fusion.
 SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine"}
@@ -83,6 +86,8 @@ def _score(
     kb: KnowledgeBase, request: SearchRequest, found: Retrieved, ranking: Ranking, everything: bool
 ) -> ContextScores:
     """The context stability of what will be shown, or of everything that may come to be."""
+    from kb.search.stability import score_chunks  # here: 10 ms that a search without it need not pay
+
     ids = [chunk_id for chunk_id, _ in (ranking if everything else ranking[: request.k])]
     return score_chunks(kb, request.query, ids, found.query_vector, found.pool)
 
@@ -174,5 +179,5 @@ def _make_trace(found: Retrieved, ranking: Ranking, hits: Sequence[Hit], scores:
         tags=rows(found.tags.ranking),
         expanded_tags=found.tags.tags,
         ranking=rows(ranking),
-        stability=trace_of(scores, [hit.chunk_id for hit in hits]) if scores else None,
+        stability=scores.trace([hit.chunk_id for hit in hits]) if scores else None,
     )

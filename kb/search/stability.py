@@ -62,6 +62,19 @@ class ContextScores:
     rows: Mapping[int, ChunkAxes]
     texts: Mapping[int, PassageText]
 
+    def trace(self, chunk_ids: Sequence[int]) -> StabilityTrace:
+        """The scores of these chunks, in this order, with what they were scored by."""
+        return StabilityTrace(
+            intent=self.question.intent,
+            shape=self.question.shape,
+            entities=self.question.entities,
+            facts=self.question.facts,
+            domain=self.domain,
+            threshold=self.threshold,
+            absent=self.absent,
+            chunks=tuple(self.rows[i] for i in chunk_ids if i in self.rows),
+        )
+
 
 def score_chunks(
     kb: KnowledgeBase,
@@ -108,20 +121,6 @@ def _rows(
             **{name: values[i] for name, values in listed.items()},  # type: ignore[arg-type]
         )
     return rows
-
-
-def trace_of(scores: ContextScores, chunk_ids: Sequence[int]) -> StabilityTrace:
-    """The scores of these chunks, in this order, with what they were scored by."""
-    return StabilityTrace(
-        intent=scores.question.intent,
-        shape=scores.question.shape,
-        entities=scores.question.entities,
-        facts=scores.question.facts,
-        domain=scores.domain,
-        threshold=scores.threshold,
-        absent=scores.absent,
-        chunks=tuple(scores.rows[i] for i in chunk_ids if i in scores.rows),
-    )
 
 
 def _axes(
