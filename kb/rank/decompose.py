@@ -34,7 +34,7 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
     (shape, re.compile(pattern, re.IGNORECASE))
     for shape, pattern in (
         ("code", r"\b(?:code|snippet|syntax|function signature|implement)\b|코드|구문|구현"),
-        ("number", r"\b(?:how (?:many|much|long|often|old|far|big|fast|high|large)|when|what (?:year|date|percent\w*))\b|몇|얼마|언제"),
+        ("number", r"\b(?:how (?:many|much|long|often|old|far|big|fast|high|large)|when|what (?:year|date|percent\w*))\b|몇|며칠|얼마|언제"),
         ("list", r"\b(?:list|examples?|steps|which of|what are|what were|name (?:the|all))\b|목록|나열|종류|단계"),
         ("definition", r"\b(?:what is|what does \w+ mean|define|definition|meaning)\b|무엇|뭐|뭔|이란|란\s*\?|의미|정의"),
     )
@@ -42,13 +42,13 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
 _QUOTED = re.compile(r"[\"“`']([^\"”`']{2,60})[\"”`']")
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*\w+)*[+#]*|[^\W\d]\w+")
 _HANGUL = re.compile(r"[가-힣]")
-# What follows a Korean noun; the longest first.
+# What follows a Korean noun, endings that make a question of it included; the longest first.
 _PARTICLES = re.compile(
-    r"(?<=[가-힣A-Za-z0-9])(?:으로부터|에게서|이라는|이라고|에서는|으로는|이란|라는|에서|에게|으로|부터|까지|처럼|보다|하고|이나|에는|와의|과의"
-    r"|은|는|이|가|을|를|의|에|로|와|과|도|만|란)$"
+    r"(?<=[가-힣A-Za-z0-9])(?:하였나요|했습니까|되었나요|했나요|됐나요|하나요|되나요|합니까|됩니까|한가요|인가요|입니까|하는지|되는지|으로부터|에게서|이라는|이라고|에서는|으로는|이란|라는|에서|에게|으로|부터|까지|처럼|보다|하고|이나|에는|와의|과의"
+    r"|해야|하나|되나|한가|하는|되는|마다|은|는|이|가|을|를|의|에|로|와|과|도|만|란)$"
 )
 _KOREAN_STOPS = frozenset(
-    "왜 어떻게 무엇 무엇인 무엇인가 무엇인가요 무엇이며 뭐 뭐야 뭔가 뭔가요 어떤 어느 언제 어디 어디서 누가 누구 몇 얼마 얼마나 이유 것 수 있 있는 있나 있나요 하는 하나 하나요"
+    "왜 어떻게 무엇 무엇인 무엇인가 무엇인가요 무엇이며 뭐 뭐야 뭔가 뭔가요 어떤 어느 언제 어디 어디서 누가 누구 몇 며칠 얼마 얼마나 이유 것 수 있 있는 있나 있나요 하는 하나 하나요"
     " 되나 되나요 인가 인가요 대해 대한 대하여 관해 설명 설명해 설명해줘 알려줘 말해줘 해줘 그리고 또는 및 때 등 위해 위한".split()
 )
 # Words of questions that no answer needs to hold.

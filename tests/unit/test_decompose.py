@@ -23,7 +23,8 @@ def known(names: list[str]) -> set[str]:
         ("parse_config fails with an error", "troubleshoot", "text", ("parse_config",), ("fails", "error")),
         ("How many mirrors has the telescope?", "lookup", "number", ("telescope",), ("mirrors",)),
         ("소유권은 무엇인가?", "define", "definition", ("소유권",), ()),
-        ("소유권은 왜 필요한가?", "explain", "text", ("소유권",), ("필요한",)),
+        ("소유권은 왜 필요한가?", "explain", "text", ("소유권",), ("필요",)),
+        ("거울은 며칠마다 청소하나요?", "lookup", "number", (), ("거울", "청소")),
         ("", "lookup", "text", (), ()),
     ],
 )  # fmt: skip
