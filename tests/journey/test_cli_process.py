@@ -156,7 +156,7 @@ def test_a_bug_is_two_lines_and_its_traceback_is_in_the_log(corpus_home: Path, t
 
 
 def test_completion_is_shown_and_completes(corpus_home: Path) -> None:
-    shown = run("--show-completion", "bash")
+    shown = run("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
     assert shown.returncode == 0
     assert "_KB_COMPLETE=complete_bash" in shown.stdout
 
