@@ -123,6 +123,11 @@ class CswrConfig:
     )
     least_score: float = key(0.25, "no pack is made around a passage below this score", low=0, high=0.9)
     confidence: float = key(0.55, "packs less likely than this to hold an answer are dropped", low=0, high=1)
+    coherence: str = key(
+        "centroid",
+        "likeness to its project: to the rest of it, or the share of the five nearest passages that are of it",
+        choices=("centroid", "neighbours"),
+    )
     keep_episodes: int = key(
         1000, "the newest so many packings are kept for recalibration; 0 keeps none", low=0, high=1_000_000
     )

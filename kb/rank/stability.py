@@ -193,7 +193,7 @@ def stability_quantiles(samples: Sequence[float], present: float, least: int = 1
     return Quantiles(len(samples), q25, q50, q75, q25)
 
 
-def neighbour_share(own: str, nearest: Sequence[str]) -> float:
+def neighbour_share(own: object, nearest: Sequence[object]) -> float:
     """The other way to see coherence: the share of the nearest chunks, itself left out, that are of its own project.
 
     nearest  their projects, five of them in the seed's first version; with none 1.0

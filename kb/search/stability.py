@@ -18,6 +18,7 @@ from kb.rank.stability import (
     combine_axes,
     drift_penalty,
     local_stability,
+    neighbour_share,
     project_coherence,
     raw_drift,
     thresholds_in_force,
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from kb.rank.stability import Floats
 
 AXES = ("vector", "stability", "fit", "drift", "coherence")
+# Chunks that are asked which project they are of, as in the seed's first version.
+NEAREST = 5
 # A capitalized word is a name of the knowledge base when so many chunks hold it.
 FREQUENT_NAME_CHUNKS = 2
 
@@ -175,6 +178,8 @@ def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Seque
     if not projects:
         is_one = len({n.project for n in neighbours if n}) < 2 and not has_several_projects(kb.connection)
         return np.ones(len(matrix)) if is_one else None
+    if kb.config.cswr.coherence == "neighbours" and len(projects) > 1:
+        return _shares(kb, digest, matrix, neighbours)
     cosines = np.full(len(matrix), np.nan)
     members: dict[tuple[str, str], list[int]] = {}
     for i, near in enumerate(neighbours if len(projects) > 1 else ()):
@@ -188,6 +193,21 @@ def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Seque
             lengths = np.sqrt(np.einsum("nd,nd->n", rest, rest) * np.einsum("nd,nd->n", own, own))
             cosines[rows] = np.einsum("nd,nd->n", rest, own) / (lengths + 1e-9)
     return project_coherence(cosines, len(projects))
+
+
+def _shares(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence[Neighbour | None]) -> Floats:
+    """Of each chunk, the share of the NEAREST chunks that are of its project: a vector search each, .2 ms."""
+    import numpy as np
+
+    index = kb.vector_index()
+    found = [[i for i, _ in index.search(row.astype(np.float32), NEAREST + 1)] for row in matrix]
+    known = neighbours_of(kb.connection, digest, list({i for near in found for i in near}))
+    shares = []
+    for own, near in zip(neighbours, found, strict=True):
+        # The chunk itself is its own nearest; where a twin comes before it, the last one is as good to leave out.
+        others = [known[i].project for i in near if i in known and (own is None or i != own.chunk_id)][:NEAREST]
+        shares.append(neighbour_share(own.project, others) if own else 0.0)
+    return np.array(shares)
 
 
 def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 
 from kb.wire import json_schema
@@ -45,6 +46,25 @@ class TestExplain:
         expected = 0.35 * first["vector"] + 0.25 * first["stability"] + 0.2 * first["fit"]
         expected += 0.1 * first["drift"] + 0.1 * first["coherence"]
         assert first["csw"] == pytest.approx(expected, abs=1e-5)
+
+    def test_coherence_by_the_nearest_passages(
+        self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KB_CSWR__COHERENCE", "neighbours")
+        found = kb("search", QUESTION, "-k", "5", "--explain", "--json", home=corpus_home).json()
+        stored = rows(
+            corpus_home,
+            "SELECT chunk_id, path, vector FROM chunks JOIN documents USING (doc_id) JOIN embeddings USING (embed_hash)",
+        )
+        vectors = np.stack([np.frombuffer(blob, dtype="<f4") for *_, blob in stored])
+        projects = [str(path).split("/")[0] if "/" in str(path) else "" for _, path, _ in stored]
+        place = {chunk_id: i for i, (chunk_id, *_) in enumerate(stored)}
+        for row in found["trace"]["stability"]["chunks"]:
+            own = place[row["chunk_id"]]
+            nearest = [i for i in np.argsort(-(vectors @ vectors[own]), kind="stable") if i != own][:5]
+            share = sum(projects[i] == projects[own] for i in nearest) / 5
+            assert row["coherence"] == pytest.approx(share, abs=0.21)  # equals may come in another order
+        assert len({row["coherence"] for row in found["trace"]["stability"]["chunks"]}) > 1
 
     def test_without_it_nothing_is_scored(self, kb: Call, corpus_home: Path) -> None:
         found = kb("search", QUESTION, "--json", home=corpus_home).json()
