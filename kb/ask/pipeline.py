@@ -207,6 +207,7 @@ def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int, most
         temperature=llm.temperature if request.temperature is None else request.temperature,
         seed=llm.seed if request.seed is None else request.seed,
         stop=(template.stop,),
+        evidence_score=progress.verdict.score.probability if progress.verdict else None,
     )
 
 

@@ -75,6 +75,7 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
             temperature=row.temperature or 0.0,
             seed=row.seed or 0,
             stop=tuple(kept["stop"]),
+            evidence_score=row.evidence_score,
         )
     except KeyError as error:
         raise CorruptStore(f"the store has lost a text of the prompt of {row.trace_id}", fix=FRESH_FIX) from error

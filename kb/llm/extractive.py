@@ -29,6 +29,9 @@ REFUSALS = {"ko": "근거가 부족하다."}
 REFUSAL = "The evidence is insufficient to answer this."
 # Tokens of evidence read; four times the default pack. Encoding its sentences is what takes time.
 CONTEXT_TOKENS = 32_768
+# From this probability on that the evidence answers, the floors say nothing: they were made for evidence that nobody has
+# weighed, and in a language that the encoder cannot read they refuse questions whose words are mostly endings.
+LIKELY = 0.5
 # BM25's usual constants, as in rank-bm25.
 K1, B = 1.5, 0.75
 # Sentences without any of the words, counted along with the evidence: in a pack of two sentences a word that both have
@@ -102,7 +105,8 @@ class ExtractiveModel:
 
         Token counts are estimates. Sentences that would pass max_tokens are left out, the best one never.
         """
-        quotes = self.choose(request.question, sentences_of(request.evidence), request.max_tokens)
+        is_weighed = (request.evidence_score or 0.0) >= LIKELY
+        quotes = self.choose(request.question, sentences_of(request.evidence), request.max_tokens, is_weighed)
         written = 0
         if not quotes:
             refusal = REFUSALS.get(request.language, REFUSAL)
@@ -118,18 +122,21 @@ class ExtractiveModel:
         read = estimate_tokens(request.question) + sum(estimate_tokens(entry.text) for entry in request.evidence)
         yield Done("stop", read, written, prompt_truncated=False)
 
-    def choose(self, question: str, sentences: Sequence[Sentence], most_tokens: int) -> list[Sentence]:
+    def choose(
+        self, question: str, sentences: Sequence[Sentence], most_tokens: int, is_weighed: bool = False
+    ) -> list[Sentence]:
         """The sentences to quote, in evidence order; empty where nothing answers.
 
         most_tokens  the best sentence is taken whatever its length, others only within this
+        is_weighed   the evidence is known to answer: the best sentence is quoted, however little it shares
         """
         prose = [sentence for sentence in sentences if sentence.kind == "prose"]
-        chosen = self._best(question, prose, most_tokens)
+        chosen = self._best(question, prose, most_tokens, is_weighed)
         if not chosen and (not prose or _ASKS_FOR_CODE.search(question)):
-            chosen = self._best(question, [s for s in sentences if s.kind == "code"], most_tokens)
+            chosen = self._best(question, [s for s in sentences if s.kind == "code"], most_tokens, is_weighed)
         return sorted(chosen, key=lambda sentence: (sentence.passage, sentence.position))
 
-    def _best(self, question: str, sentences: Sequence[Sentence], most_tokens: int) -> list[Sentence]:
+    def _best(self, question: str, sentences: Sequence[Sentence], most_tokens: int, is_weighed: bool) -> list[Sentence]:
         if not sentences:
             return []
         weights = self._weights
@@ -147,7 +154,9 @@ class ExtractiveModel:
         answering = [
             i
             for i in range(len(sentences))
-            if lexical[i] >= weights.lexical_floor or cosines[i] >= weights.cosine_floor
+            if lexical[i] >= weights.lexical_floor
+            or cosines[i] >= weights.cosine_floor
+            or (is_weighed and scores[i] == max(scores) and lexical[i] + cosines[i] > 0)
         ]
         chosen: list[int] = []
         tokens = 0

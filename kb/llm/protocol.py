@@ -31,6 +31,7 @@ class GenerateRequest:
     question, evidence  the same content as `user`, as structure
     stop                texts that end the answer when the model writes them
     max_tokens          length of the answer at most
+    evidence_score      the probability, found before, that the evidence answers; None where nobody has weighed it
     """
 
     system: str
@@ -42,6 +43,7 @@ class GenerateRequest:
     temperature: float = 0.0
     seed: int = 0
     stop: tuple[str, ...] = ()
+    evidence_score: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -254,3 +254,19 @@ def test_every_quote_stands_in_its_passage_and_no_marker_is_forged(passages: lis
 def letters(text: str) -> str:
     """The text without white space, line-start marks and fences, markers written the neutral way."""
     return re.sub(r"[\s>|`-]|(?<!\d)1\.", "", neutralize_markers(" ".join(text.split())))
+
+
+@pytest.mark.parametrize(
+    ("question", "score", "answers"),
+    [
+        ("긴급 상황에서 저희가 어디로 가야 하는지 미들웨어 담당자에게 물어봐도 될까요?", None, False),
+        ("긴급 상황에서 저희가 어디로 가야 하는지 미들웨어 담당자에게 물어봐도 될까요?", 0.4, False),
+        ("긴급 상황에서 저희가 어디로 가야 하는지 미들웨어 담당자에게 물어봐도 될까요?", 0.6, True),
+        ("zzz", 0.9, False),  # nothing in common: there is nothing to choose by
+    ],
+)
+def test_evidence_that_was_weighed_is_not_doubted_again(question: str, score: float | None, answers: bool) -> None:
+    evidence = (Evidence(1, "미들웨어는 모든 요청 전에 실행되는 함수입니다."),)
+    request = GenerateRequest("", "", question, evidence, "ko", 200, evidence_score=score)
+    text = "".join(e.text for e in ExtractiveModel().generate_stream(request) if isinstance(e, Token))
+    assert ("[#1]" in text) == answers
