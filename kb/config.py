@@ -150,7 +150,7 @@ class RagConfig:
 
     k: int = key(10, "passages retrieved when -k is not given", low=1, high=1000)
     prompt_template_version: str = key("rag-v2", "the prompt's wording", choices=("rag-v1", "rag-v2"))
-    score_gate: float = key(0.02, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
+    score_gate: float = key(0.01, "refuse when the best fused score is below this (0 to 1)", low=0, high=1)
     evidence_gate: float = key(
         0.15, "refuse when the evidence answers with a lower probability than this; 0 turns it off", low=0, high=1
     )

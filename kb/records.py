@@ -211,12 +211,14 @@ class FusionTrace:
     best_lexical  the BM25 that no text could pass for this query: the lexical part is a share of it
     background    mean cosine of the query to all chunks: the vector part begins there
     vector_share  how much of the score is the vector part
+    ceiling       what the sum of both parts is divided by: its most, with title and headings
     feedback      chunk_ids of the passages that were mixed into the query
     """
 
     best_lexical: float
     background: float
     vector_share: float
+    ceiling: float
     feedback: tuple[int, ...]
 
 

@@ -40,8 +40,12 @@ class LexicalIndex(Protocol):
         documents  only chunks of these doc_ids; None for all
         """
 
-    def best_possible(self, terms: Sequence[str]) -> float:
-        """The BM25 that no text could pass for these terms: of each its idf, as if it filled the text; 0 without a term."""
+    def best_possible(self, terms: Sequence[str]) -> tuple[float, float]:
+        """The BM25 that no text could pass for these terms, and that no chunk could with its title and headings.
+
+        Of each term its idf, as if it filled the field, times the field's weight; 0 without a term. The second is never
+        less than the first.
+        """
 
     def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """How many chunks hold each term, in the field that holds it most often; 0 for one that none does."""
@@ -139,10 +143,14 @@ class TantivyIndex:
         ranking = [(int(chunk_id), float(score)) for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)]
         return sorted(ranking, key=lambda row: (-row[1], row[0]))
 
-    def best_possible(self, terms: Sequence[str]) -> float:
-        """See LexicalIndex.best_possible. A term that no text holds counts in full: nothing here answers for it."""
+    def best_possible(self, terms: Sequence[str]) -> tuple[float, float]:
+        """See LexicalIndex.best_possible. A term that no field holds counts in full: nothing here answers for it."""
+        best = {field: self._best_in(field, terms) for field in self._weights}
+        return best["text"], sum(self._weights[field] * value for field, value in best.items())
+
+    def _best_in(self, field: str, terms: Sequence[str]) -> float:
         count = self._searcher.num_docs
-        holding = {term: self._searcher.doc_freq("text", term) for term in set(terms)}
+        holding = {term: int(self._searcher.doc_freq(field, term)) for term in set(terms)}
         return (K1 + 1) * sum(math.log1p((count - n + 0.5) / (n + 0.5)) for n in (holding[t] for t in terms))
 
     def document_frequencies(self, terms: Sequence[str]) -> dict[str, int]:

@@ -1,7 +1,7 @@
 """Two retrievers' lists → one: a convex combination of absolute scores, or reciprocal rank fusion. Pure.
 
-The convex score is a share of what a passage could reach: of the query's words, weighed by their rarity, and of the way
-from the corpus's mean cosine to identity. It grows with relevance and means the same for every query of one corpus and
+The convex score is a share of what a passage could reach: of the query's words in its text, headings and title, weighed by
+their rarity, and of the way from the corpus's mean cosine to identity. It grows with relevance and means the same for every query of one corpus and
 encoder. An RRF score only orders: the best of two bad lists scores at least 0.5.
 """
 
@@ -13,17 +13,22 @@ Ranking = Sequence[tuple[int, float]]
 
 
 def combine_scores(
-    lexical: Ranking, cosines: Mapping[int, float], *, best_lexical: float, background: float, vector_share: float
+    lexical: Ranking,
+    cosines: Mapping[int, float],
+    *,
+    best_lexical: float,
+    background: float,
+    vector_share: float,
+    ceiling: float = 1.0,
 ) -> list[tuple[int, float]]:
-    """(1 − vector_share) · BM25 / best_lexical + vector_share · (cosine − background) / (1 − background).
+    """(1 − vector_share) · BM25 / best_lexical + vector_share · (cosine − background) / (1 − background), over the ceiling.
 
     lexical       best first, as (chunk_id, BM25)
     cosines       chunk_id → cosine to the query, of every chunk that either retriever found; one without counts 0
     best_lexical  the BM25 that no text could pass for this query
     background    mean cosine of the query to all chunks
-    returns       (chunk_id, score in [0, 1]), best first; equals by rank in the lexical list, then chunk_id. Words that
-                  stand in the title and the headings as well carry a passage past the best of its text: they count in the
-                  order, and the score shown stops at 1
+    ceiling       what the sum could reach at most, see `ceiling_of`: one number for the whole list
+    returns       (chunk_id, score in [0, 1]), best first; equals by rank in the lexical list, then chunk_id
     source        Bruch, Gai, Ingber: An Analysis of Fusion Functions for Hybrid Retrieval, TOIS 2023, who normalize by
                   the theoretical minimum and the best score seen; by the best possible one, a query that few words match
                   leaves the order to the vectors, and the score keeps its meaning between queries
@@ -39,7 +44,15 @@ def combine_scores(
     }
     places = ranks_of(lexical)
     order = sorted(scores, key=lambda i: (-scores[i], places.get(i, len(places) + 1), i))
-    return [(chunk_id, min(1.0, scores[chunk_id])) for chunk_id in order]
+    return [(chunk_id, min(1.0, scores[chunk_id] / ceiling)) for chunk_id in order]
+
+
+def ceiling_of(best_lexical: float, best_with_fields: float, vector_share: float) -> float:
+    """What a convex sum could reach for a passage whose title and headings say the words as well: 1 or more.
+
+    Without it a word that stands in a heading would carry every passage under it to the top of the scale.
+    """
+    return (1 - vector_share) * max(1.0, best_with_fields / best_lexical) + vector_share if best_lexical > 0 else 1.0
 
 
 def fuse_rankings(

@@ -11,7 +11,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.records import FusionTrace, ScoreKind, SearchMode, SearchRequest
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.feedback import cosines_to, mix_in
-from kb.search.fuse import combine_scores, fuse_rankings
+from kb.search.fuse import ceiling_of, combine_scores, fuse_rankings
 from kb.store.filters import allowed_documents, chunk_ids_of
 from kb.text import analyze_query
 
@@ -32,7 +32,7 @@ class Retrieved:
 
     query_vector  None where no vector was searched for
     pool          vectors of all that either retriever found, for a convex fusion; a chunk without one is missing
-    best_lexical  the BM25 that no text could pass for the query
+    best_lexical, best_with_fields  the BM25 that no text could pass for the query, and none with its title and headings
     background    mean cosine of the query to all chunks
     tags          the list by the query's tags, empty unless search.expand_tags asks for it
     note          why the vector search was left out of a hybrid one, as words for the user
@@ -46,6 +46,7 @@ class Retrieved:
     query_vector: FloatVector | None = None
     pool: dict[int, FloatVector] = field(default_factory=dict)
     best_lexical: float = 0.0
+    best_with_fields: float = 0.0
     background: float = 0.0
     tags: Expansion = field(default_factory=Expansion)
     stage_ms: dict[str, float] = field(default_factory=dict)
@@ -75,7 +76,7 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
     if request.mode != "vector":
         index = found.timed("open_lexical", kb.lexical_index)
         found.lexical = found.timed("lexical", lambda: index.search(found.terms, depth, found.documents))
-        found.best_lexical = index.best_possible(found.terms)
+        found.best_lexical, found.best_with_fields = index.best_possible(found.terms)
     found.note = _why_words_alone(kb, request)
     if request.mode != "lexical" and not found.note:
         vectors = found.timed("open_vector", kb.vector_index)
@@ -142,6 +143,7 @@ def _rank_convex(found: Retrieved, settings: SearchConfig) -> Ranking:
         best_lexical=found.best_lexical,
         background=found.background,
         vector_share=_vector_share(found, settings),
+        ceiling=_ceiling(found, settings),
         feedback=tuple(nearest),
     )
     return first
@@ -154,7 +156,12 @@ def _combine(found: Retrieved, cosines: dict[int, float], settings: SearchConfig
         best_lexical=found.best_lexical,
         background=found.background,
         vector_share=_vector_share(found, settings),
+        ceiling=_ceiling(found, settings),
     )
+
+
+def _ceiling(found: Retrieved, settings: SearchConfig) -> float:
+    return ceiling_of(found.best_lexical, found.best_with_fields, _vector_share(found, settings))
 
 
 def _vector_share(found: Retrieved, settings: SearchConfig) -> float:

@@ -83,11 +83,21 @@ def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
 def test_no_text_passes_the_best_possible_score(query: str, tmp_path: Path) -> None:
     corpus = [*texts(200), "rabat " * 39, "tolen rabat " * 15]
     index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0, 0)
-    best = index.best_possible(analyze_query(query))
+    best, with_fields = index.best_possible(analyze_query(query))
+    assert best == with_fields  # title and headings weigh nothing here
     assert all(score < best for _, score in index.search(analyze_query(query), 300))
     if query == "rabat":  # and one that says nothing else comes near it
         assert index.search(["rabat"], 1)[0][1] > 0.9 * best
-    assert index.best_possible([]) == 0
+    assert index.best_possible([]) == (0, 0)
+
+
+def test_no_chunk_passes_the_best_possible_score_with_fields(tmp_path: Path) -> None:
+    rows = [(i, i, text, text, text) for i, text in enumerate([*texts(100), "rabat " * 30])]
+    index = lexical_index(tmp_path, rows, title=0.5, heading=1.0)
+    for query in ("rabat", "vafen mipim kegus", "rabat unheard"):
+        best, with_fields = index.best_possible(analyze_query(query))
+        assert with_fields == pytest.approx(2.5 * best)
+        assert all(score < with_fields for _, score in index.search(analyze_query(query), 200))
 
 
 def test_lexical_equal_scores_come_in_id_order(tmp_path: Path) -> None:

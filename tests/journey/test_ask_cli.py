@@ -92,7 +92,7 @@ class TestPrinted:
     def test_explain(self, kb: Call, corpus_home: Path, valid: Validate, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_RAG__PACKING", "ranked")
         result = kb("ask", QUESTION, "--explain", "-k", "2", home=corpus_home)
-        for shown_part in ("score gate 0.02, top score 0.", "bm25: #1", "cosine: #1", "[#1] guide/", "[#2] ", "ms: "):
+        for shown_part in ("score gate 0.01, top score 0.", "bm25: #1", "cosine: #1", "[#1] guide/", "[#2] ", "ms: "):
             assert shown_part in result.out
         assert "Cleaning takes about an hour" in result.out
         assert [p["marker"] for p in stored(kb, corpus_home)["packed_chunks"]] == [1, 2]

@@ -66,7 +66,7 @@ def test_an_explicit_file_must_exist(tmp_path: Path) -> None:
         ("[search]\nk = 0\n", "search.k", "1 to 1,000"),
         ("[search]\nmode = 'fuzzy'\n", "fuzzy", "hybrid"),
         ("[rag]\nscore_gate = 1.5\n", "1.5", "0 to 1"),
-        ("[rag]\nscore_gate = nan\n", "number", "0.02"),
+        ("[rag]\nscore_gate = nan\n", "number", "0.01"),
         ("search = 3\n", "not a section", "[search]"),
         ("[search\n", "TOML", "line"),
         ("[chunking]\ntarget_tokens = 300\nmax_tokens = 200\n", "target_tokens", "lower"),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.search.fuse import combine_scores, fuse_rankings, ranks_of
+from kb.search.fuse import ceiling_of, combine_scores, fuse_rankings, ranks_of
 
 A, B, C, D = 1, 2, 3, 4
 
@@ -109,6 +109,18 @@ def test_convex_order_goes_on_above_one() -> None:
 def test_convex_ties_fall_to_the_lexical_rank_then_the_id() -> None:
     assert [i for i, _ in convex([(B, 4.0), (A, 4.0)], {A: 0.5, B: 0.5})] == [B, A]
     assert [i for i, _ in convex([], {D: 0.5, C: 0.5})] == [C, D]
+
+
+@pytest.mark.parametrize(
+    ("best", "with_fields", "share", "ceiling"),
+    [(10.0, 10.0, 0.45, 1.0), (10.0, 25.0, 0.45, 0.55 * 2.5 + 0.45), (10.0, 25.0, 0.0, 2.5), (0.0, 0.0, 0.45, 1.0)],
+)
+def test_the_ceiling_is_what_the_sum_can_reach(best: float, with_fields: float, share: float, ceiling: float) -> None:
+    assert ceiling_of(best, with_fields, share) == pytest.approx(ceiling)
+    found = combine_scores(
+        [(A, with_fields)], {A: 1.0}, best_lexical=best, background=0.2, vector_share=share, ceiling=ceiling
+    )
+    assert found[0][1] == pytest.approx(1.0 if best else share)
 
 
 def test_convex_without_anything() -> None:
