@@ -43,6 +43,8 @@ LONGEST_SENTENCE_CHARS = 350
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # The sentences of the evidence that are encoded for each claim: those with most of its words.
 ENCODED_SENTENCES = 2
+# Beyond so many open claims one sentence each has to do while a user waits: a text takes 4 to 6 ms.
+MANY_CLAIMS = 2
 
 FEATURES = ("said", "window", "pairs", "names", "elsewhere", "cosine")
 
@@ -168,7 +170,8 @@ def read_claims(
         and (_is_open(reading) or not open_only)
         for texts, reading in zip(evidence, readings, strict=True)
     ]
-    cosines = _cosines(claims, evidence, asked, encode) if encode else [None] * len(readings)
+    most = 1 if open_only and sum(asked) > MANY_CLAIMS else ENCODED_SENTENCES
+    cosines = _cosines(claims, evidence, asked, encode, most) if encode else [None] * len(readings)
     out = []
     for reading, cosine in zip(readings, cosines, strict=True):
         complete = _with_cosine(reading, cosine)
@@ -271,10 +274,10 @@ def _is_open(reading: Reading) -> bool:
 
 
 def _cosines(
-    claims: Sequence[str], evidence: Sequence[tuple[str, ...]], asked: Sequence[bool], encode: Encode
+    claims: Sequence[str], evidence: Sequence[tuple[str, ...]], asked: Sequence[bool], encode: Encode, most: int
 ) -> list[float | None]:
     """Cosine of each claim that is asked to the nearest of its likeliest sentences; None for the others."""
-    wanted = {i: likeliest_sentences(claims[i], evidence[i]) for i in range(len(claims)) if asked[i]}
+    wanted = {i: likeliest_sentences(claims[i], evidence[i])[:most] for i in range(len(claims)) if asked[i]}
     batch = list(dict.fromkeys(text for i, found in wanted.items() for text in (claims[i], *found)))
     if not batch:
         return [None] * len(claims)
