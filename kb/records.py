@@ -114,7 +114,8 @@ class SearchRequest:
 
     k          how many hits to return at most
     min_score  hits below this score (of the mode's own kind) are left out
-    explain    fill the response's trace
+    explain    fill the response's trace, and score how well each hit holds together
+    trace      fill the trace alone
     """
 
     query: str
@@ -123,6 +124,7 @@ class SearchRequest:
     filters: Filters = field(default_factory=Filters)
     min_score: float | None = None
     explain: bool = False
+    trace: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

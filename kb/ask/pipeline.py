@@ -1,6 +1,6 @@
 """A question → a cited answer or a refusal, stored either way: retrieve → gate → pack → prompt → generate → verify → cite → persist.
 
-There are two gates before the model: on the best fused score, and, once packed, on what the evidence is worth.
+There are two gates, on the best fused score and on what the hits are worth; neither loads a model.
 Single-threaded, in that order. Every way out returns the same complete record and writes its row.
 """
 
@@ -143,7 +143,10 @@ def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, t
 def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
     if not request.question.strip():
         raise InvalidInput("the question is empty", fix="say what to ask, for example: kb ask 'Who owns a value?'")
-    query = SearchRequest(request.question, request.mode, request.k, request.filters, None, explain=True)
+    # The axes of every hit go into the log that thresholds are recalibrated from; who keeps none need not pay for them.
+    is_logged = kb.config.cswr.keep_episodes > 0 and not request.is_evaluation
+    explain = request.explain or is_logged
+    query = SearchRequest(request.question, request.mode, request.k, request.filters, None, explain, trace=True)
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)
         chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])

@@ -13,9 +13,11 @@ from typing import Any
 from kb.ask.records import PackedChunk
 from kb.errors import CorruptStore, InvalidInput
 from kb.llm.protocol import Evidence, GenerateRequest
-from kb.records import Chunk, Citation, Hit, Retrieval
+from kb.records import Chunk, Citation, Hit, Retrieval, ScoreKind
 from kb.store.answers import AnswerRow
 
+# How a hybrid answer's passages were fused is not stored; these hits are read for their places and are not shown.
+_KINDS: dict[str, ScoreKind] = {"lexical": "bm25", "vector": "cosine", "hybrid": "convex"}
 FRESH_FIX = "ask today's documents instead: kb answers replay --fresh"
 
 
@@ -98,11 +100,7 @@ def as_hits(packed: Sequence[PackedChunk], row: AnswerRow) -> tuple[Hit, ...]:
         Hit(
             rank=p.marker,
             score=p.score,
-            score_kind="rrf"
-            if row.retrieval_mode == "hybrid"
-            else "bm25"
-            if row.retrieval_mode == "lexical"
-            else "cosine",
+            score_kind=_KINDS[row.retrieval_mode],
             chunk_id=p.chunk.chunk_id,
             doc_id=p.chunk.doc_id,
             source=p.chunk.source,

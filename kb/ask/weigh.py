@@ -20,7 +20,7 @@ from kb.search.retrieve import can_read
 from kb.text import analyze
 
 # Windows that coverage is taken from, and how many of them have their first sentence encoded: eight told no more than
-# three (AUC on questions of the same topic, with the other signals: .891 and .898), and each costs 5 ms.
+# three, and each costs 5 ms.
 WINDOWS = 12
 ENCODED_SENTENCES = 3
 # Longer sentences together cost more than a user should wait for: 30 ms.

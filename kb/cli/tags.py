@@ -116,47 +116,57 @@ def list_(
         raise typer.Exit(ExitCode.NOTHING)
 
 
+PhrasesOption = Annotated[list[str] | None, typer.Argument(metavar="PHRASE…", help="what it is about, in any words")]
+TextOption = Annotated[
+    str | None, typer.Option("--text", metavar="FILE|-", help="take key phrases from this text", show_default=False)
+]
+DocOption = Annotated[
+    str | None, typer.Option("--doc", metavar="DOC", help="take key phrases from this document", show_default=False)
+]
+ContextTagOption = Annotated[
+    list[str] | None,
+    typer.Option("--context-tag", metavar="T", help="a tag it has already; repeatable", show_default=False),
+]
+AllowSensitiveOption = Annotated[
+    bool, typer.Option("--allow-sensitive", help="suggest tags that are rated sensitive too")
+]
+ContextWeightOption = Annotated[
+    float | None,
+    typer.Option(
+        "--context-weight", metavar="W", help="share of the context in the score", min=0, max=1, show_default=False
+    ),
+]
+PerPhraseKOption = Annotated[
+    int | None,
+    typer.Option("--per-phrase-k", metavar="N", help="neighbours taken for each phrase", min=1, show_default=False),
+]
+PerPhraseFinalKOption = Annotated[
+    int | None,
+    typer.Option("--per-phrase-final-k", metavar="N", help="tags kept for each phrase", min=1, show_default=False),
+]
+GlobalKOption = Annotated[
+    int | None, typer.Option("--global-k", metavar="N", help="tags kept in all", min=1, show_default=False)
+]
+MinCountOption = Annotated[
+    int | None,
+    typer.Option("--min-count", metavar="N", help="leave out tags on fewer items", min=0, show_default=False),
+]
+
+
 @app.command("suggest")
 @command
 def suggest(
     invocation: Invocation,
-    phrases: Annotated[
-        list[str] | None, typer.Argument(metavar="PHRASE…", help="what it is about, in any words")
-    ] = None,
-    text: Annotated[
-        str | None, typer.Option("--text", metavar="FILE|-", help="take key phrases from this text", show_default=False)
-    ] = None,
-    doc: Annotated[
-        str | None, typer.Option("--doc", metavar="DOC", help="take key phrases from this document", show_default=False)
-    ] = None,
-    context_tag: Annotated[
-        list[str] | None,
-        typer.Option("--context-tag", metavar="T", help="a tag it has already; repeatable", show_default=False),
-    ] = None,
-    allow_sensitive: Annotated[
-        bool, typer.Option("--allow-sensitive", help="suggest tags that are rated sensitive too")
-    ] = False,
-    context_weight: Annotated[
-        float | None,
-        typer.Option(
-            "--context-weight", metavar="W", help="share of the context in the score", min=0, max=1, show_default=False
-        ),
-    ] = None,
-    per_phrase_k: Annotated[
-        int | None,
-        typer.Option("--per-phrase-k", metavar="N", help="neighbours taken for each phrase", min=1, show_default=False),
-    ] = None,
-    per_phrase_final_k: Annotated[
-        int | None,
-        typer.Option("--per-phrase-final-k", metavar="N", help="tags kept for each phrase", min=1, show_default=False),
-    ] = None,
-    global_k: Annotated[
-        int | None, typer.Option("--global-k", metavar="N", help="tags kept in all", min=1, show_default=False)
-    ] = None,
-    min_count: Annotated[
-        int | None,
-        typer.Option("--min-count", metavar="N", help="leave out tags on fewer items", min=0, show_default=False),
-    ] = None,
+    phrases: PhrasesOption = None,
+    text: TextOption = None,
+    doc: DocOption = None,
+    context_tag: ContextTagOption = None,
+    allow_sensitive: AllowSensitiveOption = False,
+    context_weight: ContextWeightOption = None,
+    per_phrase_k: PerPhraseKOption = None,
+    per_phrase_final_k: PerPhraseFinalKOption = None,
+    global_k: GlobalKOption = None,
+    min_count: MinCountOption = None,
 ) -> None:
     """Suggest tags for phrases, a text or a document; nothing but tags of the vocabulary.
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kb.errors import NotIndexed
 from kb.eval.records import Query, Scores
 from kb.knowledge_base import KnowledgeBase
-from kb.tags.phrases import query_phrases
-from kb.tags.retriever import default_options, open_retriever
-from kb.tags.words import is_sayable
+from kb.tags.retriever import suggest_for_query
 
 SUGGESTED = 10
 
@@ -23,21 +20,10 @@ def tag_scores(kb: KnowledgeBase, query: Query, carried: Sequence[Sequence[str]]
         return {}
     return {
         "tag_recall@10": tag_recall(query.tags, carried),
-        "suggested_tag_recall@10": tag_recall(query.tags, [suggest_tags(kb, query.text)]),
+        "suggested_tag_recall@10": tag_recall(
+            query.tags, [[row.tag for row in suggest_for_query(kb, query.text, SUGGESTED)]]
+        ),
     }
-
-
-def suggest_tags(kb: KnowledgeBase, query: str) -> tuple[str, ...]:
-    """The first SUGGESTED tags for a query, best first; none without a vocabulary."""
-    phrases = [phrase for phrase in query_phrases(query) if is_sayable(phrase)]
-    if not phrases:
-        return ()
-    try:
-        retriever = open_retriever(kb)
-    except NotIndexed:
-        return ()
-    found = retriever.suggest(phrases, default_options(kb.config.tags)).candidates
-    return tuple(row.tag for row in found[:SUGGESTED])
 
 
 def tag_recall(expected: Sequence[str], given: Sequence[Sequence[str]]) -> float | None:

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from kb.errors import NotIndexed
 from kb.knowledge_base import KnowledgeBase
 from kb.store.filters import chunk_ids_by_document
 
@@ -42,19 +41,9 @@ def expand_by_tags(
     """
     # Here, since every search would pay for them: 40 ms of a lexical search's 110.
     from kb.store.tags import documents_by_tag
-    from kb.tags.phrases import query_phrases
-    from kb.tags.retriever import default_options, open_retriever
-    from kb.tags.words import is_sayable
+    from kb.tags.retriever import suggest_for_query
 
-    phrases = [phrase for phrase in query_phrases(query) if is_sayable(phrase)]
-    if not phrases:
-        return Expansion()
-    try:
-        retriever = open_retriever(kb)
-    except NotIndexed:
-        return Expansion()
-    options = replace(default_options(kb.config.tags), global_k=MOST_TAGS)
-    found = retriever.suggest(phrases, options).candidates
+    found = suggest_for_query(kb, query, MOST_TAGS)
     scores = {row.tag: row.score_combined for row in found if row.score_combined >= LEAST_SCORE}
     carried = documents_by_tag(kb.connection, list(scores))
     total = int(kb.connection.execute("SELECT count(*) FROM documents").fetchone()[0])

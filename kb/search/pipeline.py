@@ -63,7 +63,7 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
         index_revision=revision,
         hint=hint,
         note=found.note,
-        trace=_make_trace(found, ranking, hits, scores) if request.explain else None,
+        trace=_make_trace(found, ranking, hits, scores) if request.explain or request.trace else None,
     )
 
 

@@ -22,7 +22,8 @@ from kb.tags.grams import GramIndex, build_grams
 from kb.tags.importing import current_vocabulary
 from kb.tags.model import FORMAT, Model, model_stamp, read_figures, read_model
 from kb.tags.neighbours import GramNeighbours, make_source
-from kb.tags.records import Suggestions, SuggestOptions
+from kb.tags.phrases import query_phrases
+from kb.tags.records import Candidate, Suggestions, SuggestOptions
 from kb.tags.suggest import ContextSource, NeighbourSource, suggest
 from kb.tags.train import DOCUMENTS, neighbour_tokens
 from kb.tags.vocabulary import Vocabulary, vocabulary_of_documents
@@ -184,3 +185,15 @@ def default_options(config: TagsConfig) -> SuggestOptions:
         global_k=config.global_k,
         min_count=config.min_count,
     )
+
+
+def suggest_for_query(kb: KnowledgeBase, query: str, most: int) -> tuple[Candidate, ...]:
+    """The tags a search's query is about, best first, `most` at most; none where it says nothing or there is no tag."""
+    phrases = [phrase for phrase in query_phrases(query) if is_sayable(phrase)]
+    if not phrases:
+        return ()
+    try:
+        retriever = open_retriever(kb)
+    except NotIndexed:
+        return ()
+    return retriever.suggest(phrases, replace(default_options(kb.config.tags), global_k=most)).candidates

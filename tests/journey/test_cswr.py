@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 
 import jsonschema
@@ -65,6 +67,21 @@ class TestExplain:
             share = sum(projects[i] == projects[own] for i in nearest) / 5
             assert row["coherence"] == pytest.approx(share, abs=0.21)  # equals may come in another order
         assert len({row["coherence"] for row in found["trace"]["stability"]["chunks"]}) > 1
+
+    def test_an_answer_is_not_scored_for_nothing(self, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The axes of every hit are for the log and for --explain: without either `ask` does not compute them."""
+        monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "0")
+        code = (
+            "import sys; from kb.cli.main import run; run(sys.argv[1:], True);"
+            "print('kb.search.stability' in sys.modules, file=sys.stderr)"
+        )
+        words = ["ask", QUESTION, "--json", "--model", "extractive", "--home", str(corpus_home)]
+        for more, scored in (([], "False"), (["--explain"], "True")):
+            done = subprocess.run(
+                [sys.executable, "-c", code, *words, *more], capture_output=True, text=True, check=True
+            )
+            assert done.stderr.splitlines()[-1] == scored
+            assert json.loads(done.stdout)["grounded"]
 
     def test_without_it_nothing_is_scored(self, kb: Call, corpus_home: Path) -> None:
         found = kb("search", QUESTION, "--json", home=corpus_home).json()
