@@ -128,6 +128,41 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HitNovelty:
+    """How much of a passage the window holds already, and what that costs it.
+
+    overlap         in [0, 1]; 1.0 only where the whole passage stands there
+    penalty         share of the score that is taken off, in [0, 1]
+    adjusted_score  what the passage is ordered by instead
+    reason          one word: exact, near_duplicate, overlap, novel …
+    is_estimate     told from fingerprints alone, without the window's text
+    """
+
+    overlap: float
+    penalty: float
+    adjusted_score: float
+    reason: str
+    is_estimate: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoveltyTrace:
+    """What became of a search's candidates when they were held against a window.
+
+    candidates   how many were
+    penalized    of them, not novel: enough stands in the window to say so
+    omitted      chunk_ids left out, because the window holds all of their text
+    spans        stretches that the window has
+    """
+
+    candidates: int
+    penalized: int
+    novel: int
+    omitted: tuple[int, ...]
+    spans: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieval:
     """How a hit was found: each list's rank and raw score, None where that list did not hold it.
 
@@ -135,6 +170,7 @@ class Retrieval:
     lexical_score  BM25, unbounded above; ranks are 1-based
     vector_score   cosine to the query in [-1, 1]; in a convex fusion also of hits that words alone found
     csw            context stability weighted score in [0, .90], None where it was not asked for
+    novelty        against the window, None where there is none
     """
 
     method: SearchMode
@@ -144,6 +180,7 @@ class Retrieval:
     vector_score: float | None = None
     vector_rank: int | None = None
     csw: float | None = None
+    novelty: HitNovelty | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +289,7 @@ class SearchTrace:
     tags, expanded_tags  the list by tags and the tags it was made from; empty without search.expand_tags
     ranking              what hits are taken from, by relevance, with the scores of `Retrieval.fusion_score`
     stability            how the hits hold together
+    novelty              what a window did, None where there is none
     """
 
     lexical: tuple[RankedChunk, ...]
@@ -264,6 +302,7 @@ class SearchTrace:
     expanded_tags: tuple[str, ...] = ()
     ranking: tuple[RankedChunk, ...] = ()
     stability: StabilityTrace | None = None
+    novelty: NoveltyTrace | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

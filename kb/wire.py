@@ -54,6 +54,24 @@ TERMINAL_DANGERS = re.compile(
 )
 
 
+def harmless(text: str) -> str:
+    """Text with everything that could drive a terminal made visible: ESC as ␛, others as <U+202E>; tabs and newlines stay.
+
+    >>> harmless("a\\x1b[31mb\\u202e")
+    'a␛[31mb<U+202E>'
+    """
+    return TERMINAL_DANGERS.sub(_visible, text)
+
+
+def _visible(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code == 0x0D:
+        return "␍"
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return f"<U+{code:04X}>"
+
+
 def to_json(record: object) -> str:
     """One line of JSON: None for absent, characters that could drive a terminal as \\u escapes.
 

@@ -11,27 +11,9 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
-from kb.wire import TERMINAL_DANGERS
+from kb.wire import harmless as harmless
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
-
-
-def harmless(text: str) -> str:
-    """Text with everything that could drive a terminal made visible: ESC as ␛, others as <U+202E>; tabs and newlines stay.
-
-    >>> harmless("a\\x1b[31mb\\u202e")
-    'a␛[31mb<U+202E>'
-    """
-    return TERMINAL_DANGERS.sub(_visible, text)
-
-
-def _visible(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if code == 0x0D:
-        return "␍"
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return f"<U+{code:04X}>"
 
 
 def harmless_line(text: str) -> str:

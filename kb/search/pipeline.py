@@ -27,6 +27,8 @@ from kb.store.chunks import fetch_chunks
 from kb.store.filters import no_match
 
 if TYPE_CHECKING:
+    from kb.rank.window import Window
+    from kb.search.novelty import PressedHits
     from kb.search.stability import ContextScores
 
 # Of the modes that have one kind of score; a hybrid search's is its fusion.
@@ -34,9 +36,10 @@ SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine
 MAX_QUERY_CHARS = 20_000
 
 
-def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
+def search(kb: KnowledgeBase, request: SearchRequest, window: Window | None = None) -> SearchResponse:
     """Find passages.
 
+    window  what the reader has already: passages that stand in it come later, those that all of it holds are left out
     raises  InvalidInput for an empty query, a `k` below 1 or a date that is none; NotIndexed when there is no document
     """
     began = time.perf_counter()
@@ -52,9 +55,14 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
         if request.explain or by_stability:
             scores = found.timed("stability", lambda: _score(kb, request, found, ranking, by_stability))
         shown = order_by_stability(ranking, scores) if scores and by_stability else ranking
-        hits = found.timed("hits", lambda: _make_hits(kb, request, found, shown, dict(ranking), scores))
+        pressed = None
+        if window is not None and kb.config.novelty.enabled:
+            pressed = found.timed("novelty", lambda: _press(kb, shown, request.k, window))
+        if pressed:
+            shown = pressed.ranking
+        hits = found.timed("hits", lambda: _make_hits(kb, request, found, shown, dict(ranking), scores, pressed))
         revision = kb.corpus_state().revision
-        hint = None if hits else _explain_empty(kb, request, found)
+        hint = None if hits else (pressed and pressed.say_empty()) or _explain_empty(kb, request, found)
     return SearchResponse(
         query=request.query,
         mode=request.mode,
@@ -62,8 +70,8 @@ def search(kb: KnowledgeBase, request: SearchRequest) -> SearchResponse:
         took_ms=round((time.perf_counter() - began) * 1000, 2),
         index_revision=revision,
         hint=hint,
-        note=found.note,
-        trace=_make_trace(found, ranking, hits, scores) if request.explain or request.trace else None,
+        note="; ".join(filter(None, [found.note, pressed.note if pressed else None])) or None,
+        trace=_make_trace(found, ranking, hits, scores, pressed) if request.explain or request.trace else None,
     )
 
 
@@ -92,6 +100,13 @@ def _score(
     return score_chunks(kb, request.query, ids, found.query_vector, found.pool)
 
 
+def _press(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits | None:
+    """The ranking held against a window; None, and a warning, where that fails."""
+    from kb.search.novelty import or_warn, press_hits  # here: a search without a window must not pay for it
+
+    return or_warn(lambda: press_hits(kb, ranking, k, window), "holding the hits against the window", kb.notify)
+
+
 def order_by_stability(ranking: Ranking, scores: ContextScores) -> Ranking:
     """The same chunks with their context stability scores, best first; equals by chunk_id."""
     rows = [(chunk_id, scores.rows[chunk_id].csw) for chunk_id, _ in ranking if chunk_id in scores.rows]
@@ -105,6 +120,7 @@ def _make_hits(
     ranking: Ranking,
     relevance: Mapping[int, float],
     scores: ContextScores | None,
+    pressed: PressedHits | None,
 ) -> list[Hit]:
     chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: request.k]])
     lexical, vector = ranks_of(found.lexical), ranks_of(found.vector)
@@ -124,6 +140,7 @@ def _make_hits(
             vector_score=cosines.get(chunk_id),
             vector_rank=vector.get(chunk_id),
             csw=rows[chunk_id].csw if chunk_id in rows else None,
+            novelty=pressed.novelty[chunk_id] if pressed else None,
         )
         hits.append(_make_hit(chunks[chunk_id], len(hits) + 1, score, kind, retrieval, terms))
     return hits
@@ -165,7 +182,13 @@ def _explain_empty(kb: KnowledgeBase, request: SearchRequest, found: Retrieved) 
     return f"looked in {where}, found nothing in mode {request.mode}; {kb.describe_gaps()}"
 
 
-def _make_trace(found: Retrieved, ranking: Ranking, hits: Sequence[Hit], scores: ContextScores | None) -> SearchTrace:
+def _make_trace(
+    found: Retrieved,
+    ranking: Ranking,
+    hits: Sequence[Hit],
+    scores: ContextScores | None,
+    pressed: PressedHits | None,
+) -> SearchTrace:
     def rows(ranking: Sequence[tuple[int, float]]) -> tuple[RankedChunk, ...]:
         return tuple(RankedChunk(chunk_id=c, rank=i, score=s) for i, (c, s) in enumerate(ranking, start=1))
 
@@ -180,4 +203,5 @@ def _make_trace(found: Retrieved, ranking: Ranking, hits: Sequence[Hit], scores:
         expanded_tags=found.tags.tags,
         ranking=rows(ranking),
         stability=scores.trace([hit.chunk_id for hit in hits]) if scores else None,
+        novelty=pressed.trace if pressed else None,
     )

@@ -1,0 +1,153 @@
+"""A query, its graph slice and the window → a few other queries, and what they find that the window does not hold.
+
+One round a request, without a language model: the seed's section 10. It recovers novelty where what was found first is an
+echo; it issues no token and widens no slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kb.graph.adjacent import AdjacentTerm
+from kb.knowledge_base import KnowledgeBase
+from kb.rank.window import Window
+from kb.records import SearchRequest
+from kb.search.fuse import fuse_rankings
+from kb.search.novelty import Counts, Pressed, candidate_depth, press_chunks
+from kb.search.retrieve import rank, retrieve
+from kb.text import analyze, analyze_query, find_words
+
+# The original query and three more at most.
+MOST_VARIANTS = 4
+# Words that a compressed query keeps: as many as the median query of the fixture suite has that are no stop words.
+COMPRESSED_WORDS = 4
+# What the seed searches by in its third variant.
+DEPENDENCIES = ("depends_on", "conflicts_with")
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """One round of expansion.
+
+    queries  what was searched for, without the original
+    found    chunk_id → the query that found it best, of what the first pass did not hold
+    kept     (chunk_id as text, score), best first: both pools fused
+    """
+
+    queries: tuple[str, ...]
+    found: Mapping[str, str]
+    kept: tuple[tuple[str, float], ...]
+    pools: tuple[Pressed, ...]
+    counts: Counts
+
+
+def expand(
+    kb: KnowledgeBase,
+    request: SearchRequest,
+    first: Pressed,
+    window: Window,
+    adjacent: Sequence[AdjacentTerm],
+    project: str | None,
+) -> Expansion:
+    """Search the queries beside the request's, hold what they find against the window, fuse both pools.
+
+    request   the first pass's, its `k` passages wanted
+    first     what became of the first pass
+    adjacent  strongest first, without what the window dwells on
+    """
+    queries = make_variants(request.query, adjacent, project, lambda words: rarest_words(kb, words))
+    depth = candidate_depth(request.k)
+    held = {s.candidate_id for s in first.scored}
+    again = set(first.omitted)
+    pools: list[Pressed] = []
+    found: dict[str, str] = {}
+    for query in queries:
+        pool = _search(kb, request, query, depth, window, again)
+        pools.append(pool)
+        for candidate_id, _ in pool.kept:
+            if candidate_id not in held:
+                found.setdefault(candidate_id, query)
+    counts = Counts(expansions=1, expansion_successes=int(bool(found)))
+    for pool in pools:
+        counts += pool.counts
+    return Expansion(queries, found, fuse_pools(first, pools, kb.config.context.fusion), tuple(pools), counts)
+
+
+def _search(
+    kb: KnowledgeBase, request: SearchRequest, query: str, depth: int, window: Window, again: set[str]
+) -> Pressed:
+    """What one more query finds, without duplicates by id and texts that the window holds most of."""
+    asked = SearchRequest(query, request.mode, depth, request.filters)
+    lists = retrieve(kb, asked)
+    ranking = [row for row in rank(lists, request.mode, kb.config.search)[:depth] if str(row[0]) not in again]
+    pressed = press_chunks(kb, ranking, window)
+    scored = pressed.by_id()
+    trigger = kb.config.novelty.trigger_overlap
+    kept = tuple(row for row in pressed.kept if scored[row[0]].overlap.overlap_ratio < trigger)
+    return replace(pressed, kept=kept)
+
+
+def fuse_pools(first: Pressed, pools: Sequence[Pressed], fusion: str) -> tuple[tuple[str, float], ...]:
+    """Both pools as one list, best first: by reciprocal ranks of the two, or by adjusted score, the better one of each chunk."""
+    best: dict[str, float] = {}
+    for pool in pools:
+        for candidate_id, score in pool.kept:
+            best[candidate_id] = max(score, best.get(candidate_id, 0.0))
+    expanded = sorted(best.items(), key=lambda row: (-row[1], int(row[0])))
+    if fusion == "rrf":
+        lists = [[(int(i), score) for i, score in rows] for rows in (first.kept, expanded)]
+        return tuple((str(i), score) for i, score in fuse_rankings(lists))
+    scores = dict(first.kept)
+    merged = {i: max(score, scores.get(i, 0.0)) for i, score in expanded}
+    places = {i: place for place, (i, _) in enumerate(first.kept)}
+    both = {**scores, **merged}
+    return tuple(sorted(both.items(), key=lambda row: (-row[1], places.get(row[0], len(places)), int(row[0]))))
+
+
+def make_variants(
+    query: str,
+    adjacent: Sequence[AdjacentTerm],
+    project: str | None,
+    rarest: Callable[[list[str]], list[str]],
+) -> tuple[str, ...]:
+    """The queries beside the original, which the first pass has asked as deep already: one to three.
+
+    adjacent  strongest first
+    rarest    words of the query → the same, rarest first
+
+    The project or entity of the strongest relation, what something depends on or is in conflict with, the query's rarest words.
+    """
+    known = set(analyze(query))
+    new = [term for term in adjacent if not set(analyze(term.text)) <= known]
+    entity = next((t.text for t in new if t.predicate not in DEPENDENCIES), None)
+    if entity is None and project and not set(analyze(project)) <= known:
+        entity = project
+    dependency = next((t.text for t in new if t.predicate in DEPENDENCIES and t.text != entity), None)
+    added = [f"{query} {term}" for term in (entity, dependency) if term]
+    compressed = compress_query(query, rarest)
+    variants = [v for v in [*added, compressed] if v and v != query]
+    return tuple(dict.fromkeys(variants))[: MOST_VARIANTS - 1]
+
+
+def compress_query(query: str, rarest: Callable[[list[str]], list[str]]) -> str:
+    """The query's rarest words in its order, COMPRESSED_WORDS at most and fewer than it has; empty where it has one only."""
+    kept = set(analyze_query(query))
+    words = [word for word in dict.fromkeys(find_words(query)) if kept & set(analyze(word))]
+    most = min(COMPRESSED_WORDS, max(1, len(find_words(query)) - 1))
+    chosen = set(rarest(words)[:most])
+    return " ".join(word for word in words if word in chosen) if len(words) > 1 else ""
+
+
+def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
+    """Words by the number of chunks that hold their rarest term, fewest first, those of no chunk last; equals in order."""
+    terms = {word: analyze(word) for word in words}
+    frequencies = kb.lexical_index().document_frequencies([t for found in terms.values() for t in found])
+    held = {word: [frequencies.get(t, 0) for t in found if frequencies.get(t, 0)] for word, found in terms.items()}
+    return sorted(words, key=lambda word: (not held[word], min(held[word], default=0), words.index(word)))
+
+
+def without_dominant(adjacent: Sequence[AdjacentTerm], texts: Sequence[str]) -> tuple[AdjacentTerm, ...]:
+    """The terms whose words do not all stand in one of these texts: the window's stretches that overlap most."""
+    held = [set(analyze(text)) for text in texts]
+    return tuple(t for t in adjacent if not any(set(analyze(t.text)) <= terms for terms in held))

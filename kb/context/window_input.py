@@ -1,0 +1,136 @@
+"""Files, standard input and fingerprints that a caller names → the window: what the prompt holds already.
+
+Each file is one block; standard input is a running text, cut into spans. Input that is no text is left out and said, input
+that is longer than any model's context is read from its end: what was said last is what an answer would repeat.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from kb.errors import InvalidInput, IoError, NotFound
+from kb.ingest.decode import decode, is_binary
+from kb.rank.window import Window, WindowFingerprint, merge_windows, window_from_blocks, window_from_payload, window_from_text
+
+STDIN = "-"
+# Of all input together: 500,000 tokens of English, more than the context of any model in use; half a second to fingerprint.
+MOST_WINDOW_BYTES = 2_000_000
+# Of one fingerprint file: 2 MB of text have 2,600 spans of 2 × 128 numbers, 10 characters each.
+MOST_PAYLOAD_BYTES = 16_000_000
+# Read at once while standard input is skipped through.
+READ_BYTES = 1 << 20
+
+Notify = Callable[[str], None]
+
+
+def read_window(files: Sequence[str], fingerprint: str | None, notify: Notify) -> Window | None:
+    """The window that a caller names; None where there is nothing in it, which is said.
+
+    files        paths, or `-` once for standard input; one that is named twice counts once
+    fingerprint  a file with a window_fingerprint.v1: it wins over text
+    raises       NotFound, InvalidInput, IoError for what cannot be read, and for a fingerprint of another version
+    """
+    if fingerprint is not None:
+        if files:
+            notify("note: the fingerprint is the window; --window is not read (it would say the same again)")
+        return window_from_payload(_parse_fingerprint(_read_fingerprint(fingerprint), fingerprint))
+    texts, running = read_texts(files, notify)
+    window = window_from_blocks(texts) if texts else None
+    if running.strip():
+        spans = window_from_text(running)
+        window = spans if window is None else merge_windows(window, spans)
+    if files and window is None:
+        notify("note: the window is empty: nothing is held against it")
+    return window
+
+
+def read_texts(files: Sequence[str], notify: Notify) -> tuple[list[str], str]:
+    """(the files' texts, what standard input says); blank ones left out. Raises as `read_window`."""
+    if list(files).count(STDIN) > 1:
+        raise InvalidInput("standard input is named twice", fix="name '-' once")
+    names = list(dict.fromkeys(_identity(name) for name in files))
+    left = MOST_WINDOW_BYTES
+    texts, running = [], ""
+    for name in reversed(names):  # what is named last was said last
+        raw, size = _read_stdin(left) if name == STDIN else _read_file(Path(name), left)
+        shown = "standard input" if name == STDIN else name
+        if size > len(raw):
+            notify(f"note: {shown} has {size:,} bytes; of the window its last {len(raw):,} are read")
+        left -= len(raw)
+        text = _as_text(raw, shown, notify)
+        if name == STDIN:
+            running = text
+        elif text.strip():
+            texts.insert(0, text)
+    return texts, running
+
+
+def _identity(name: str) -> str:
+    return name if name == STDIN else str(Path(name).expanduser())
+
+
+def _as_text(raw: bytes, shown: str, notify: Notify) -> str:
+    if is_binary(raw[:8192]):
+        notify(f"note: {shown} is not text: left out of the window")
+        return ""
+    return decode(raw).text
+
+
+def _read_file(path: Path, most_bytes: int) -> tuple[bytes, int]:
+    """(the end of a file, its size)."""
+    _check_file(path)
+    try:
+        with path.open("rb") as file:
+            if not file.seekable():  # a pipe: <(command)
+                return _keep_end(file, most_bytes)
+            size = file.seek(0, 2)
+            file.seek(max(0, size - most_bytes))
+            return file.read(most_bytes), size
+    except OSError as error:
+        raise IoError(f"cannot read the window {path}: {error.strerror}", fix="name a readable text file") from error
+
+
+def _check_file(path: Path) -> None:
+    if not path.exists():
+        raise NotFound(f"no window file '{path}'", fix="name a text file, or - for standard input")
+    if path.is_dir():
+        raise InvalidInput(f"the window '{path}' is a folder", fix=f"name its files: --window {path}/FILE …")
+
+
+def _read_stdin(most_bytes: int) -> tuple[bytes, int]:
+    return _keep_end(sys.stdin.buffer, most_bytes)
+
+
+def _keep_end(stream: object, most_bytes: int) -> tuple[bytes, int]:
+    kept, size = b"", 0
+    while part := stream.read(READ_BYTES):  # type: ignore[attr-defined]
+        size += len(part)
+        kept = (kept + part)[-most_bytes:] if most_bytes else b""
+    return kept, size
+
+
+def _read_fingerprint(name: str) -> bytes:
+    path = Path(name).expanduser()
+    if name == STDIN:
+        raw, size = _read_stdin(MOST_PAYLOAD_BYTES)
+    else:
+        raw, size = _read_file(path, MOST_PAYLOAD_BYTES)
+    if size > MOST_PAYLOAD_BYTES:
+        raise InvalidInput(
+            f"the fingerprint {name} has {size:,} bytes", fix=f"it may have {MOST_PAYLOAD_BYTES:,}: leave out old text"
+        )
+    return raw
+
+
+def _parse_fingerprint(raw: bytes, name: str) -> WindowFingerprint:
+    """raises  InvalidInput where it is no window_fingerprint.v1; what version it is of is checked where it is used"""
+    import msgspec
+
+    try:
+        return msgspec.json.decode(raw, type=WindowFingerprint)
+    except msgspec.DecodeError as error:
+        raise InvalidInput(
+            f"{name} is no window fingerprint: {error}", fix="make one with: kb context fingerprint FILE > fingerprint.json"
+        ) from error

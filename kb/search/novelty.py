@@ -1,0 +1,196 @@
+"""A ranking and a window → the same chunks held against what the reader has, pressed down by how much of them that is.
+
+Novelty shapes relevance and nothing else: it reorders, and leaves out only what the window holds word for word. Whatever
+fails in here costs the caller a warning, never the result.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from kb.fingerprint import Fingerprint, FingerprintCache
+from kb.knowledge_base import KnowledgeBase
+from kb.rank.novelty import Candidate, NoveltySettings, ScoredCandidate, may_omit, penalize
+from kb.rank.window import Window
+from kb.records import HitNovelty, NoveltyTrace
+from kb.store.chunks import fetch_chunks
+from kb.store.counters import add_counts
+from kb.store.fingerprints import fetch_fingerprints
+
+Ranking = Sequence[tuple[int, float]]
+T = TypeVar("T")
+
+# Candidates for each passage that may be shown, and how many at least: section 10.4 of the seed asks as many of its
+# expansion, and they are ranked already.
+CANDIDATES_PER_PASSAGE, LEAST_CANDIDATES = 3, 12
+# What is computed in this process is kept in it: windows' blocks, paths, and chunks whose stored fingerprint is of another
+# version.
+_cache = FingerprintCache()
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What a request did, for the counters; the names of section 17 of the seed stand in `METRICS` of kb/context/metrics.py.
+
+    candidates, penalized  all that were held against the window; those that were not novel
+    exact_duplicates       of them, whose whole text stands in the window
+    overlap_sum            of all candidates
+    novel                  candidates below the novelty threshold
+    expansions             rounds of expansion, 0 or 1; expansion_successes: rounds that brought something new
+    """
+
+    candidates: int = 0
+    penalized: int = 0
+    exact_duplicates: int = 0
+    overlap_sum: float = 0.0
+    novel: int = 0
+    expansions: int = 0
+    expansion_successes: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """Candidates held against a window.
+
+    scored  as they came, best base score first
+    kept    (candidate id, adjusted score), best first, without what may be left out; equals in the order they came
+    omitted ids of what was left out, in the order they came
+    """
+
+    scored: tuple[ScoredCandidate, ...]
+    kept: tuple[tuple[str, float], ...]
+    omitted: tuple[str, ...]
+    counts: Counts
+
+    def by_id(self) -> dict[str, ScoredCandidate]:
+        """Every candidate by its id."""
+        return {s.candidate_id: s for s in self.scored}
+
+
+@dataclass(frozen=True, slots=True)
+class PressedHits:
+    """A ranking held against a window, for a search's hits.
+
+    ranking  (chunk_id, adjusted score), best first, what may be left out left out
+    novelty  of every chunk in it
+    note     for the user: how many were left out; None where none was
+    """
+
+    ranking: list[tuple[int, float]]
+    novelty: Mapping[int, HitNovelty]
+    trace: NoveltyTrace
+    note: str | None
+
+    def say_empty(self) -> str | None:
+        """Why nothing is left, where it was the window that took it."""
+        left_out = len(self.trace.omitted)
+        return f"everything that was found ({passages_text(left_out)}) is in the window already" if left_out else None
+
+
+def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits:
+    """Hold a ranking against a window, as far down as it takes to fill `k` hits; counted in the home's totals."""
+    pressed = press_chunks(kb, ranking[: candidate_depth(k)], window)
+    if len(pressed.kept) < k and len(ranking) > len(pressed.scored):
+        pressed = press_chunks(kb, ranking, window)
+    count_request(kb, pressed.counts)
+    omitted = tuple(int(i) for i in pressed.omitted)
+    trace = NoveltyTrace(
+        candidates=pressed.counts.candidates,
+        penalized=pressed.counts.penalized,
+        novel=pressed.counts.novel,
+        omitted=omitted,
+        spans=len(window.spans),
+    )
+    return PressedHits(
+        ranking=[(int(i), score) for i, score in pressed.kept],
+        novelty={int(s.candidate_id): describe(s) for s in pressed.scored},
+        trace=trace,
+        note=f"left out {passages_text(len(omitted))} that the window holds already" if omitted else None,
+    )
+
+
+def passages_text(count: int) -> str:
+    """A number of passages in words."""
+    return f"{count:,} passage{'' if count == 1 else 's'}"
+
+
+def candidate_depth(k: int) -> int:
+    """How far down a ranking candidates are held against a window."""
+    return max(CANDIDATES_PER_PASSAGE * k, LEAST_CANDIDATES)
+
+
+def press_chunks(
+    kb: KnowledgeBase, ranking: Ranking, window: Window, texts: Mapping[int, str] | None = None
+) -> Pressed:
+    """Hold chunks against a window.
+
+    ranking  (chunk_id, base score), best first: what is to be held against it, no more
+    texts    of the chunks, where they are at hand
+    """
+    ids = [chunk_id for chunk_id, _ in ranking]
+    if texts is None:
+        texts = {i: chunk.text for i, chunk in fetch_chunks(kb.connection, ids).items()}
+    stored = fetch_fingerprints(kb.connection, ids)
+    candidates = [
+        Candidate("chunk", str(i), texts[i], score, stored.get(i) or fingerprint_of(texts[i]))
+        for i, score in ranking
+        if i in texts
+    ]
+    return press(candidates, window, NoveltySettings.of(kb.config.novelty))
+
+
+def press(candidates: Sequence[Candidate], window: Window, settings: NoveltySettings) -> Pressed:
+    """Hold candidates against a window; pure but for the fingerprints that are kept in the process."""
+    scored = penalize(candidates, window, settings)
+    omitted = [s.candidate_id for s in scored if may_omit(s)]
+    if settings.best_effort and len(omitted) == len(scored):
+        omitted = []
+    left_out = set(omitted)
+    kept = [(s.candidate_id, s.adjusted_score) for s in scored if s.candidate_id not in left_out]
+    kept.sort(key=lambda row: -row[1])  # stable: equals stay in the order of their base scores
+    novel = sum(s.overlap.overlap_ratio < settings.novel_overlap for s in scored)
+    counts = Counts(
+        candidates=len(scored),
+        penalized=len(scored) - novel,
+        exact_duplicates=sum(may_omit(s) for s in scored),
+        overlap_sum=math.fsum(s.overlap.overlap_ratio for s in scored),
+        novel=novel,
+    )
+    return Pressed(tuple(scored), tuple(kept), tuple(omitted), counts)
+
+
+def fingerprint_of(text: str) -> Fingerprint:
+    """A text's fingerprint, from the process's cache where it is there."""
+    return _cache.get(text)
+
+
+def describe(scored: ScoredCandidate) -> HitNovelty:
+    """What a hit says of it."""
+    overlap = scored.overlap
+    return HitNovelty(
+        overlap=round(overlap.overlap_ratio, 6),
+        penalty=round(overlap.penalty, 6),
+        adjusted_score=scored.adjusted_score,
+        reason=overlap.reason,
+        is_estimate=overlap.is_estimate,
+    )
+
+
+def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None]) -> T | None:
+    """Do a part of novelty pressure; None and a warning where it fails, whatever the cause (section 19 of the seed)."""
+    try:
+        return work()
+    except Exception as error:
+        warn(f"warning: {what} failed ({type(error).__name__}: {error}): the plain result is shown")
+        return None
+
+
+def count_request(kb: KnowledgeBase, counts: Counts) -> None:
+    """Add a request to the home's totals; a home that cannot be written to goes uncounted."""
+    add_counts(kb.home, {"requests": 1.0, **{name: float(getattr(counts, name)) for name in counts.__slots__}})
