@@ -12,8 +12,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from kb.environment import environment_settings
 from kb.errors import ConfigInvalid, ConfigNotFound
-from kb.setting import key, range_text, toml_value, type_names
+from kb.setting import check_value, key, range_text, toml_value, unknown_name
 
 # Sections that stand inside another one in the file; in the environment their name is KB_CSWR_WEIGHTS__<KEY>.
 NESTED = {"cswr_weights": "cswr.weights"}
@@ -227,6 +228,30 @@ class RelevanceConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class NoveltyConfig:
+    """What the reader already has (a window) presses down what repeats it. Overlaps lie in [0, 1]."""
+
+    enabled: bool = key(True, "false ranks as if no window were given")
+    shingle_size: int = key(5, "tokens of a shingle; texts under 20 tokens are compared by 3", low=1, high=20)
+    minhash_permutations: int = key(128, "length of the signatures that overlap is estimated from", low=16, high=1024)
+    duplicate_hamming_bits: int = key(
+        3, "texts whose SimHashes differ in no more bits are near-duplicates; -1 turns this off", low=-1, high=64
+    )
+    trigger_overlap: float = key(0.60, "from this overlap on a passage only repeats the window", low=0, high=1)
+    novel_overlap: float = key(0.30, "below this overlap a passage is new", low=0, high=1)
+    near_duplicate_overlap: float = key(0.85, "from this overlap on a passage is a near-duplicate", low=0, high=1)
+    min_novel: int = key(
+        2, "fewer new ones among the first k, and the search is widened; 0 never widens", low=0, high=1000
+    )
+    chunk_weight: float = key(0.90, "penalty of a passage that is all in the window", low=0, high=1)
+    path_weight: float = key(0.60, "the same for a path of the graph: its structure may still be new", low=0, high=1)
+    exponent: float = key(1.35, "the penalty grows with the overlap to this power", low=0.1, high=10)
+    best_effort: bool = key(False, "give exact duplicates where there is nothing else")
+    cache_entries: int = key(10_000, "fingerprints kept in memory; 0 keeps none", low=0, high=10_000_000)
+    cache_ttl_seconds: float = key(1200.0, "how long a fingerprint is kept", low=0, high=86_400)
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """Everything that can be tuned, checked."""
 
@@ -241,6 +266,7 @@ class Config:
     llm: LlmConfig = LlmConfig()
     history: HistoryConfig = HistoryConfig()
     relevance: RelevanceConfig = RelevanceConfig()
+    novelty: NoveltyConfig = NoveltyConfig()
 
 
 def load_config(
@@ -259,8 +285,8 @@ def load_config(
         _anchor_rules(values, path.parent)
     for section, given in _unnested(values).items():
         config = _with_section(config, section, given, str(path))
-    for section, keys in _from_environment(environment).items():
-        config = _with_section(config, section, keys, "the environment")
+    for variable, section, name, value in environment_settings(environment):
+        config = _with_section(config, section, {name: value}, variable)
     for dotted, value in (overrides or {}).items():
         section, _, name = dotted.partition(".")
         config = _with_section(config, section, {name: value}, "the command line")
@@ -350,19 +376,10 @@ def _anchor_rules(values: dict[str, Any], folder: Path) -> None:
         section["rules"] = str(folder / Path(section["rules"]).expanduser())
 
 
-def _from_environment(environment: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    for name, value in environment.items():
-        section, separator, entry = name.removeprefix("KB_").partition("__")
-        if name.startswith("KB_") and separator:
-            found.setdefault(section.lower(), {})[entry.lower()] = value
-    return found
-
-
 def _with_section(config: Config, section: str, given: Any, origin: str) -> Config:
     sections = {f.name: getattr(config, f.name) for f in fields(config)}
     if section not in sections:
-        raise _unknown(section, list(sections), "section", origin)
+        raise unknown_name(section, list(sections), "section", origin)
     if not isinstance(given, Mapping):
         raise ConfigInvalid(
             f"'{NESTED.get(section, section)}' in {origin} is not a section",
@@ -373,40 +390,6 @@ def _with_section(config: Config, section: str, given: Any, origin: str) -> Conf
     changed: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
-            raise _unknown(f"{shown}.{name}", [f"{shown}.{k}" for k in known], "key", origin)
-        changed[name] = _checked(f"{shown}.{name}", value, known[name], origin)
+            raise unknown_name(f"{shown}.{name}", [f"{shown}.{k}" for k in known], "key", origin)
+        changed[name] = check_value(f"{shown}.{name}", value, known[name], origin)
     return replace(config, **{section: replace(part, **changed)})
-
-
-def _checked(dotted: str, value: Any, entry: Any, origin: str) -> Any:
-    wanted = type(entry.default)
-    if isinstance(value, str) and wanted is not str:
-        value = _from_text(value, wanted)
-    if wanted is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
-    if type(value) is not wanted or value != value:  # the second is NaN
-        raise ConfigInvalid(
-            f"{dotted} in {origin} must be {type_names[wanted]}, not {value!r}", fix=f"the default is {entry.default!r}"
-        )
-    low, high, choices = (entry.metadata[name] for name in ("low", "high", "choices"))
-    if (low is not None and value < low) or (high is not None and value > high) or (choices and value not in choices):
-        raise ConfigInvalid(f"{dotted} in {origin} is {value!r}", fix=f"use {range_text(entry.metadata)}", key=dotted)
-    return value
-
-
-def _from_text(value: str, wanted: type) -> Any:
-    if wanted is bool:
-        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(value.lower(), value)
-    try:
-        return wanted(value)
-    except ValueError:
-        return value
-
-
-def _unknown(name: str, known: list[str], what: str, origin: str) -> ConfigInvalid:
-    import difflib
-
-    near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)
-    return ConfigInvalid(
-        f"unknown {what} '{name}' in {origin}", fix=f"did you mean '{near[0]}'? config.toml lists them all", key=name
-    )

@@ -13,7 +13,8 @@ PACKAGE = ROOT / "kb"
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
-    ["kb.text", "kb.fingerprint", "kb.setting"],
+    ["kb.text", "kb.normal_form", "kb.setting", "kb.environment"],
+    ["kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
     ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.support", "kb.llm"],

@@ -1,0 +1,354 @@
+"""Text → its fingerprint: sha256, SimHash64 and MinHash over token shingles; how alike are two texts, from hashes alone.
+
+Two views of a text. The normal form (NFKC, small letters, one space, Markdown's marks gone where they are marks) is what
+sha256 is taken of: it keeps every character that may mean something. Tokens are the normal form's words without the
+punctuation around them: shingles and SimHash are made of these, and survive quotes, emphasis and new line breaks. Knows
+no window, no ranking and no storage.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import time
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from kb.normal_form import normalize, spaced
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+    Signature = NDArray[np.uint32]
+
+__all__ = [
+    "DEFAULT_SHAPE",
+    "FP_VERSION",
+    "Fingerprint",
+    "FingerprintCache",
+    "Shape",
+    "Sketch",
+    "fingerprint",
+    "fingerprint_many",
+    "normalize",
+    "pack",
+    "tokens_of",
+    "unpack",
+]
+
+# Bump when a fingerprint of the same text changes: the normal form, the tokens, the hashes or the permutations.
+FP_VERSION = "kb-fp-1"
+# How tokens become hashes and hashes signatures; a payload names it, since signatures of two schemes look alike.
+SCHEME = "blake2b64-poly-mul32"
+# Seed of the multipliers of the permutations.
+SEED = 20_260_000
+# The shingle size of short texts, and the length in tokens below which a text is short.
+SHORT_K = 3
+SHORT_TEXT_TOKENS = 20
+# Shingles are made of so much of the normal form; sha256 is taken of all of it.
+MOST_CHARS = 20_000
+# Entries of the table of token hashes: some 100 bytes each, and a corpus of 100,000 chunks has fewer words.
+_MOST_TOKENS = 500_000
+_EMPTY_SLOT = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a signature is made with; two signatures can be compared only when theirs are the same.
+
+    k             tokens of a shingle; short texts are compared by shingles of min(3, k)
+    permutations  length of a MinHash signature
+    """
+
+    k: int = 5
+    permutations: int = 128
+
+    @property
+    def short_k(self) -> int:
+        """Tokens of a shingle of a short text."""
+        return min(SHORT_K, self.k)
+
+
+DEFAULT_SHAPE = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """A text's shingles of one size, as a MinHash signature.
+
+    minhash        uint32, little endian, one for each permutation; all ones where there is no shingle
+    shingle_count  distinct shingles
+    """
+
+    k: int
+    minhash: bytes
+    shingle_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What a text is recognised by.
+
+    sha256      of the whole normal form, hex
+    simhash64   over its tokens by frequency (Charikar 2002); 0 for a text without a token
+    long        shingles of the shape's k (5)
+    short       shingles of three: what short texts are compared by
+    """
+
+    sha256: str
+    simhash64: int
+    long: Sketch
+    short: Sketch
+    token_count: int
+
+    def sketch(self, k: int) -> Sketch | None:
+        """The sketch of shingles of this size, None where there is none."""
+        return self.long if self.long.k == k else self.short if self.short.k == k else None
+
+
+def tokens_of(normalized: str) -> list[str]:
+    """The words of a normal form without the punctuation around them; a character each in scripts without spaces.
+
+    >>> tokens_of(normalize("> Set `max_tokens` to **500**, then run -- 한글로 日本"))
+    ['set', 'max_tokens', 'to', '500', 'then', 'run', '한글로', '日', '本']
+    """
+    return [core for core in map(_core, spaced(normalized).split()) if core]
+
+
+# Whatever may stand around a word; what is inside one stays: snake_case, a.b/c-d, x=3.
+_AROUND = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»“”‘’„‚…–—·•、。「」『』（）【】《》"
+
+
+def _core(word: str) -> str:
+    return word.strip(_AROUND)
+
+
+class _TokenHashes(dict[str, int]):
+    """Word → 64-bit hash of its core, 0 for punctuation; filled as words are met, so that most words cost a look-up."""
+
+    def __missing__(self, word: str) -> int:
+        core = _core(word)
+        value = 0
+        if core:
+            digest = hashlib.blake2b(core.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+            value = int.from_bytes(digest, "little") or 1
+        if len(self) < _MOST_TOKENS:
+            self[word] = value
+        return value
+
+
+_token_hashes = _TokenHashes()
+
+
+def token_hashes(normalized: str) -> Hashes:
+    """The hashes of a normal form's tokens, in order, (n,) uint64."""
+    import numpy as np
+
+    words = spaced(normalized).split()
+    hashes = np.fromiter(map(_token_hashes.__getitem__, words), np.uint64, len(words))
+    return hashes if hashes.all() else hashes[hashes != 0]
+
+
+def shingle_hashes(hashes: Hashes, k: int) -> Hashes:
+    """Hashes of every k tokens in a row, (n - k + 1,) uint64, in order; empty when there are fewer than k."""
+    import numpy as np
+
+    count = len(hashes) - k + 1
+    if count <= 0:
+        return np.empty(0, np.uint64)
+    # A polynomial in an odd constant keeps the order of the tokens; the end spreads the upper bits (splitmix64).
+    mixed = hashes[:count].copy()
+    for offset in range(1, k):
+        mixed *= _MULTIPLIER()
+        mixed += hashes[offset : offset + count]
+    mixed ^= mixed >> np.uint64(32)
+    mixed *= _MULTIPLIER()
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+@cache
+def _MULTIPLIER() -> np.uint64:  # noqa: N802
+    import numpy as np
+
+    return np.uint64(0xBF58476D1CE4E5B9)  # of splitmix64 (Steele, Lea and Flood 2014)
+
+
+def simhash64(hashes: Hashes) -> int:
+    """SimHash of 64-bit features, one entry for each occurrence: a bit is set where most features have it; ties are 0."""
+    import numpy as np
+
+    if not len(hashes):
+        return 0
+    bits = np.unpackbits(hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+    ones = bits.sum(axis=0, dtype=np.uint32)
+    return int.from_bytes(np.packbits(ones * 2 > len(hashes), bitorder="little").tobytes(), "little")
+
+
+@cache
+def multipliers(permutations: int) -> Signature:
+    """Odd uint32 factors, one a permutation; the first of a longer row are those of a shorter one."""
+    import numpy as np
+
+    # Philox is documented and the same on every machine; PCG's bits for integers may change between numpy versions.
+    raw = np.random.Philox(SEED).random_raw(permutations)
+    return (raw >> np.uint64(32)).astype(np.uint32) | np.uint32(1)
+
+
+def minhash(shingles: Hashes, permutations: int) -> Signature:
+    """The least value of each permutation over the shingles, (permutations,) uint32; all ones where there is none.
+
+    A permutation is the product with an odd factor modulo 2³², a bijection; an added constant would cost a third more
+    time and shifts nothing, since shingle hashes are already spread evenly.
+    """
+    import numpy as np
+
+    if not len(shingles):
+        return np.full(permutations, _EMPTY_SLOT, np.uint32)
+    values = (shingles >> np.uint64(32)).astype(np.uint32)
+    factors = multipliers(permutations)
+    least = np.full(permutations, _EMPTY_SLOT, np.uint32)
+    # Rows of the product that stay in the first-level cache.
+    for start in range(0, len(values), _ROWS):
+        np.minimum(least, (values[start : start + _ROWS, None] * factors).min(axis=0), out=least)
+    return least
+
+
+_ROWS = 256
+
+
+def count_distinct(shingles: Hashes) -> int:
+    """How many different shingles there are."""
+    import numpy as np
+
+    if not len(shingles):
+        return 0
+    ordered = np.sort(shingles)
+    return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
+
+
+def fingerprint(text: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
+    """The fingerprint of one text."""
+    return fingerprint_many([text], shape)[0]
+
+
+def fingerprint_many(texts: Iterable[str], shape: Shape = DEFAULT_SHAPE) -> list[Fingerprint]:
+    """The fingerprints of texts, in their order."""
+    return [fingerprint_normalized(normalize(text), shape) for text in texts]
+
+
+def fingerprint_normalized(normalized: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
+    """The fingerprint of a text that is in normal form already."""
+    hashes = token_hashes(normalized[:MOST_CHARS])
+    return Fingerprint(
+        sha256=sha256_of(normalized),
+        simhash64=simhash64(hashes),
+        long=sketch_of(shingle_hashes(hashes, shape.k), shape.k, shape.permutations),
+        short=sketch_of(shingle_hashes(hashes, shape.short_k), shape.short_k, shape.permutations),
+        token_count=len(hashes),
+    )
+
+
+def sha256_of(normalized: str) -> str:
+    """sha256 of a normal form, hex."""
+    return hashlib.sha256(normalized.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sketch_of(shingles: Hashes, k: int, permutations: int) -> Sketch:
+    """Shingle hashes as a sketch."""
+    return Sketch(k, minhash(shingles, permutations).astype("<u4", copy=False).tobytes(), count_distinct(shingles))
+
+
+# ---- as bytes
+
+_MAGIC = b"kbfp\x01"
+_HEADER = struct.Struct("<BBH")  # k, short k, permutations
+_BODY = struct.Struct("<32sQIII")  # sha256, simhash64, token count, shingle counts
+
+
+def header(shape: Shape = DEFAULT_SHAPE) -> bytes:
+    """What packed fingerprints of this version and shape begin with."""
+    return _MAGIC + _HEADER.pack(shape.k, shape.short_k, shape.permutations)
+
+
+def pack(fingerprint: Fingerprint) -> bytes:
+    """A fingerprint as bytes: 1,085 at the default shape."""
+    shape = Shape(fingerprint.long.k, len(fingerprint.long.minhash) // 4)
+    return b"".join(
+        (
+            header(shape),
+            _BODY.pack(
+                bytes.fromhex(fingerprint.sha256),
+                fingerprint.simhash64,
+                fingerprint.token_count,
+                fingerprint.long.shingle_count,
+                fingerprint.short.shingle_count,
+            ),
+            fingerprint.long.minhash,
+            fingerprint.short.minhash,
+        )
+    )
+
+
+def unpack(packed: bytes, shape: Shape = DEFAULT_SHAPE) -> Fingerprint | None:
+    """A fingerprint from its bytes; None when another version or shape made them, or they are damaged."""
+    start = header(shape)
+    width = shape.permutations * 4
+    if not packed.startswith(start) or len(packed) != len(start) + _BODY.size + 2 * width:
+        return None
+    digest, simhash, tokens, long_count, short_count = _BODY.unpack_from(packed, len(start))
+    signatures = packed[len(start) + _BODY.size :]
+    return Fingerprint(
+        sha256=digest.hex(),
+        simhash64=simhash,
+        long=Sketch(shape.k, signatures[:width], long_count),
+        short=Sketch(shape.short_k, signatures[width:], short_count),
+        token_count=tokens,
+    )
+
+
+class FingerprintCache:
+    """Fingerprints by sha256 of the normal form: the least recently used goes first, and none outlives its time.
+
+    max_entries  0 keeps nothing; 10,000 of the default shape take 11 MB
+    ttl_seconds  since it was computed
+    """
+
+    def __init__(self, max_entries: int = 10_000, ttl_seconds: float = 1200.0, shape: Shape = DEFAULT_SHAPE) -> None:
+        self.max_entries = max_entries
+        self.ttl_seconds = ttl_seconds
+        self.shape = shape
+        self.hits = 0
+        self.misses = 0
+        self._entries: OrderedDict[str, tuple[float, Fingerprint]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def fingerprint(self, text: str) -> Fingerprint:
+        """The text's fingerprint, from the cache where it is there and young enough."""
+        return self.fingerprint_many([text])[0]
+
+    def fingerprint_many(self, texts: Sequence[str]) -> list[Fingerprint]:
+        """The same for several texts, in their order."""
+        return [self._of(normalize(text)) for text in texts]
+
+    def _of(self, normalized: str) -> Fingerprint:
+        key, now = sha256_of(normalized), time.monotonic()
+        made, known = self._entries.get(key, (0.0, None))
+        if known is not None and now - made <= self.ttl_seconds:
+            self.hits += 1
+            self._entries.move_to_end(key)
+            return known
+        self.misses += 1
+        found = fingerprint_normalized(normalized, self.shape)
+        self._entries[key] = (now, found)
+        self._entries.move_to_end(key)
+        while len(self._entries) > self.max_entries:
+            self._entries.popitem(last=False)
+        return found
