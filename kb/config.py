@@ -228,6 +228,25 @@ class RelevanceConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextConfig:
+    """How `kb context` composes a block: 60 % of its tokens for passages, 30 % for relations, 10 % around them."""
+
+    k: int = key(5, "passages at most, when --k is not given", low=1, high=100)
+    max_tokens: int = key(500, "tokens of a block, when --max-tokens is not given", low=50, high=100_000)
+    tokenizer: str = key(
+        "estimate",
+        "whose tokens are counted: those of a language model, estimated, or the encoder's own",
+        choices=("estimate", "encoder"),
+    )
+    lend_unused: bool = key(False, "what relations and the lines around leave unused goes to the passages")
+    fusion: str = key(
+        "score",
+        "how what a widened search finds joins the first pass: by adjusted score, or by reciprocal ranks",
+        choices=("score", "rrf"),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class NoveltyConfig:
     """What the reader already has (a window) presses down what repeats it. Overlaps lie in [0, 1]."""
 
@@ -266,6 +285,7 @@ class Config:
     llm: LlmConfig = LlmConfig()
     history: HistoryConfig = HistoryConfig()
     relevance: RelevanceConfig = RelevanceConfig()
+    context: ContextConfig = ContextConfig()
     novelty: NoveltyConfig = NoveltyConfig()
 
 

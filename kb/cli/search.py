@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.window import WindowOption, read_window_option
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
 
@@ -32,6 +33,7 @@ def search(
     expand_tags: Annotated[
         bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
     ] = False,
+    window: WindowOption = None,
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
     """Find passages: ranked hits with exact citations."""
@@ -45,6 +47,9 @@ def search(
     if bulk == (query is not None):
         problem = "--bulk reads its queries from standard input" if bulk else "no query given"
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
+    if bulk and "-" in (window or ()):
+        raise InvalidInput("--bulk and --window - both read standard input", fix="give the window as a file")
+    held = read_window_option(invocation, config, window)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
     roots: dict[str, str | None] = {}
@@ -55,7 +60,7 @@ def search(
             roots = source_roots(kb.connection)
         for text in queries:
             request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain)  # type: ignore[arg-type]
-            response = run_search(kb, request)
+            response = run_search(kb, request, held)
             any_hit = any_hit or bool(response.hits)
             if invocation.json:
                 from kb.wire import to_json

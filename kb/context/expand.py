@@ -148,6 +148,10 @@ def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
 
 
 def without_dominant(adjacent: Sequence[AdjacentTerm], texts: Sequence[str]) -> tuple[AdjacentTerm, ...]:
-    """The terms whose words do not all stand in one of these texts: the window's stretches that overlap most."""
+    """The terms whose words do not all stand in one of these texts.
+
+    texts  of the passages that the window holds most of: they are its stretches that overlap most, and they can be read
+           even where the window is a fingerprint
+    """
     held = [set(analyze(text)) for text in texts]
     return tuple(t for t in adjacent if not any(set(analyze(t.text)) <= terms for terms in held))

@@ -41,10 +41,12 @@ from kb.search.novelty import (
     candidate_depth,
     count_request,
     fingerprint_of,
+    is_echo,
     or_warn,
     passages_text,
     press,
     press_chunks,
+    shape_of,
 )
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
@@ -135,7 +137,7 @@ def _window_of(kb: KnowledgeBase, request: ContextRequest) -> Window | None:
     window = request.window
     if request.session_id is not None:
         texts = [shown.text for shown in shown_in_session(kb.connection, request.session_id)]
-        session = window_from_blocks(texts) if texts else None
+        session = window_from_blocks(texts, shape_of(kb.config.novelty)) if texts else None
         window = merge_windows(window, session) if window and session else window or session
     return window
 
@@ -152,7 +154,7 @@ def _press(kb: KnowledgeBase, found: Composition) -> None:
         return
     found.pressed, found.counts = first, first.counts
     found.ranked = [(int(i), score) for i, score in first.kept][: request.k]
-    found.pressed_paths = _press_paths(found, window, settings)
+    found.pressed_paths = _press_paths(kb, found, window, settings)
     found.milliseconds["novelty"] = (time.perf_counter() - clock) * 1000
     if needs_expansion(first.scored, request.k, settings):
         clock = time.perf_counter()
@@ -164,11 +166,13 @@ def _press(kb: KnowledgeBase, found: Composition) -> None:
         found.ranked = [(int(i), score) for i, score in found.expansion.kept][: request.k]
 
 
-def _press_paths(found: Composition, window: Window, settings: NoveltySettings) -> Pressed | None:
+def _press_paths(
+    kb: KnowledgeBase, found: Composition, window: Window, settings: NoveltySettings
+) -> Pressed | None:
     if not found.relations or not found.relations.paths:
         return None
     candidates = [
-        Candidate("path", str(place), path.text, path.base_score, fingerprint_of(path.text))
+        Candidate("path", str(place), path.text, path.base_score, fingerprint_of(path.text, kb.config.novelty))
         for place, path in enumerate(found.relations.paths)
     ]
     what = "holding the relations against the window"
@@ -183,7 +187,8 @@ def _expand(kb: KnowledgeBase, found: Composition, first: Pressed) -> Expansion:
     request, window = found.request, found.window
     assert window is not None
     terms = adjacent_terms(found.relations) if found.relations else ()
-    terms = without_dominant(terms, window.closest_texts(first.scored))
+    chunks = fetch_chunks(kb.connection, [int(s.candidate_id) for s in first.scored if is_echo(s, kb.config.novelty)])
+    terms = without_dominant(terms, [chunk.text for chunk in chunks.values()])
     found.adjacent = tuple(term.text for term in terms)
     asked = SearchRequest(request.query, request.mode, request.k, request.filters)
     return expand(kb, asked, first, window, terms, request.project)

@@ -12,23 +12,26 @@ from pathlib import Path
 
 from kb.errors import InvalidInput, IoError, NotFound
 from kb.ingest.decode import decode, is_binary
-from kb.rank.window import Window, WindowFingerprint, merge_windows, window_from_blocks, window_from_payload, window_from_text
+from kb.fingerprint import Shape
+from kb.rank.window import MOST_WINDOW_CHARS, Window, merge_windows, window_from_blocks, window_from_text
+from kb.rank.window_payload import WindowFingerprint, window_from_payload
 
 STDIN = "-"
-# Of all input together: 500,000 tokens of English, more than the context of any model in use; half a second to fingerprint.
-MOST_WINDOW_BYTES = 2_000_000
-# Of one fingerprint file: 2 MB of text have 2,600 spans of 2 × 128 numbers, 10 characters each.
-MOST_PAYLOAD_BYTES = 16_000_000
+# Of all input together; a window holds no more characters either.
+MOST_WINDOW_BYTES = MOST_WINDOW_CHARS
+# Of one fingerprint file: 4 MB of text have 5,300 spans of 2 × 128 numbers, 11 characters each.
+MOST_PAYLOAD_BYTES = 20_000_000
 # Read at once while standard input is skipped through.
 READ_BYTES = 1 << 20
 
 Notify = Callable[[str], None]
 
 
-def read_window(files: Sequence[str], fingerprint: str | None, notify: Notify) -> Window | None:
+def read_window(files: Sequence[str], fingerprint: str | None, shape: Shape, notify: Notify) -> Window | None:
     """The window that a caller names; None where there is nothing in it, which is said.
 
     files        paths, or `-` once for standard input; one that is named twice counts once
+    shape        of the fingerprints that candidates have
     fingerprint  a file with a window_fingerprint.v1: it wins over text
     raises       NotFound, InvalidInput, IoError for what cannot be read, and for a fingerprint of another version
     """
@@ -37,12 +40,13 @@ def read_window(files: Sequence[str], fingerprint: str | None, notify: Notify) -
             notify("note: the fingerprint is the window; --window is not read (it would say the same again)")
         return window_from_payload(_parse_fingerprint(_read_fingerprint(fingerprint), fingerprint))
     texts, running = read_texts(files, notify)
-    window = window_from_blocks(texts) if texts else None
+    window = window_from_blocks(texts, shape) if texts else None
     if running.strip():
-        spans = window_from_text(running)
+        spans = window_from_text(running, shape)
         window = spans if window is None else merge_windows(window, spans)
-    if files and window is None:
+    if files and (window is None or window.is_empty):
         notify("note: the window is empty: nothing is held against it")
+        return None
     return window
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeVar
 
-from kb.fingerprint import Fingerprint, FingerprintCache
+from kb.config import NoveltyConfig
+from kb.fingerprint import Fingerprint, FingerprintCache, Shape
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.novelty import Candidate, NoveltySettings, ScoredCandidate, may_omit, penalize
 from kb.rank.window import Window
@@ -26,9 +28,6 @@ T = TypeVar("T")
 # Candidates for each passage that may be shown, and how many at least: section 10.4 of the seed asks as many of its
 # expansion, and they are ranked already.
 CANDIDATES_PER_PASSAGE, LEAST_CANDIDATES = 3, 12
-# What is computed in this process is kept in it: windows' blocks, paths, and chunks whose stored fingerprint is of another
-# version.
-_cache = FingerprintCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +137,7 @@ def press_chunks(
         texts = {i: chunk.text for i, chunk in fetch_chunks(kb.connection, ids).items()}
     stored = fetch_fingerprints(kb.connection, ids)
     candidates = [
-        Candidate("chunk", str(i), texts[i], score, stored.get(i) or fingerprint_of(texts[i]))
+        Candidate("chunk", str(i), texts[i], score, stored.get(i) or fingerprint_of(texts[i], kb.config.novelty))
         for i, score in ranking
         if i in texts
     ]
@@ -165,9 +164,24 @@ def press(candidates: Sequence[Candidate], window: Window, settings: NoveltySett
     return Pressed(tuple(scored), tuple(kept), tuple(omitted), counts)
 
 
-def fingerprint_of(text: str) -> Fingerprint:
-    """A text's fingerprint, from the process's cache where it is there."""
-    return _cache.get(text)
+def fingerprint_of(text: str, config: NoveltyConfig) -> Fingerprint:
+    """A text's fingerprint; one that was made in this process before is kept for a while."""
+    return _cache(config.cache_entries, config.cache_ttl_seconds, shape_of(config)).fingerprint(text)
+
+
+@cache
+def _cache(entries: int, ttl_seconds: float, shape: Shape) -> FingerprintCache:
+    return FingerprintCache(entries, ttl_seconds, shape)
+
+
+def shape_of(config: NoveltyConfig) -> Shape:
+    """What fingerprints are made with."""
+    return Shape(config.shingle_size, config.minhash_permutations)
+
+
+def is_echo(scored: ScoredCandidate, config: NoveltyConfig) -> bool:
+    """True for a candidate that mostly repeats the window."""
+    return scored.overlap.overlap_ratio >= config.trigger_overlap
 
 
 def describe(scored: ScoredCandidate) -> HitNovelty:

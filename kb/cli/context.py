@@ -1,0 +1,176 @@
+"""kb context, and kb context fingerprint"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kb.cli.invocation import Invocation, command
+from kb.cli.search import ModeOption
+from kb.cli.window import WindowOption, read_window_option
+from kb.errors import ExitCode, InvalidInput
+from kb.records import Filters
+
+if TYPE_CHECKING:
+    from kb.context.records import ContextDebug, ContextResponse
+
+FINGERPRINT = "fingerprint"
+
+
+@command
+def context(
+    invocation: Invocation,
+    filters: Filters,
+    words: Annotated[
+        list[str],
+        typer.Argument(metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --window-fingerprint"),
+    ],
+    window: WindowOption = None,
+    window_fingerprint: Annotated[
+        str | None,
+        typer.Option(
+            "--window-fingerprint",
+            metavar="FILE",
+            help="what kb context fingerprint printed; wins over --window",
+            show_default=False,
+        ),
+    ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            "--session", metavar="S", help="what its answers have cited is in the window too", show_default=False
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", metavar="N", help="of the whole block", show_default=False)
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("--k", "-k", metavar="N", help="passages at most", show_default=False)
+    ] = None,
+    mode: ModeOption = None,
+    project: Annotated[
+        str | None,
+        typer.Option("--project", metavar="NAME", help="whose relations count first", show_default=False),
+    ] = None,
+    cwd: Annotated[
+        str | None, typer.Option("--cwd", metavar="DIR", help="the project is this folder's name", show_default=False)
+    ] = None,
+    no_graph: Annotated[bool, typer.Option("--no-graph", help="passages alone, no relations and no token")] = False,
+    no_novelty: Annotated[bool, typer.Option("--no-novelty", help="as if there were no window")] = False,
+    expand_tags: Annotated[
+        bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="every candidate's overlap and scores")] = False,
+    metrics: Annotated[
+        str | None,
+        typer.Option("--metrics", metavar="FILE", help="write this home's totals for Prometheus", show_default=False),
+    ] = None,
+) -> None:
+    """Compose a context block for a prompt: passages and relations that it does not hold yet, within a budget."""
+    if words[0] == FINGERPRINT:
+        _print_fingerprint(invocation, words[1:])
+        return
+    if len(words) > 1:
+        raise InvalidInput(f"Got unexpected extra argument ({words[1]})", fix="put several words in quotes")
+    from kb.context.metrics import log_line
+    from kb.context.pipeline import compose_counted
+    from kb.context.records import ContextRequest
+
+    config = invocation.config(
+        search__mode=mode, search__expand_tags=True if expand_tags else None, context__k=k, context__max_tokens=max_tokens
+    )
+    if expand_tags and config.search.mode != "hybrid":
+        raise InvalidInput(f"--expand-tags has no list to join in mode {config.search.mode}", fix="use --mode hybrid")
+    request = ContextRequest(
+        query=words[0],
+        mode=config.search.mode,  # type: ignore[arg-type]
+        k=config.context.k,
+        filters=filters,
+        max_tokens=config.context.max_tokens,
+        project=_project_of(project, cwd),
+        session_id=session,
+        include_graph=not no_graph,
+        window=None if no_novelty else read_window_option(invocation, config, window, window_fingerprint),
+        use_novelty=not no_novelty,
+        debug=debug,
+    )
+    target = _checked_target(metrics)
+    with invocation.open(config) as kb:
+        response, counts = compose_counted(kb, request)
+    if counts and invocation.verbose:
+        invocation.notify(log_line(request.query, request.session_id, counts))
+    _print_response(invocation, response)
+    if target:
+        from kb.context.metrics import write_metrics
+
+        write_metrics(invocation.home, target)
+    if not response.text:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+def _print_response(invocation: Invocation, response: ContextResponse) -> None:
+    if invocation.json:
+        from kb.wire import to_json
+
+        print(to_json(response))
+        return
+    from kb.cli.terminal import say
+
+    for note in response.notes:
+        invocation.notify(note if note.startswith("warning:") else f"note: {note}")
+    if response.omitted and response.text:
+        left = f"{response.omitted:,} passage{'' if response.omitted == 1 else 's'}"
+        invocation.notify(f"note: left out {left} that the window holds already")
+    if response.debug:
+        _tell_debug(invocation, response.debug)
+    if response.text:
+        say(response.text)
+    else:
+        invocation.notify(f"nothing to add: {response.hint}")
+
+
+def _tell_debug(invocation: Invocation, debug: ContextDebug) -> None:
+    """On stderr: the block on stdout stays what it is without --debug."""
+    expanded = "; ".join(debug.expansion_queries) or ("failed" if debug.expansion_triggered else "no")
+    invocation.notify(f"window: {debug.window_spans} spans · expanded by: {expanded}")
+    for row in debug.candidates:
+        estimate = "≈" if row.is_estimate else " "
+        invocation.notify(
+            f"{row.source:<5} {row.candidate_id:>6} overlap {estimate}{row.overlap_ratio:.3f} {row.reason:<14} "
+            f"{row.original_score:.3f} → {row.adjusted_score:.3f}  ({row.found_by})"
+        )
+    invocation.notify("ms: " + ", ".join(f"{stage} {ms:.1f}" for stage, ms in debug.milliseconds.items()))
+
+
+def _print_fingerprint(invocation: Invocation, names: list[str]) -> None:
+    """window_fingerprint.v1 of files, or of standard input, with --json and without."""
+    from kb.context.window_input import STDIN, read_window
+    from kb.rank.window_payload import window_payload
+    from kb.search.novelty import shape_of
+    from kb.wire import to_json
+
+    window = read_window(names or [STDIN], None, shape_of(invocation.config().novelty), invocation.notify)
+    if window is None:
+        raise InvalidInput("there is no text to take a fingerprint of", fix="name text files, or - for standard input")
+    print(to_json(window_payload(window)))
+
+
+def _project_of(project: str | None, cwd: str | None) -> str | None:
+    """The named project, or the name of the folder."""
+    if project is not None and cwd is not None:
+        raise InvalidInput("--project and --cwd both name a project", fix="give one of them")
+    if cwd is None:
+        return project
+    return Path(cwd).expanduser().absolute().resolve().name or None
+
+
+def _checked_target(metrics: str | None) -> Path | None:
+    """Where the metrics go; said before the work when that cannot be."""
+    if metrics is None:
+        return None
+    path = Path(metrics).expanduser().absolute()
+    if path.is_dir() or not path.parent.is_dir():
+        raise InvalidInput(f"the metrics cannot be written to {path}", fix="name a file in a folder that is there")
+    return path

@@ -1,0 +1,35 @@
+"""The window options, the same on every command that presses for novelty."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kb.cli.invocation import Invocation
+from kb.config import Config
+
+if TYPE_CHECKING:
+    from kb.rank.window import Window
+
+WindowOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--window",
+        metavar="FILE",
+        help="what the prompt holds already, each file one block; - for stdin",
+        show_default=False,
+    ),
+]
+
+
+def read_window_option(
+    invocation: Invocation, config: Config, files: list[str] | None, fingerprint: str | None = None
+) -> Window | None:
+    """The window that the options name, None without any; what was left out of it is said."""
+    if not files and fingerprint is None:
+        return None
+    from kb.context.window_input import read_window
+    from kb.search.novelty import shape_of
+
+    return read_window(files or [], fingerprint, shape_of(config.novelty), invocation.notify)
