@@ -106,6 +106,11 @@ class Fingerprint:
     short: Sketch
     token_count: int
 
+    @property
+    def shape(self) -> Shape:
+        """What it was made with."""
+        return Shape(self.long.k, len(self.long.minhash) // 4)
+
     def sketch(self, k: int) -> Sketch | None:
         """The sketch of shingles of this size, None where there is none."""
         return self.long if self.long.k == k else self.short if self.short.k == k else None
@@ -145,12 +150,16 @@ class _TokenHashes(dict[str, int]):
 _token_hashes = _TokenHashes()
 
 
-def token_hashes(normalized: str) -> Hashes:
-    """The hashes of a normal form's tokens, in order, (n,) uint64."""
+def word_hashes(words: Sequence[str]) -> Hashes:
+    """The hashes of words between spaces, (n,) uint64; 0 for a word that is all punctuation and makes no token."""
     import numpy as np
 
-    words = spaced(normalized).split()
-    hashes = np.fromiter(map(_token_hashes.__getitem__, words), np.uint64, len(words))
+    return np.fromiter(map(_token_hashes.__getitem__, words), np.uint64, len(words))
+
+
+def token_hashes(normalized: str) -> Hashes:
+    """The hashes of a normal form's tokens, in order, (n,) uint64."""
+    hashes = word_hashes(spaced(normalized).split())
     return hashes if hashes.all() else hashes[hashes != 0]
 
 
@@ -244,7 +253,11 @@ def fingerprint_many(texts: Iterable[str], shape: Shape = DEFAULT_SHAPE) -> list
 
 def fingerprint_normalized(normalized: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
     """The fingerprint of a text that is in normal form already."""
-    hashes = token_hashes(normalized[:MOST_CHARS])
+    return fingerprint_of(normalized, token_hashes(normalized[:MOST_CHARS]), shape)
+
+
+def fingerprint_of(normalized: str, hashes: Hashes, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
+    """The fingerprint of a normal form whose token hashes are known."""
     return Fingerprint(
         sha256=sha256_of(normalized),
         simhash64=simhash64(hashes),
@@ -278,10 +291,9 @@ def header(shape: Shape = DEFAULT_SHAPE) -> bytes:
 
 def pack(fingerprint: Fingerprint) -> bytes:
     """A fingerprint as bytes: 1,085 at the default shape."""
-    shape = Shape(fingerprint.long.k, len(fingerprint.long.minhash) // 4)
     return b"".join(
         (
-            header(shape),
+            header(fingerprint.shape),
             _BODY.pack(
                 bytes.fromhex(fingerprint.sha256),
                 fingerprint.simhash64,
@@ -336,9 +348,10 @@ class FingerprintCache:
 
     def fingerprint_many(self, texts: Sequence[str]) -> list[Fingerprint]:
         """The same for several texts, in their order."""
-        return [self._of(normalize(text)) for text in texts]
+        return [self.of_normal_form(normalize(text)) for text in texts]
 
-    def _of(self, normalized: str) -> Fingerprint:
+    def of_normal_form(self, normalized: str) -> Fingerprint:
+        """The same for a text that is in normal form already."""
         key, now = sha256_of(normalized), time.monotonic()
         made, known = self._entries.get(key, (0.0, None))
         if known is not None and now - made <= self.ttl_seconds:

@@ -1,0 +1,109 @@
+"""A candidate's hashes against a window → how much of the candidate is in the window, in [0, 1]. Pure.
+
+Overlap is *containment*: the share of the candidate's shingles that the window has. The seed's Jaccard index compares
+sizes too, and so calls a passage of 50 tokens that stands verbatim in a span of 190 new. k belongs to the comparison: a
+short candidate is compared by shingles of three on both sides.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from typing import TYPE_CHECKING
+
+from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint, shingle_hashes
+from kb.rank.window import SPAN_TOKENS, Window
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+
+
+def is_short(token_count: int) -> bool:
+    """True for texts that are compared by shingles of three, and in one place of the window."""
+    return token_count < SHORT_TEXT_TOKENS
+
+
+def has_verbatim(window: Window, spaced_text: str) -> bool:
+    """True when a normal form, spaced, stands in one of the window's blocks as whole tokens."""
+    return bool(spaced_text) and f" {spaced_text} " in window.text
+
+
+def counted_containment(window: Window, hashes: Hashes) -> float:
+    """The share of a candidate's shingles that the window's own text has; 0 for a candidate without a shingle.
+
+    hashes  the candidate's tokens, (n,) uint64
+
+    Of a short candidate the shingles count that stand in one place of the window, within twice its length. A thousand
+    tokens hold a third of the trigrams of any short sentence of their genre, scattered; a copy stands together.
+    """
+    import numpy as np
+
+    short = is_short(len(hashes))
+    k = window.shape.short_k if short else window.shape.k
+    wanted = np.unique(shingle_hashes(hashes, k))
+    ordered, places = window.ordered_shingles(k)
+    if not len(wanted) or not len(ordered):
+        return 0.0
+    first = np.searchsorted(ordered, wanted, side="left")
+    if not short:
+        found = ordered[np.minimum(first, len(ordered) - 1)] == wanted
+        return float(np.count_nonzero(found)) / len(wanted)
+    last = np.searchsorted(ordered, wanted, side="right")
+    matches = sorted(
+        (int(place), shingle)
+        for shingle, (start, end) in enumerate(zip(first, last, strict=True))
+        for place in places[start:end]
+    )
+    return _most_within(matches, 2 * len(hashes)) / len(wanted)
+
+
+def _most_within(matches: list[tuple[int, int]], reach: int) -> int:
+    """The most different shingles whose places, ascending, lie less than `reach` apart."""
+    inside: deque[tuple[int, int]] = deque()
+    counts: Counter[int] = Counter()
+    most = 0
+    for place, shingle in matches:
+        inside.append((place, shingle))
+        counts[shingle] += 1
+        while place - inside[0][0] >= reach:
+            _, gone = inside.popleft()
+            counts[gone] -= 1
+            if not counts[gone]:
+                del counts[gone]
+        most = max(most, len(counts))
+    return most
+
+
+def estimated_containment(window: Window, candidate: Fingerprint) -> float:
+    """The same from signatures: the best of single spans and of runs of spans side by side.
+
+    A run is as long as the candidate can reach over, two spans at least. From the Jaccard index of two signatures,
+    containment is J·(|A| + |B|) / (|A|·(1 + J)); the index itself where that is more (it never is without noise). The
+    standard error is .05 to .08 for chunks of 25 to 190 tokens. The whole window is no unit: beside it a passage is too
+    small to be seen.
+    """
+    import numpy as np
+
+    k = window.shape.short_k if is_short(candidate.token_count) else window.shape.k
+    sketch = candidate.sketch(k)
+    if sketch is None or not sketch.shingle_count:
+        return 0.0
+    units = window.units(k, 2 + (candidate.token_count - 1) // SPAN_TOKENS)
+    if not len(units.counts):
+        return 0.0
+    own = np.frombuffer(sketch.minhash, "<u4")
+    jaccard = np.count_nonzero(units.signatures == own, axis=1) / len(own)
+    size = sketch.shingle_count
+    containment = jaccard * (size + units.counts) / (size * (1 + jaccard))
+    return float(min(1.0, max(containment.max(), jaccard.max())))
+
+
+def nearest_simhash(window: Window, candidate: Fingerprint) -> int | None:
+    """The fewest bits in which the candidate's SimHash differs from a span's or the whole's; None without a word."""
+    import numpy as np
+
+    if not candidate.token_count or not len(window.simhashes):
+        return None
+    return int(np.bitwise_count(window.simhashes ^ np.uint64(candidate.simhash64)).min())

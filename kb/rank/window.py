@@ -1,0 +1,324 @@
+"""What the reader already has → a window that candidates are held against: spans, a whole, exact shingle sets. Pure.
+
+A window is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
+payload of fingerprints (`kb/rank/window_payload.py`), and then overlap is estimated. Knows no candidate and no score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from kb.fingerprint import (
+    DEFAULT_SHAPE,
+    MOST_CHARS,
+    SHORT_TEXT_TOKENS,
+    Fingerprint,
+    Shape,
+    Sketch,
+    count_distinct,
+    fingerprint_normalized,
+    fingerprint_of,
+    minhash,
+    sha256_of,
+    shingle_hashes,
+    simhash64,
+    word_hashes,
+)
+from kb.normal_form import normalize, spaced
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
+    Places = NDArray[np.int64]
+    Signatures = NDArray[np.uint32]
+    Counts = NDArray[np.float64]
+
+# Spans of about this many tokens: the middle of the seed's 160 to 220, the length chunks have.
+SPAN_TOKENS = 190
+# The longest span that equal cuts leave (one and a half times SPAN_TOKENS would make two).
+LONGEST_CUT_TOKENS = 284
+# About a million tokens, the longest prompt that models of today read; more takes seconds and cannot be in a prompt.
+MOST_WINDOW_CHARS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """One block, or one cut of a text: the unit that a candidate is compared with."""
+
+    span_id: str
+    fingerprint: Fingerprint
+
+
+@dataclass(frozen=True, slots=True)
+class BlockText:
+    """A block's own text: its normal form, spaced, and its token hashes in order, (n,) uint64."""
+
+    text: str
+    hashes: Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Everything of a window that a signature can be held against: spans, and runs of spans side by side.
+
+    signatures  (n, permutations) uint32
+    counts      (n,) shingles of each, those of a run added up
+    """
+
+    signatures: Signatures
+    counts: Counts
+
+
+# Without slots: the tables for comparing are made when they are first needed, once for a window.
+@dataclass(frozen=True, eq=False)
+class Window:
+    """What the reader already has.
+
+    whole          the global fingerprint
+    blocks         the text itself; None for a window from a payload
+    dropped_chars  what was beyond MOST_WINDOW_CHARS, the oldest of it (the beginning), and is not in the window
+    """
+
+    shape: Shape
+    spans: tuple[Span, ...]
+    whole: Fingerprint
+    blocks: tuple[BlockText, ...] | None
+    dropped_chars: int = 0
+
+    @property
+    def was_cut(self) -> bool:
+        """True when the window was too long and only its end counts."""
+        return self.dropped_chars > 0
+
+    @property
+    def is_empty(self) -> bool:
+        """True when nothing in it could be repeated."""
+        return self.whole.token_count == 0
+
+    @property
+    def has_text(self) -> bool:
+        """True when overlap can be counted instead of estimated."""
+        return self.blocks is not None
+
+    @cached_property
+    def digests(self) -> frozenset[str]:
+        """sha256 of the whole and of every span that has a word."""
+        known = [self.whole, *(span.fingerprint for span in self.spans)]
+        return frozenset(one.sha256 for one in known if one.token_count)
+
+    @cached_property
+    def simhashes(self) -> Hashes:
+        """SimHash of the whole and of every span that has a word, (n,) uint64."""
+        import numpy as np
+
+        known = [self.whole, *(span.fingerprint for span in self.spans)]
+        return np.array([one.simhash64 for one in known if one.token_count], np.uint64)
+
+    @cached_property
+    def text(self) -> str:
+        """The blocks' texts, a line and a space on each side, so that ` words ` is found only as whole tokens."""
+        return "\n".join(f" {block.text} " for block in self.blocks or ())
+
+    @cached_property
+    def _ordered(self) -> dict[int, tuple[Hashes, Places]]:
+        return {}
+
+    def ordered_shingles(self, k: int) -> tuple[Hashes, Places]:
+        """Every shingle of the text, ascending by hash, and its place in tokens; blocks lie apart.
+
+        returns  (n,) uint64 and (n,) int64; both empty without a text
+        """
+        import numpy as np
+
+        if k not in self._ordered:
+            hashes, places, start = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], 0
+            for block in self.blocks or ():
+                found = shingle_hashes(block.hashes, k)
+                hashes.append(found)
+                places.append(np.arange(start, start + len(found)))
+                start += len(block.hashes) + 2 * SHORT_TEXT_TOKENS
+            shingles, where = np.concatenate(hashes), np.concatenate(places)
+            order = np.argsort(shingles, kind="stable")
+            self._ordered[k] = (shingles[order], where[order])
+        return self._ordered[k]
+
+    @cached_property
+    def _units(self) -> dict[tuple[int, int], Units]:
+        return {}
+
+    def units(self, k: int, widest: int) -> Units:
+        """Spans, and runs of up to `widest` spans side by side, as signatures of shingles of k.
+
+        A run's signature is the least of its spans' element by element, that of the union of their shingles. Spans that
+        are longer than a cut stand alone: their own cuts follow them.
+        """
+        if (k, widest) not in self._units:
+            self._units[k, widest] = _make_units([span.fingerprint for span in self.spans], k, widest)
+        return self._units[k, widest]
+
+
+def _make_units(spans: Sequence[Fingerprint], k: int, widest: int) -> Units:
+    import numpy as np
+
+    sketches = [span.sketch(k) for span in spans]
+    known = [(span, sketch) for span, sketch in zip(spans, sketches, strict=True) if sketch and sketch.shingle_count]
+    if not known:
+        return Units(np.empty((0, 0), np.uint32), np.empty(0))
+    signatures = np.stack([np.frombuffer(sketch.minhash, "<u4") for _, sketch in known])
+    counts = np.array([sketch.shingle_count for _, sketch in known], np.float64)
+    joins = np.array([span.token_count <= LONGEST_CUT_TOKENS for span, _ in known])
+    rows, sizes = [signatures], [counts]
+    merged, total, whole = signatures, counts, joins
+    for width in range(2, min(widest, len(known)) + 1):
+        merged = np.minimum(merged[:-1], signatures[width - 1 :])
+        total = total[:-1] + counts[width - 1 :]
+        whole = whole[:-1] & joins[width - 1 :]
+        rows.append(merged[whole])
+        sizes.append(total[whole])
+    return Units(np.concatenate(rows), np.concatenate(sizes))
+
+
+def window_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> Window:
+    """A window of blocks (messages, files, passages shown): one block is one span.
+
+    A block longer than a cut adds its equal cuts as further spans, without which a fingerprint payload could not tell
+    that a passage is inside it. Blocks without a word are left out.
+    """
+    kept, dropped = _newest(blocks)
+    normal_forms = [normal for normal in map(normalize, kept) if normal]
+    spans: list[Span] = []
+    texts: list[BlockText] = []
+    for number, normal in enumerate(normal_forms):
+        words, hashes = _words(normal)
+        texts.append(BlockText(" ".join(words), hashes[hashes != 0]))
+        cuts = _cut(words, hashes, shape, f"block-{number}.")
+        whole = (
+            fingerprint_of(normal, texts[-1].hashes, shape)
+            if len(normal) <= MOST_CHARS
+            else fingerprint_normalized(normal, shape)
+        )
+        own = Span(f"block-{number}", whole)
+        spans += [own] if len(cuts) < 2 else [own, *cuts]
+    return _window(spans, texts, " ".join(normal_forms), shape, dropped)
+
+
+def window_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> Window:
+    """A window of one text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
+    (kept,), dropped = _newest([text])
+    normal = normalize(kept)
+    words, hashes = _words(normal)
+    block = BlockText(" ".join(words), hashes[hashes != 0])
+    return _window(_cut(words, hashes, shape, "span-"), [block] if words else [], normal, shape, dropped)
+
+
+def merge_windows(first: Window, second: Window) -> Window:
+    """Both windows as one, the spans of the first before those of the second; of text only where both know theirs.
+
+    raises  ValueError when they are of different shapes
+    """
+    if first.shape != second.shape:
+        raise ValueError("windows of different shapes cannot be compared with one candidate")
+    import numpy as np
+
+    known = [window for window in (first, second) if not window.is_empty]
+    if len(known) < 2:
+        base = known[0] if known else first
+        return Window(base.shape, base.spans, base.whole, base.blocks, first.dropped_chars + second.dropped_chars)
+    spans = tuple(
+        Span(f"{side}.{span.span_id}", span.fingerprint)
+        for side, window in (("a", first), ("b", second))
+        for span in window.spans
+    )
+    # The whole of a payload is known by its fingerprint only; it stays recognisable as a span of its own.
+    wholes = [
+        Span(f"{side}.whole", window.whole)
+        for side, window in (("a", first), ("b", second))
+        if window.whole.sha256 not in {span.fingerprint.sha256 for span in window.spans}
+    ]
+    blocks = None if first.blocks is None or second.blocks is None else (*first.blocks, *second.blocks)
+    hashes = np.concatenate([block.hashes for block in blocks]) if blocks else np.empty(0, np.uint64)
+    digest = sha256_of(f"{first.whole.sha256} {second.whole.sha256}")
+    whole = _whole([*spans, *wholes], digest, simhash64(hashes), first.whole.token_count + second.whole.token_count)
+    dropped = first.dropped_chars + second.dropped_chars
+    return Window(first.shape, (*spans, *wholes), whole, blocks, dropped)
+
+
+def _newest(blocks: Sequence[str]) -> tuple[list[str], int]:
+    """The end of the blocks, MOST_WINDOW_CHARS of it: what was said last is what a prompt that is cut still holds."""
+    kept: list[str] = []
+    room, dropped = MOST_WINDOW_CHARS, 0
+    for block in reversed(blocks):
+        kept.append(block[len(block) - room :] if len(block) > room else block)
+        dropped += max(0, len(block) - room)
+        room -= len(kept[-1])
+    return kept[::-1], dropped
+
+
+def _words(normal: str) -> tuple[list[str], Hashes]:
+    """The words of a normal form with their hashes, 0 for those that are punctuation."""
+    words = spaced(normal).split()
+    return words, word_hashes(words)
+
+
+def _cut(words: Sequence[str], hashes: Hashes, shape: Shape, prefix: str) -> list[Span]:
+    """Equal spans of a text. A span's shingles are those that begin in it, so that none is lost between two."""
+    import numpy as np
+
+    places = np.flatnonzero(hashes)
+    tokens = hashes[places]
+    count = max(1, round(len(tokens) / SPAN_TOKENS))
+    bounds = [round(i * len(tokens) / count) for i in range(count + 1)]
+    spans: list[Span] = []
+    for number, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+        if start == end:
+            continue
+        first = 0 if not number else int(places[start])
+        last = len(words) if number == count - 1 else int(places[end])
+        normal = " ".join(words[first:last])
+        spans.append(Span(f"{prefix}{number}", _span_fingerprint(normal, tokens, start, end, shape)))
+    return spans
+
+
+def _span_fingerprint(normal: str, tokens: Hashes, start: int, end: int, shape: Shape) -> Fingerprint:
+    def sketch(k: int) -> Sketch:
+        shingles = shingle_hashes(tokens[start : end + k - 1], k)
+        least = minhash(shingles, shape.permutations).astype("<u4", copy=False).tobytes()
+        return Sketch(k, least, count_distinct(shingles))
+
+    return Fingerprint(
+        sha256_of(normal), simhash64(tokens[start:end]), sketch(shape.k), sketch(shape.short_k), end - start
+    )
+
+
+def _window(spans: Sequence[Span], texts: Iterable[BlockText], normal: str, shape: Shape, dropped_chars: int) -> Window:
+    import numpy as np
+
+    blocks = tuple(texts)
+    hashes = np.concatenate([block.hashes for block in blocks]) if blocks else np.empty(0, np.uint64)
+    if not len(hashes):
+        whole = fingerprint_of(normal, hashes, shape)
+    else:
+        whole = _whole(spans, sha256_of(normal), simhash64(hashes), len(hashes))
+    return Window(shape, tuple(spans), whole, blocks, dropped_chars)
+
+
+def _whole(spans: Sequence[Span], sha256: str, simhash: int, token_count: int) -> Fingerprint:
+    """The fingerprint of all spans together: the least of their signatures; shingles of cuts are counted once each."""
+    import numpy as np
+
+    def sketch(sketches: Sequence[Sketch]) -> Sketch:
+        least = np.minimum.reduce([np.frombuffer(one.minhash, "<u4") for one in sketches])
+        # Not the count of distinct ones: what two spans share is counted twice, and only a set as large as the window
+        # is ever estimated with it.
+        total = sum(one.shingle_count for one in sketches)
+        return Sketch(sketches[0].k, least.tobytes(), min(total, max(0, token_count - sketches[0].k + 1)))
+
+    fingerprints = [span.fingerprint for span in spans]
+    return Fingerprint(
+        sha256, simhash, sketch([f.long for f in fingerprints]), sketch([f.short for f in fingerprints]), token_count
+    )
