@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kb.ask import generate as generation
 from kb.ask.choose import Candidates, choose_passages, fetch_candidates
@@ -23,6 +24,7 @@ from kb.ask.records import (
     AnswerCitation,
     AnswerEvent,
     AnswerInterrupted,
+    AnswerNovelty,
     AnswerRetrieval,
     AskRequest,
     EmbeddingRef,
@@ -48,6 +50,9 @@ from kb.store.chunks import fetch_chunks
 from kb.store.documents import utc_text
 from kb.text import estimate_tokens
 
+if TYPE_CHECKING:  # most questions name no window
+    from kb.ask.freshness import Fresh
+
 OnEvent = Callable[[AnswerEvent], None]
 NEAR_CANDIDATES = 3
 # Of a context that a prompt has exceeded, and of the share it has exceeded it by where the server says so. Markdown has
@@ -63,6 +68,7 @@ class Progress:
     ranked      the hits' chunks with their scores, best first
     candidates  the same of what neighbourhoods are chosen from, farther down the ranking
     verdict     the evidence gate's, None until it was asked
+    fresh       the evidence held against what the reader has, None where that is not known; novelty: what came of it
     retrieval   what was retrieved, where that was long ago: the answer is replayed
     """
 
@@ -80,6 +86,8 @@ class Progress:
     generated: generation.Generated = field(default_factory=generation.Generated)
     retrieval: AnswerRetrieval | None = None
     checked: Checked | None = None
+    fresh: Fresh | None = None
+    novelty: AnswerNovelty | None = None
 
 
 def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
@@ -151,6 +159,7 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
         response = search(kb, query)
         chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
         candidates = fetch_candidates(kb, response, request.k)
+        fresh = _hold_against_shown(kb, request, response)
         model_id, _, dimensions = kb.stored_encoder()
     if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
         kb.notify(f"note: {response.note}")
@@ -163,7 +172,16 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
         candidates=candidates,
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         model=configured_reference(kb.config.llm),
+        fresh=fresh,
     )
+
+
+def _hold_against_shown(kb: KnowledgeBase, request: AskRequest, response: SearchResponse) -> Fresh | None:
+    if request.replay_of is not None or (request.window is None and request.session_id is None):
+        return None
+    from kb.ask.freshness import hold_against_shown
+
+    return hold_against_shown(kb, response, request)
 
 
 def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
@@ -177,6 +195,11 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
     placeholder = PLACEHOLDER if uses_fence(progress.template) else ""
     evidence = pack_chunks(progress.ranked, kb.config.rag.max_context_tokens, placeholder)
     progress.verdict = weigh_evidence(kb, progress.request, progress.response, [p.chunk for p in evidence])
+    if progress.fresh:
+        from kb.ask.freshness import prefer_fresh
+
+        if prefer_fresh(kb, progress, placeholder):
+            return "weak_evidence" if progress.ranked else "no_chunks"
     if progress.verdict.score.probability >= kb.config.rag.evidence_gate:
         return None
     progress.packed = evidence
@@ -285,6 +308,7 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         created_at=utc_text(),
         verification=progress.checked.verification if progress.checked else None,
         explanation=_explain(progress) if request.explain else None,
+        novelty=progress.novelty,
     )
     if not request.is_evaluation:
         save(kb, answer, progress.packed, progress.prompt, generated, request, progress.response)
@@ -299,8 +323,12 @@ def _shown(
     if grounded and checked:
         chunks = {p.marker: p.chunk for p in progress.packed}
         return checked.text, tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers)
-    near = progress.response.hits[:NEAR_CANDIDATES]
     template = progress.template
+    if progress.novelty and progress.novelty.used == "none":
+        from kb.ask.freshness import NOTHING_NEW
+
+        return f"{template.refusal}\n{NOTHING_NEW[question_language(progress.request.question)]}", ()
+    near = progress.response.hits[:NEAR_CANDIDATES]
     said: dict[RefusalReason | None, str] = {
         "llm_stream_aborted": template.aborted,
         "llm_truncated": template.prompt_cut if progress.generated.prompt_truncated else template.truncated,

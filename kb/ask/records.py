@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kb.ask.evidence import Signals
 from kb.ask.evidence_gate import Variant
 from kb.llm.protocol import ModelRef
 from kb.records import Chunk, Citation, Filters, Hit, SearchMode, SearchTrace
+
+if TYPE_CHECKING:  # most questions name no window
+    from kb.rank.window import Window
 
 RefusalReason = Literal[
     "no_chunks", "score_gate", "weak_evidence", "llm_self_judge", "llm_stream_aborted", "llm_truncated"
@@ -24,6 +27,7 @@ class AskRequest:
     explain        keep the packed texts with the answer, and the trace in it
     is_evaluation  not the user's own question: the answer is given back and not stored among theirs
     replay_of      trace id of the stored answer that this one repeats
+    window         what the reader has already; what the answers of the session have cited joins it
     """
 
     question: str
@@ -36,6 +40,7 @@ class AskRequest:
     session_id: str | None = None
     is_evaluation: bool = False
     replay_of: str | None = None
+    window: Window | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +200,22 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerNovelty:
+    """The evidence held against what the reader has been shown.
+
+    used        fresh: only what mostly does not repeat it; all: what was shown carries the answer better; none: more was
+                asked for, and there is nothing new that answers
+    candidates  passages that were held against it; novel: those that it hardly has
+    shown_in    trace ids of the session's answers that showed the evidence used again
+    """
+
+    used: Literal["fresh", "all", "none"]
+    candidates: int
+    novel: int
+    shown_in: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
     """The end of an ask.
 
@@ -202,6 +223,7 @@ class Answer:
     grounded        every marker is known and there is at least one
     refusal_reason  None when grounded
     verification    the sentences held against the text they cite; None where no model wrote any to the end
+    novelty         against what the reader has been shown; None without a window and outside a session
     model           who wrote it; where no model was asked, the one that is configured, without a digest
     """
 
@@ -220,6 +242,7 @@ class Answer:
     created_at: str
     verification: Verification | None = None
     explanation: Explanation | None = None
+    novelty: AnswerNovelty | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -69,7 +69,9 @@ def weigh_evidence(
     assert response.trace is not None
     with kb.snapshot():
         digest = None if request.mode == "lexical" or not can_read(kb, request.question) else kb.stored_encoder()[1]
-        cosines = {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
+        # What was not shown yet may stand below the hits; a ranking by vectors has its cosine all the same.
+        cosines: dict[int, float | None] = {row.chunk_id: row.score for row in response.trace.vector}
+        cosines |= {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
         weighed = weigh_chunks(kb, request.question, chunks, response.trace, with_vectors=digest is not None)
     score = score_signals(weighed.signals, digest)

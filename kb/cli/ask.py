@@ -9,6 +9,7 @@ import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.search import KOption, ModeOption
+from kb.cli.window import WindowOption, read_window_option
 from kb.errors import ExitCode
 from kb.records import Filters
 
@@ -30,8 +31,9 @@ def ask(
         int | None, typer.Option("--seed", metavar="N", help="seed of the sampling", show_default=False)
     ] = None,
     session: Annotated[
-        str | None, typer.Option("--session", metavar="S", help="file the answer under this name", show_default=False)
+        str | None, typer.Option("--session", metavar="S", help="file the answer under this name; what it has shown is in the window", show_default=False)
     ] = None,
+    window: WindowOption = None,
     explain: Annotated[
         bool, typer.Option("--explain", help="show the retrieval, the gates and the packed passages")
     ] = False,
@@ -65,6 +67,7 @@ def ask(
         filters=filters,
         explain=explain,
         session_id=session,
+        window=read_window_option(invocation, config, window),
     )
     printer = AnswerPrinter(as_json=invocation.json, streams=_streams(stream, invocation))
     with invocation.open(config) as kb:

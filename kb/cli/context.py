@@ -25,7 +25,9 @@ def context(
     filters: Filters,
     words: Annotated[
         list[str],
-        typer.Argument(metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --window-fingerprint"),
+        typer.Argument(
+            metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --window-fingerprint"
+        ),
     ],
     window: WindowOption = None,
     window_fingerprint: Annotated[
@@ -79,7 +81,10 @@ def context(
     from kb.context.records import ContextRequest
 
     config = invocation.config(
-        search__mode=mode, search__expand_tags=True if expand_tags else None, context__k=k, context__max_tokens=max_tokens
+        search__mode=mode,
+        search__expand_tags=True if expand_tags else None,
+        context__k=k,
+        context__max_tokens=max_tokens,
     )
     if expand_tags and config.search.mode != "hybrid":
         raise InvalidInput(f"--expand-tags has no list to join in mode {config.search.mode}", fix="use --mode hybrid")
@@ -147,11 +152,13 @@ def _tell_debug(invocation: Invocation, debug: ContextDebug) -> None:
 def _print_fingerprint(invocation: Invocation, names: list[str]) -> None:
     """window_fingerprint.v1 of files, or of standard input, with --json and without."""
     from kb.context.window_input import STDIN, read_window
+    from kb.rank.novelty import NoveltySettings
     from kb.rank.window_payload import window_payload
-    from kb.search.novelty import shape_of
     from kb.wire import to_json
 
-    window = read_window(names or [STDIN], None, shape_of(invocation.config().novelty), invocation.notify)
+    window = read_window(
+        names or [STDIN], None, NoveltySettings.of(invocation.config().novelty).shape, invocation.notify
+    )
     if window is None:
         raise InvalidInput("there is no text to take a fingerprint of", fix="name text files, or - for standard input")
     print(to_json(window_payload(window)))

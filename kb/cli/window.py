@@ -30,6 +30,6 @@ def read_window_option(
     if not files and fingerprint is None:
         return None
     from kb.context.window_input import read_window
-    from kb.search.novelty import shape_of
+    from kb.rank.novelty import NoveltySettings
 
-    return read_window(files or [], fingerprint, shape_of(config.novelty), invocation.notify)
+    return read_window(files or [], fingerprint, NoveltySettings.of(config.novelty).shape, invocation.notify)

@@ -45,10 +45,13 @@ def render_quote(quote: Quote) -> str:
 
     A shortened passage says so, and where the whole stands.
     """
-    heading = quote.chunk.heading_path[-1] if quote.chunk.heading_path else quote.chunk.title
-    head = f"[{_one_line(quote.citation.uri)}] {_one_line(heading)}".rstrip()
+    heading = _one_line(quote.chunk.heading_path[-1] if quote.chunk.heading_path else quote.chunk.title)
+    head = f"[{_one_line(quote.citation.uri)}]"
+    if heading not in quote.text:
+        head = f"{head} {heading}".rstrip()
     if quote.is_shortened:
-        head += f" (shortened, whole: {_one_line(quote.chunk.citation.uri.removeprefix(quote.chunk.path))})"
+        _, hash_sign, lines_of_whole = quote.chunk.citation.uri.rpartition("#")
+        head += f" (shortened, whole: #{lines_of_whole})" if hash_sign else " (shortened)"
     lines = harmless(quote.text).split("\n")
     return "\n".join([head, *(f"> {line}".rstrip() for line in lines)])
 

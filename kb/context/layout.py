@@ -111,9 +111,7 @@ def _render_line(line: PathLine) -> str:
     return render_path(line.text)
 
 
-def _shortener(
-    terms: frozenset[str], *, any_will_do: bool
-) -> Callable[[Quote, Callable[[Quote], bool]], Quote | None]:
+def _shortener(terms: frozenset[str], *, any_will_do: bool) -> Callable[[Quote, Callable[[Quote], bool]], Quote | None]:
     """The longest run of whole sentences around the best one that fits.
 
     any_will_do  the first passage that is asked about, when nothing else was taken, need not hold a word of the query

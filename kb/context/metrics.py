@@ -70,7 +70,10 @@ def write_metrics(home: Path, path: Path) -> None:
         unfinished.replace(path)
     except OSError as error:
         unfinished.unlink(missing_ok=True)
-        raise IoError(f"cannot write the metrics to {path}: {error.strerror}", fix="name a file in a folder that can be written to") from error
+        raise IoError(
+            f"cannot write the metrics to {path}: {error.strerror}",
+            fix="name a file in a folder that can be written to",
+        ) from error
 
 
 def log_line(query: str, session_id: str | None, counts: Counts) -> str:

@@ -27,30 +27,28 @@ from kb.context.records import (
     DebugCandidate,
     SectionUse,
 )
+from kb.context.session import window_of
 from kb.context.traverse import traverse
 from kb.errors import InvalidInput, KbError
 from kb.graph.adjacent import adjacent_terms
 from kb.graph.records import Slice
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.novelty import Candidate, NoveltySettings, ScoredCandidate, needs_expansion
-from kb.rank.window import Window, merge_windows, window_from_blocks
+from kb.rank.window import Window
 from kb.records import SearchRequest, SearchResponse
 from kb.search.novelty import (
     Counts,
     Pressed,
     candidate_depth,
     count_request,
-    fingerprint_of,
     is_echo,
     or_warn,
     passages_text,
     press,
     press_chunks,
-    shape_of,
 )
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
-from kb.store.shown import shown_in_session
 from kb.text import analyze_query, estimate_tokens
 
 ESTIMATE = "kb-estimate"
@@ -116,13 +114,14 @@ def check_request(request: ContextRequest) -> None:
 
 def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
     """The first pass: passages, relations, and the window with what the session has shown."""
-    window = _window_of(kb, request)
+    notes: list[str] = []
+    window = window_of(kb, request.window, request.session_id, notes.append) if request.use_novelty else None
     depth = request.k if window is None else candidate_depth(request.k)
     clock = time.perf_counter()
     response = search(kb, SearchRequest(request.query, request.mode, depth, request.filters))
     searched = time.perf_counter()
     relations = traverse(kb, request.query, request.project) if request.include_graph else None
-    found = Composition(request, response, relations, window)
+    found = Composition(request, response, relations, window, notes=notes)
     found.milliseconds = {"search": (searched - clock) * 1000, "graph": (time.perf_counter() - searched) * 1000}
     found.ranked = [(hit.chunk_id, hit.score) for hit in response.hits][: request.k]
     found.paths = list(enumerate(path.base_score for path in relations.paths)) if relations else []
@@ -131,32 +130,22 @@ def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
     return found
 
 
-def _window_of(kb: KnowledgeBase, request: ContextRequest) -> Window | None:
-    if not request.use_novelty or not kb.config.novelty.enabled:
-        return None
-    window = request.window
-    if request.session_id is not None:
-        texts = [shown.text for shown in shown_in_session(kb.connection, request.session_id)]
-        session = window_from_blocks(texts, shape_of(kb.config.novelty)) if texts else None
-        window = merge_windows(window, session) if window and session else window or session
-    return window
-
-
 def _press(kb: KnowledgeBase, found: Composition) -> None:
     """Hold passages and paths against the window, expand where they echo it; what fails is said and left undone."""
     request, window = found.request, found.window
     assert window is not None
-    settings = NoveltySettings.of(kb.config.novelty)
     ranking = [(hit.chunk_id, hit.score) for hit in found.response.hits]
     clock = time.perf_counter()
-    first = or_warn(lambda: press_chunks(kb, ranking, window), "holding the passages against the window", found.notes.append)
+    first = or_warn(
+        lambda: press_chunks(kb, ranking, window), "holding the passages against the window", found.notes.append
+    )
     if first is None:
         return
     found.pressed, found.counts = first, first.counts
     found.ranked = [(int(i), score) for i, score in first.kept][: request.k]
-    found.pressed_paths = _press_paths(kb, found, window, settings)
+    found.pressed_paths = _press_paths(kb, found, window)
     found.milliseconds["novelty"] = (time.perf_counter() - clock) * 1000
-    if needs_expansion(first.scored, request.k, settings):
+    if needs_expansion(first.scored, request.k, NoveltySettings.of(kb.config.novelty)):
         clock = time.perf_counter()
         found.is_expanding = True
         found.expansion = or_warn(lambda: _expand(kb, found, first), "widening the search", found.notes.append)
@@ -166,17 +155,14 @@ def _press(kb: KnowledgeBase, found: Composition) -> None:
         found.ranked = [(int(i), score) for i, score in found.expansion.kept][: request.k]
 
 
-def _press_paths(
-    kb: KnowledgeBase, found: Composition, window: Window, settings: NoveltySettings
-) -> Pressed | None:
+def _press_paths(kb: KnowledgeBase, found: Composition, window: Window) -> Pressed | None:
     if not found.relations or not found.relations.paths:
         return None
     candidates = [
-        Candidate("path", str(place), path.text, path.base_score, fingerprint_of(path.text, kb.config.novelty))
-        for place, path in enumerate(found.relations.paths)
+        Candidate("path", str(place), path.text, path.base_score) for place, path in enumerate(found.relations.paths)
     ]
     what = "holding the relations against the window"
-    pressed = or_warn(lambda: press(candidates, window, settings), what, found.notes.append)
+    pressed = or_warn(lambda: press(kb, candidates, window), what, found.notes.append)
     if pressed:
         found.paths = [(int(place), score) for place, score in pressed.kept]
         found.counts = (found.counts or Counts()) + pressed.counts

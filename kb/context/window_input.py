@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from kb.errors import InvalidInput, IoError, NotFound
-from kb.ingest.decode import decode, is_binary
 from kb.fingerprint import Shape
+from kb.ingest.decode import decode, is_binary
 from kb.rank.window import MOST_WINDOW_CHARS, Window, merge_windows, window_from_blocks, window_from_text
-from kb.rank.window_payload import WindowFingerprint, window_from_payload
+from kb.rank.window_payload import read_payload, window_from_payload
 
 STDIN = "-"
 # Of all input together; a window holds no more characters either.
@@ -38,7 +38,7 @@ def read_window(files: Sequence[str], fingerprint: str | None, shape: Shape, not
     if fingerprint is not None:
         if files:
             notify("note: the fingerprint is the window; --window is not read (it would say the same again)")
-        return window_from_payload(_parse_fingerprint(_read_fingerprint(fingerprint), fingerprint))
+        return window_from_payload(read_payload(_read_fingerprint(fingerprint)))
     texts, running = read_texts(files, notify)
     window = window_from_blocks(texts, shape) if texts else None
     if running.strip():
@@ -56,7 +56,8 @@ def read_texts(files: Sequence[str], notify: Notify) -> tuple[list[str], str]:
         raise InvalidInput("standard input is named twice", fix="name '-' once")
     names = list(dict.fromkeys(_identity(name) for name in files))
     left = MOST_WINDOW_BYTES
-    texts, running = [], ""
+    texts: list[str] = []
+    running = ""
     for name in reversed(names):  # what is named last was said last
         raw, size = _read_stdin(left) if name == STDIN else _read_file(Path(name), left)
         shown = "standard input" if name == STDIN else name
@@ -126,15 +127,3 @@ def _read_fingerprint(name: str) -> bytes:
             f"the fingerprint {name} has {size:,} bytes", fix=f"it may have {MOST_PAYLOAD_BYTES:,}: leave out old text"
         )
     return raw
-
-
-def _parse_fingerprint(raw: bytes, name: str) -> WindowFingerprint:
-    """raises  InvalidInput where it is no window_fingerprint.v1; what version it is of is checked where it is used"""
-    import msgspec
-
-    try:
-        return msgspec.json.decode(raw, type=WindowFingerprint)
-    except msgspec.DecodeError as error:
-        raise InvalidInput(
-            f"{name} is no window fingerprint: {error}", fix="make one with: kb context fingerprint FILE > fingerprint.json"
-        ) from error

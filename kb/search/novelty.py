@@ -13,9 +13,18 @@ from functools import cache
 from typing import TypeVar
 
 from kb.config import NoveltyConfig
-from kb.fingerprint import Fingerprint, FingerprintCache, Shape
+from kb.fingerprint import FingerprintCache
 from kb.knowledge_base import KnowledgeBase
-from kb.rank.novelty import Candidate, NoveltySettings, ScoredCandidate, may_omit, penalize
+from kb.rank.novelty import (
+    Candidate,
+    NoveltySettings,
+    ScoredCandidate,
+    count_novel,
+    make_cache,
+    may_omit,
+    penalize,
+    without_duplicates,
+)
 from kb.rank.window import Window
 from kb.records import HitNovelty, NoveltyTrace
 from kb.store.chunks import fetch_chunks
@@ -135,25 +144,18 @@ def press_chunks(
     ids = [chunk_id for chunk_id, _ in ranking]
     if texts is None:
         texts = {i: chunk.text for i, chunk in fetch_chunks(kb.connection, ids).items()}
-    stored = fetch_fingerprints(kb.connection, ids)
-    candidates = [
-        Candidate("chunk", str(i), texts[i], score, stored.get(i) or fingerprint_of(texts[i], kb.config.novelty))
-        for i, score in ranking
-        if i in texts
-    ]
-    return press(candidates, window, NoveltySettings.of(kb.config.novelty))
+    stored = fetch_fingerprints(kb.connection, ids, window.shape)
+    candidates = [Candidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
+    return press(kb, candidates, window)
 
 
-def press(candidates: Sequence[Candidate], window: Window, settings: NoveltySettings) -> Pressed:
-    """Hold candidates against a window; pure but for the fingerprints that are kept in the process."""
-    scored = penalize(candidates, window, settings)
-    omitted = [s.candidate_id for s in scored if may_omit(s)]
-    if settings.best_effort and len(omitted) == len(scored):
-        omitted = []
-    left_out = set(omitted)
-    kept = [(s.candidate_id, s.adjusted_score) for s in scored if s.candidate_id not in left_out]
-    kept.sort(key=lambda row: -row[1])  # stable: equals stay in the order of their base scores
-    novel = sum(s.overlap.overlap_ratio < settings.novel_overlap for s in scored)
+def press(kb: KnowledgeBase, candidates: Sequence[Candidate], window: Window) -> Pressed:
+    """Hold candidates, best base score first, against a window."""
+    settings = NoveltySettings.of(kb.config.novelty)
+    scored = penalize(candidates, window, settings, process_cache(kb.config.novelty))
+    left = without_duplicates(scored, settings)
+    kept = sorted(left, key=lambda s: -s.adjusted_score)  # stable: equals stay in the order of their base scores
+    novel = count_novel(scored, settings)
     counts = Counts(
         candidates=len(scored),
         penalized=len(scored) - novel,
@@ -161,22 +163,19 @@ def press(candidates: Sequence[Candidate], window: Window, settings: NoveltySett
         overlap_sum=math.fsum(s.overlap.overlap_ratio for s in scored),
         novel=novel,
     )
-    return Pressed(tuple(scored), tuple(kept), tuple(omitted), counts)
-
-
-def fingerprint_of(text: str, config: NoveltyConfig) -> Fingerprint:
-    """A text's fingerprint; one that was made in this process before is kept for a while."""
-    return _cache(config.cache_entries, config.cache_ttl_seconds, shape_of(config)).fingerprint(text)
+    ids = {s.candidate_id for s in left}
+    return Pressed(
+        scored=tuple(scored),
+        kept=tuple((s.candidate_id, s.adjusted_score) for s in kept),
+        omitted=tuple(s.candidate_id for s in scored if s.candidate_id not in ids),
+        counts=counts,
+    )
 
 
 @cache
-def _cache(entries: int, ttl_seconds: float, shape: Shape) -> FingerprintCache:
-    return FingerprintCache(entries, ttl_seconds, shape)
-
-
-def shape_of(config: NoveltyConfig) -> Shape:
-    """What fingerprints are made with."""
-    return Shape(config.shingle_size, config.minhash_permutations)
+def process_cache(config: NoveltyConfig) -> FingerprintCache:
+    """What is computed in this process and kept in it: paths, and chunks whose stored fingerprint is of another version."""
+    return make_cache(config)
 
 
 def is_echo(scored: ScoredCandidate, config: NoveltyConfig) -> bool:

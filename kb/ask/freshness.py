@@ -1,0 +1,153 @@
+"""Evidence and what the reader has been shown → the evidence to answer from: what is new first, if it carries the answer.
+
+The prompt of an answer does not hold the window, so pressure must never cost the answer: what was shown already is used
+again where what is new says less, and then the answer says so. A question that asks for more gets new evidence or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from kb.ask.choose import CANDIDATES_PER_PASSAGE
+from kb.ask.pack import pack_chunks
+from kb.ask.records import AnswerNovelty, AskRequest
+from kb.ask.weigh import weigh_evidence
+from kb.context.session import window_of
+from kb.knowledge_base import KnowledgeBase
+from kb.records import Chunk, SearchResponse
+from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_chunks
+from kb.store.chunks import fetch_chunks
+from kb.store.shown import Shown, shown_in_session
+
+if TYPE_CHECKING:
+    from kb.ask.pipeline import Progress
+
+Ranked = Sequence[tuple[Chunk, float]]
+
+# New evidence is taken when the gate finds it at most so much less likely to answer than all of it. Measured:
+# benchmarks/novelty_sessions.py.
+MARGIN = 0.02
+NOTHING_NEW = {
+    "en": "Nothing new: what was found on this was shown before, and nothing else answers it.",
+    "ko": "새로운 내용 없음: 찾은 근거는 이미 보여 드린 것이고, 그 밖에 답이 되는 글은 없음.",
+}
+_MORE = re.compile(
+    r"\b(?:what|who|where|when|how|why|which|any(?:thing|one|where)?|some(?:thing|one)?) +else\b"
+    r"|\b(?:any|some)(?:thing)? +(?:more|further|other)\b|\btell me more\b|\bwhat (?:more|other)\b|\bbesides (?:that|this|these|those)\b"
+    r"|또 ?(?:다른|뭐|무엇|무슨|어떤|있|알)|그 ?(?:밖|외)에|이 ?외에|다른 (?:것|건|내용|점|이유|방법|정보|사항)|더 (?:알려|말해|있|없|자세)|추가로",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Fresh:
+    """The candidates of an ask held against what the reader has.
+
+    ranked  those that do not mostly repeat it, with their scores in the search, best adjusted score first
+    stale   chunk_id of each that does
+    """
+
+    ranked: Ranked
+    stale: frozenset[int]
+    shown: tuple[Shown, ...]
+    counts: Counts
+
+
+def asks_for_more(question: str) -> bool:
+    """True when a question wants what was not said yet: "what else …", "또 다른 …".
+
+    >>> asks_for_more("What else is in the logbook?"), asks_for_more("그 밖에 무엇이 있나요?"), asks_for_more("Who else's?")
+    (True, True, True)
+    >>> asks_for_more("What is the mirror made of?")
+    False
+    """
+    return _MORE.search(question) is not None
+
+
+def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: AskRequest) -> Fresh | None:
+    """What of a search the reader has not been shown; None without a window, or, with a warning, where that fails.
+
+    response  with its trace: new evidence may stand farther down than the hits
+    """
+    assert response.trace is not None
+    window = window_of(kb, request.window, request.session_id, kb.notify)
+    if window is None or window.is_empty:
+        return None
+    ranking = [(row.chunk_id, row.score) for row in response.trace.ranking]
+    pressed = or_warn(lambda: press_chunks(kb, ranking, window), "holding the evidence against the window", kb.notify)
+    if pressed is None:
+        return None
+    if not request.is_evaluation:
+        count_request(kb, pressed.counts)
+    shown = shown_in_session(kb.connection, request.session_id) if request.session_id is not None else []
+    stale = frozenset(int(s.candidate_id) for s in pressed.scored if is_echo(s, kb.config.novelty))
+    new = [int(i) for i, _ in pressed.kept if int(i) not in stale][: CANDIDATES_PER_PASSAGE * request.k]
+    chunks, scores = fetch_chunks(kb.connection, new), dict(ranking)
+    ranked = [(chunks[i], scores[i]) for i in new if i in chunks]
+    return Fresh(ranked, stale, tuple(shown), pressed.counts)
+
+
+def prefer_fresh(kb: KnowledgeBase, progress: Progress, fence: str) -> bool:
+    """Go on with the new evidence where it passes the gate and is not weaker than all of it; else with all, saying so.
+
+    fence    as evidence is packed with
+    returns  True when more was asked for and nothing new answers: the ask ends here
+    """
+    fresh, request, everything = progress.fresh, progress.request, progress.verdict
+    assert fresh is not None
+    assert everything is not None
+    wants_more = asks_for_more(request.question)
+    repeated = [chunk for chunk, _ in progress.ranked if chunk.chunk_id in fresh.stale]
+    if not repeated:
+        progress.novelty = _novelty(fresh, "fresh")
+        return False
+    verdict = None
+    if fresh.ranked:
+        packed = pack_chunks(fresh.ranked[: request.k], kb.config.rag.max_context_tokens, fence)
+        verdict = weigh_evidence(kb, request, progress.response, [p.chunk for p in packed])
+    if verdict and carries_the_answer(
+        verdict.score.probability, everything.score.probability, kb.config.rag.evidence_gate, wants_more=wants_more
+    ):
+        progress.novelty = _novelty(fresh, "fresh")
+    elif wants_more:
+        progress.novelty = _novelty(fresh, "none")
+    else:
+        progress.novelty = _novelty(fresh, "all", repeated)
+        if not request.is_evaluation:
+            kb.notify(shown_before_note(progress.novelty))
+        return False
+    progress.ranked, progress.candidates = list(fresh.ranked[: request.k]), fresh.ranked if progress.candidates else ()
+    progress.verdict = verdict
+    return progress.novelty.used == "none"
+
+
+def carries_the_answer(fresh: float, everything: float, gate: float, *, wants_more: bool) -> bool:
+    """Whether new evidence is good enough to answer from alone.
+
+    fresh, everything  the evidence gate's probabilities of the new evidence, and of all of it
+    gate               what it asks for
+
+    >>> carries_the_answer(0.8, 0.81, 0.15, wants_more=False), carries_the_answer(0.4, 0.9, 0.15, wants_more=False)
+    (True, False)
+    >>> carries_the_answer(0.4, 0.9, 0.15, wants_more=True)
+    True
+    """
+    return fresh >= gate and (wants_more or fresh >= everything - MARGIN)
+
+
+def _novelty(fresh: Fresh, used: Literal["fresh", "all", "none"], repeated: Sequence[Chunk] = ()) -> AnswerNovelty:
+    shown_in = dict.fromkeys(
+        shown.trace_id for chunk in repeated for shown in fresh.shown if chunk.text.strip() in shown.text
+    )
+    return AnswerNovelty(
+        used=used, candidates=fresh.counts.candidates, novel=fresh.counts.novel, shown_in=tuple(shown_in)
+    )
+
+
+def shown_before_note(novelty: AnswerNovelty) -> str:
+    """What a reader is told of an answer from evidence that was shown before."""
+    where = f", in answer {novelty.shown_in[0]}" if novelty.shown_in else ": it is in the window"
+    return f"note: the evidence was shown before{where}"
