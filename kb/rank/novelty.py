@@ -19,12 +19,12 @@ from typing import Literal
 
 from kb.config import NoveltyConfig
 from kb.fingerprint import (
+    DEFAULT_SHAPE,
     MOST_CHARS,
     Fingerprint,
     FingerprintCache,
     Shape,
     fingerprint_of,
-    sha256_of,
     token_hashes,
 )
 from kb.normal_form import normalize, spaced
@@ -91,7 +91,7 @@ class NoveltySettings:
     """What [novelty] says; the defaults are the seed's."""
 
     enabled: bool = True
-    shape: Shape = Shape()
+    shape: Shape = DEFAULT_SHAPE
     duplicate_hamming_bits: int = 3
     trigger_overlap: float = 0.60
     min_novel: int = 2

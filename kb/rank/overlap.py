@@ -26,8 +26,8 @@ def is_short(token_count: int) -> bool:
 
 
 def has_verbatim(window: Window, spaced_text: str) -> bool:
-    """True when a normal form, spaced, stands in one of the window's blocks as whole tokens."""
-    return bool(spaced_text) and f" {spaced_text} " in window.text
+    """True when a normal form, spaced, stands in the window's text as whole tokens."""
+    return bool(spaced_text) and f" {spaced_text} " in window.words
 
 
 def counted_containment(window: Window, hashes: Hashes) -> float:

@@ -6,25 +6,24 @@ payload of fingerprints (`kb/rank/window_payload.py`), and then overlap is estim
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kb.fingerprint import (
     DEFAULT_SHAPE,
-    MOST_CHARS,
-    SHORT_TEXT_TOKENS,
     Fingerprint,
     Shape,
     Sketch,
     count_distinct,
     fingerprint_normalized,
-    fingerprint_of,
     minhash,
     sha256_of,
     shingle_hashes,
     simhash64,
+    token_hashes,
     word_hashes,
 )
 from kb.normal_form import normalize, spaced
@@ -55,10 +54,10 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class BlockText:
-    """A block's own text: its normal form, spaced, and its token hashes in order, (n,) uint64."""
+class WindowText:
+    """A window's own text: the blocks' normal forms, spaced, one after the other; their token hashes, (n,) uint64."""
 
-    text: str
+    words: str
     hashes: Hashes
 
 
@@ -80,14 +79,14 @@ class Window:
     """What the reader already has.
 
     whole          the global fingerprint
-    blocks         the text itself; None for a window from a payload
+    text           None for a window from a payload
     dropped_chars  what was beyond MOST_WINDOW_CHARS, the oldest of it (the beginning), and is not in the window
     """
 
     shape: Shape
     spans: tuple[Span, ...]
     whole: Fingerprint
-    blocks: tuple[BlockText, ...] | None
+    text: WindowText | None
     dropped_chars: int = 0
 
     @property
@@ -103,7 +102,7 @@ class Window:
     @property
     def has_text(self) -> bool:
         """True when overlap can be counted instead of estimated."""
-        return self.blocks is not None
+        return self.text is not None
 
     @cached_property
     def digests(self) -> frozenset[str]:
@@ -120,31 +119,22 @@ class Window:
         return np.array([one.simhash64 for one in known if one.token_count], np.uint64)
 
     @cached_property
-    def text(self) -> str:
-        """The blocks' texts, a line and a space on each side, so that ` words ` is found only as whole tokens."""
-        return "\n".join(f" {block.text} " for block in self.blocks or ())
+    def words(self) -> str:
+        """The text between two spaces, so that ` words ` is found only as whole tokens."""
+        return f" {self.text.words} " if self.text else ""
 
     @cached_property
     def _ordered(self) -> dict[int, tuple[Hashes, Places]]:
         return {}
 
     def ordered_shingles(self, k: int) -> tuple[Hashes, Places]:
-        """Every shingle of the text, ascending by hash, and its place in tokens; blocks lie apart.
-
-        returns  (n,) uint64 and (n,) int64; both empty without a text
-        """
+        """Every shingle of the text, ascending by hash, and its place in tokens: (n,) uint64 and (n,) int64."""
         import numpy as np
 
         if k not in self._ordered:
-            hashes, places, start = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], 0
-            for block in self.blocks or ():
-                found = shingle_hashes(block.hashes, k)
-                hashes.append(found)
-                places.append(np.arange(start, start + len(found)))
-                start += len(block.hashes) + 2 * SHORT_TEXT_TOKENS
-            shingles, where = np.concatenate(hashes), np.concatenate(places)
-            order = np.argsort(shingles, kind="stable")
-            self._ordered[k] = (shingles[order], where[order])
+            shingles = shingle_hashes(self.text.hashes, k) if self.text else np.empty(0, np.uint64)
+            places = np.argsort(shingles, kind="stable")
+            self._ordered[k] = (shingles[places], places)
         return self._ordered[k]
 
     @cached_property
@@ -192,28 +182,18 @@ def window_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> W
     kept, dropped = _newest(blocks)
     normal_forms = [normal for normal in map(normalize, kept) if normal]
     spans: list[Span] = []
-    texts: list[BlockText] = []
     for number, normal in enumerate(normal_forms):
-        words, hashes = _words(normal)
-        texts.append(BlockText(" ".join(words), hashes[hashes != 0]))
-        cuts = _cut(words, hashes, shape, f"block-{number}.")
-        whole = (
-            fingerprint_of(normal, texts[-1].hashes, shape)
-            if len(normal) <= MOST_CHARS
-            else fingerprint_normalized(normal, shape)
-        )
-        own = Span(f"block-{number}", whole)
+        cuts = _cut(normal, shape, f"block-{number}.")
+        own = Span(f"block-{number}", fingerprint_normalized(normal, shape))
         spans += [own] if len(cuts) < 2 else [own, *cuts]
-    return _window(spans, texts, " ".join(normal_forms), shape, dropped)
+    return _window(spans, " ".join(normal_forms), shape, dropped)
 
 
 def window_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> Window:
     """A window of one text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
     (kept,), dropped = _newest([text])
     normal = normalize(kept)
-    words, hashes = _words(normal)
-    block = BlockText(" ".join(words), hashes[hashes != 0])
-    return _window(_cut(words, hashes, shape, "span-"), [block] if words else [], normal, shape, dropped)
+    return _window(_cut(normal, shape, "span-"), normal, shape, dropped)
 
 
 def merge_windows(first: Window, second: Window) -> Window:
@@ -228,7 +208,7 @@ def merge_windows(first: Window, second: Window) -> Window:
     known = [window for window in (first, second) if not window.is_empty]
     if len(known) < 2:
         base = known[0] if known else first
-        return Window(base.shape, base.spans, base.whole, base.blocks, first.dropped_chars + second.dropped_chars)
+        return Window(base.shape, base.spans, base.whole, base.text, first.dropped_chars + second.dropped_chars)
     spans = tuple(
         Span(f"{side}.{span.span_id}", span.fingerprint)
         for side, window in (("a", first), ("b", second))
@@ -240,12 +220,15 @@ def merge_windows(first: Window, second: Window) -> Window:
         for side, window in (("a", first), ("b", second))
         if window.whole.sha256 not in {span.fingerprint.sha256 for span in window.spans}
     ]
-    blocks = None if first.blocks is None or second.blocks is None else (*first.blocks, *second.blocks)
-    hashes = np.concatenate([block.hashes for block in blocks]) if blocks else np.empty(0, np.uint64)
+    text = None
+    if first.text and second.text:
+        hashes = np.concatenate([first.text.hashes, second.text.hashes])
+        text = WindowText(f"{first.text.words} {second.text.words}", hashes)
     digest = sha256_of(f"{first.whole.sha256} {second.whole.sha256}")
-    whole = _whole([*spans, *wholes], digest, simhash64(hashes), first.whole.token_count + second.whole.token_count)
+    bits = simhash64(text.hashes) if text else 0
+    whole = _whole([*spans, *wholes], digest, bits, first.whole.token_count + second.whole.token_count)
     dropped = first.dropped_chars + second.dropped_chars
-    return Window(first.shape, (*spans, *wholes), whole, blocks, dropped)
+    return Window(first.shape, (*spans, *wholes), whole, text, dropped)
 
 
 def _newest(blocks: Sequence[str]) -> tuple[list[str], int]:
@@ -259,28 +242,24 @@ def _newest(blocks: Sequence[str]) -> tuple[list[str], int]:
     return kept[::-1], dropped
 
 
-def _words(normal: str) -> tuple[list[str], Hashes]:
-    """The words of a normal form with their hashes, 0 for those that are punctuation."""
-    words = spaced(normal).split()
-    return words, word_hashes(words)
-
-
-def _cut(words: Sequence[str], hashes: Hashes, shape: Shape, prefix: str) -> list[Span]:
-    """Equal spans of a text. A span's shingles are those that begin in it, so that none is lost between two."""
+def _cut(normal: str, shape: Shape, prefix: str) -> list[Span]:
+    """Equal spans of a normal form. A span's shingles are those that begin in it, so that none is lost between two."""
     import numpy as np
 
-    places = np.flatnonzero(hashes)
+    words = spaced(normal).split()
+    hashes = word_hashes(words)
+    places = np.flatnonzero(hashes)  # of the words that are no punctuation
     tokens = hashes[places]
     count = max(1, round(len(tokens) / SPAN_TOKENS))
     bounds = [round(i * len(tokens) / count) for i in range(count + 1)]
     spans: list[Span] = []
-    for number, (start, end) in enumerate(zip(bounds, bounds[1:], strict=False)):
+    for number, (start, end) in enumerate(pairwise(bounds)):
         if start == end:
             continue
         first = 0 if not number else int(places[start])
         last = len(words) if number == count - 1 else int(places[end])
-        normal = " ".join(words[first:last])
-        spans.append(Span(f"{prefix}{number}", _span_fingerprint(normal, tokens, start, end, shape)))
+        own = " ".join(words[first:last]) if count > 1 else normal
+        spans.append(Span(f"{prefix}{number}", _span_fingerprint(own, tokens, start, end, shape)))
     return spans
 
 
@@ -295,16 +274,13 @@ def _span_fingerprint(normal: str, tokens: Hashes, start: int, end: int, shape: 
     )
 
 
-def _window(spans: Sequence[Span], texts: Iterable[BlockText], normal: str, shape: Shape, dropped_chars: int) -> Window:
-    import numpy as np
-
-    blocks = tuple(texts)
-    hashes = np.concatenate([block.hashes for block in blocks]) if blocks else np.empty(0, np.uint64)
-    if not len(hashes):
-        whole = fingerprint_of(normal, hashes, shape)
+def _window(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> Window:
+    text = WindowText(spaced(normal), token_hashes(normal))
+    if spans:
+        whole = _whole(spans, sha256_of(normal), simhash64(text.hashes), len(text.hashes))
     else:
-        whole = _whole(spans, sha256_of(normal), simhash64(hashes), len(hashes))
-    return Window(shape, tuple(spans), whole, blocks, dropped_chars)
+        whole = fingerprint_normalized(normal, shape)
+    return Window(shape, tuple(spans), whole, text, dropped_chars)
 
 
 def _whole(spans: Sequence[Span], sha256: str, simhash: int, token_count: int) -> Fingerprint:

@@ -17,6 +17,7 @@ from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
+from kb.store.fingerprints import add_fingerprints
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 
 
@@ -78,7 +79,7 @@ def save_document(
     vectors: Mapping[str, bytes],
     replacing: int | None = None,
 ) -> Saved:
-    """Write a document with its chunks, tags and vectors in one transaction, in place of what was there.
+    """Write a document with its chunks, tags, vectors and fingerprints in one transaction, in place of what was there.
 
     chunks     each with the hash its vector is filed under
     vectors    hash → float32 bytes, for hashes the store does not have yet
@@ -105,6 +106,7 @@ def save_document(
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
         ).rowcount
         add_neighbours(connection, doc_id, encoder_digest)
+        add_fingerprints(connection, doc_id)
         is_changed = not keeps_chunks or new_vectors > 0 or _facts(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)

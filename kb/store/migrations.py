@@ -228,6 +228,12 @@ def m004_neighbourhoods(database: Database) -> None:
         database.execute(statement)
 
 
+@migrations(name=MIGRATION_NAMES[4])
+def m005_fingerprints(database: Database) -> None:
+    """What each chunk's text is recognised by; filled as documents are written."""
+    database.execute(_FINGERPRINTS)
+
+
 _TAGS_SCHEMA = """
 CREATE TABLE tags (
     tag TEXT PRIMARY KEY,
@@ -303,4 +309,11 @@ CREATE TABLE stability_quantiles (
     threshold REAL NOT NULL,
     computed_at TEXT NOT NULL
 ) WITHOUT ROWID
+"""
+
+_FINGERPRINTS = """
+CREATE TABLE chunk_fingerprints (
+    chunk_id INTEGER PRIMARY KEY REFERENCES chunks (chunk_id) ON DELETE CASCADE,
+    fingerprint BLOB NOT NULL       -- kb.fingerprint.pack
+)
 """
