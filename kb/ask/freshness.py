@@ -18,7 +18,7 @@ from kb.ask.weigh import weigh_evidence
 from kb.context.session import window_of
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk, SearchResponse
-from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_chunks
+from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_until
 from kb.store.chunks import fetch_chunks
 from kb.store.shown import Shown, shown_in_session
 
@@ -35,9 +35,12 @@ NOTHING_NEW = {
     "ko": "새로운 내용 없음: 찾은 근거는 이미 보여 드린 것이고, 그 밖에 답이 되는 글은 없음.",
 }
 _MORE = re.compile(
-    r"\b(?:what|who|where|when|how|why|which|any(?:thing|one|where)?|some(?:thing|one)?) +else\b"
-    r"|\b(?:any|some)(?:thing)? +(?:more|further|other)\b|\btell me more\b|\bwhat (?:more|other)\b|\bbesides (?:that|this|these|those)\b"
-    r"|또 ?(?:다른|뭐|무엇|무슨|어떤|있|알)|그 ?(?:밖|외)에|이 ?외에|다른 (?:것|건|내용|점|이유|방법|정보|사항)|더 (?:알려|말해|있|없|자세)|추가로",
+    r"\b(?:what|who|where|when|how|why|which|any(?:thing|one|where)?|some(?:thing|one)) +else\b"
+    r"|\b(?:any|some)thing +(?:more|further|other)\b|\btell me more\b|\bwhat (?:more|other)\b"
+    r"|(?:^|\b(?:is|are) there )any +(?:more|further|other)\b|\bbesides (?:that|this|these|those)\b"
+    r"|또 ?(?:다른|뭐|무엇|무슨|어떤|있|알)|그 ?(?:밖|외)에|이 ?외에|추가로|더 (?:알려|말해|있|없|자세)"
+    # "와 다른 점" asks how two things differ.
+    r"|(?<![와과] )다른 (?:것|건|내용|점|이유|방법|정보|사항)",
     re.IGNORECASE,
 )
 
@@ -77,14 +80,17 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
     if window is None or window.is_empty:
         return None
     ranking = [(row.chunk_id, row.score) for row in response.trace.ranking]
-    pressed = or_warn(lambda: press_chunks(kb, ranking, window), "holding the evidence against the window", kb.notify)
+    wanted = CANDIDATES_PER_PASSAGE * request.k
+    pressed = or_warn(
+        lambda: press_until(kb, ranking, window, wanted), "holding the evidence against the window", kb.notify
+    )
     if pressed is None:
         return None
     if not request.is_evaluation:
         count_request(kb, pressed.counts)
     shown = shown_in_session(kb.connection, request.session_id) if request.session_id is not None else []
     stale = frozenset(int(s.candidate_id) for s in pressed.scored if is_echo(s, kb.config.novelty))
-    new = [int(i) for i, _ in pressed.kept if int(i) not in stale][: CANDIDATES_PER_PASSAGE * request.k]
+    new = [int(i) for i, _ in pressed.kept if int(i) not in stale][:wanted]
     chunks, scores = fetch_chunks(kb.connection, new), dict(ranking)
     ranked = [(chunks[i], scores[i]) for i in new if i in chunks]
     return Fresh(ranked, stale, tuple(shown), pressed.counts)

@@ -31,7 +31,13 @@ def ask(
         int | None, typer.Option("--seed", metavar="N", help="seed of the sampling", show_default=False)
     ] = None,
     session: Annotated[
-        str | None, typer.Option("--session", metavar="S", help="file the answer under this name; what it has shown is in the window", show_default=False)
+        str | None,
+        typer.Option(
+            "--session",
+            metavar="S",
+            help="file the answer under this name; what it has shown is in the window",
+            show_default=False,
+        ),
     ] = None,
     window: WindowOption = None,
     explain: Annotated[

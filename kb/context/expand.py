@@ -131,12 +131,12 @@ def make_variants(
 
 
 def compress_query(query: str, rarest: Callable[[list[str]], list[str]]) -> str:
-    """The query's rarest words in its order, COMPRESSED_WORDS at most and fewer than it has; empty where it has one only."""
+    """The query's rarest words in its order, COMPRESSED_WORDS at most and fewer than it has, but one."""
     kept = set(analyze_query(query))
     words = [word for word in dict.fromkeys(find_words(query)) if kept & set(analyze(word))]
     most = min(COMPRESSED_WORDS, max(1, len(find_words(query)) - 1))
     chosen = set(rarest(words)[:most])
-    return " ".join(word for word in words if word in chosen) if len(words) > 1 else ""
+    return " ".join(word for word in words if word in chosen)
 
 
 def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:

@@ -20,6 +20,7 @@ MAIN_METRICS = {
 # Shown before "all metrics" is opened, in this order; what is not here follows there.
 HEADLINES = (
     *("ndcg@10", "recall@10", "mrr", "hit@1", "hit@10", "recall@5", "recall@100", "precision@10", "map"),
+    *("context_recall", "context_recall_plain", "context_new_tokens", "context_new_tokens_plain"),
     *("iou@5", "iou@10", "must_contain", "must_not_contain", "exact_lines"),
     *("refusal_precision", "refusal_recall", "refusal_f1", "false_refusal"),
     *("citation_coverage", "citation_support", "first_token_ms", "tokens_per_second"),

@@ -9,6 +9,7 @@ from kb.eval.metrics import ranking_scores
 from kb.eval.pipeline import Judge, Ranking
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
+from kb.eval.two_step import resolve_windows
 from kb.knowledge_base import KnowledgeBase
 from kb.store.chunks import fetch_chunks
 
@@ -28,7 +29,7 @@ def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
     def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
         return ranking_scores(judged.get(query.id, {}), ids)
 
-    return Judge(str, judged, score)
+    return Judge(str, judged, score, resolve_windows(kb, suite))
 
 
 def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:

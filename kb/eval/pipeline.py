@@ -32,6 +32,7 @@ from kb.eval.records import (
     Scores,
 )
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
+from kb.eval.two_step import context_scores
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchMode, SearchRequest
 from kb.search.retrieve import rank, retrieve
@@ -53,11 +54,13 @@ class Judge:
     identify  chunk_id → the id that judgements are by
     judged    query id → id → grade
     score     (query, ids best first) → scores
+    windows   query id → chunk ids whose text the prompt holds already, of two-step tasks
     """
 
     identify: Callable[[int], str]
     judged: Mapping[str, Mapping[str, int]]
     score: Callable[[Query, Ranking, Sequence[str]], Scores]
+    windows: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +211,8 @@ def _run_query(
     ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
     scores = judge.score(query, ranking, ids)
     scores = scores | tag_scores(kb, query, [chunk.tags for chunk in chunks.values()])
+    if query.id in judge.windows:
+        scores = scores | context_scores(kb, query, mode, request.filters, judge.windows[query.id])
     rows = tuple(
         Retrieved(id=ids[i], score=score, path=chunks[c].path, place=chunks[c].citation.uri)
         for i, (c, score) in enumerate(ranking[:KEPT_ROWS])

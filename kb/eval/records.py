@@ -44,6 +44,7 @@ class Query:
 
     relevant   id of a judged thing → grade; filled for BEIR and span collections, whose judgements are by document id
     labels     places, for suites; resolved to chunks at run time
+    window     places whose text the prompt holds already, for two-step tasks
     slices     dimension → value ("lang": "ko", "difficulty": "hard", "kind": "near-miss"), for tables by slice
     group      paraphrases of one question share it
     """
@@ -52,6 +53,7 @@ class Query:
     text: str
     answerable: bool = True
     labels: tuple[Label, ...] = ()
+    window: tuple[Label, ...] = ()
     relevant: dict[str, int] = field(default_factory=dict)
     must_contain: Wanted = Wanted()
     must_not_contain: Wanted = Wanted()

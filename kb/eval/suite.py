@@ -30,6 +30,7 @@ QUERY_KEYS = (
     "query",
     "answerable",
     "relevant",
+    "window",
     "must_contain",
     "must_not_contain",
     "tags",
@@ -184,6 +185,7 @@ def _read_query(reader: _Reader, node: Any) -> Query:
     fields = reader.fields(node, "a query", QUERY_KEYS, required=("id", "query"))
     entries = reader.take(fields, "relevant", reader.items) or ()
     labels = tuple(_read_label(reader, entry) for entry in entries)
+    window = tuple(_read_label(reader, entry) for entry in reader.take(fields, "window", reader.items) or ())
     answerable = reader.take(fields, "answerable", reader.flag)
     if "answerable" not in fields and fields and not labels:
         reader.fault(node, "say 'answerable: true' or 'answerable: false': a query without relevant labels needs it")
@@ -202,6 +204,7 @@ def _read_query(reader: _Reader, node: Any) -> Query:
         text=reader.take(fields, "query", reader.text) or "",
         answerable=answerable is not False,
         labels=labels,
+        window=window,
         must_contain=_read_wanted(reader, fields, "must_contain", "all"),
         must_not_contain=_read_wanted(reader, fields, "must_not_contain", "any"),
         tags=reader.take(fields, "tags", reader.texts) or (),

@@ -103,9 +103,7 @@ class PressedHits:
 
 def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits:
     """Hold a ranking against a window, as far down as it takes to fill `k` hits; counted in the home's totals."""
-    pressed = press_chunks(kb, ranking[: candidate_depth(k)], window)
-    if len(pressed.kept) < k and len(ranking) > len(pressed.scored):
-        pressed = press_chunks(kb, ranking, window)
+    pressed = press_until(kb, ranking, window, k)
     count_request(kb, pressed.counts)
     omitted = tuple(int(i) for i in pressed.omitted)
     trace = NoveltyTrace(
@@ -147,6 +145,14 @@ def press_chunks(
     stored = fetch_fingerprints(kb.connection, ids, window.shape)
     candidates = [Candidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
     return press(kb, candidates, window)
+
+
+def press_until(kb: KnowledgeBase, ranking: Ranking, window: Window, wanted: int) -> Pressed:
+    """Hold the best of a ranking against a window; all of it where fewer than `wanted` of them are left."""
+    pressed = press_chunks(kb, ranking[: candidate_depth(wanted)], window)
+    if len(pressed.kept) < wanted and len(ranking) > len(pressed.scored):
+        return press_chunks(kb, ranking, window)
+    return pressed
 
 
 def press(kb: KnowledgeBase, candidates: Sequence[Candidate], window: Window) -> Pressed:
