@@ -31,6 +31,7 @@ COMMANDS = {
     "ingest": "kb.cli.ingest:ingest",
     "search": "kb.cli.search:search",
     "ask": "kb.cli.ask:ask",
+    "graph": "kb.cli.graph:graph",
     "verify": "kb.cli.verify:verify",
     "answers*": "kb.cli.answers:app",
     "relevance": "kb.cli.relevance:relevance",
