@@ -32,6 +32,20 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True)
+class MatterField:
+    """One field of a document's front matter, as texts.
+
+    name    lower case, `-` and blanks as `_`
+    values  one per entry of a list; numbers and dates as they print, nested mappings left out
+    line    1-based, in the file; None where it could not be told
+    """
+
+    name: str
+    values: tuple[str, ...]
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A file as text with its structure: what every reader returns.
 
@@ -42,6 +56,7 @@ class Parsed:
     language   BCP 47 primary tag the document declares, None where it declares none
     has_lines  True when line n of `text` is line n of the file
     note       what was left out or guessed, said to the user; None when nothing was
+    matter     every field of the front matter, those that are shown above included
     """
 
     text: str
@@ -51,6 +66,7 @@ class Parsed:
     language: str | None = None
     has_lines: bool = False
     note: str | None = None
+    matter: tuple[MatterField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,3 +111,58 @@ class DocumentDraft:
     content_hash: str
     signature: str
     note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NameDraft:
+    """One thing that a document is, has or mentions, under one of its names, for the graph.
+
+    kind      document (a name of this document itself), heading, tag, project or entity
+    key       what names are compared by (kb/graph/names.py); for form path: where the document lies
+    form      how it is named: path, title, alias, stem · heading · tag · project · link, code, matter, relation, name;
+              a `name` alone, a word written like a name, is an entity only when it recurs in the corpus
+    count     how often, 1 or more
+    line      1-based line of the first time, None where the format has no lines
+    position  of the chunk of the first time, None outside every chunk
+    """
+
+    kind: str
+    key: str
+    label: str
+    form: str
+    count: int = 1
+    line: int | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EndDraft:
+    """One end of a stated relation.
+
+    kind     self (the document that says it), document (a place), project or entity
+    is_sure  False for a bare word: it counts only where the corpus knows a thing of that name
+    """
+
+    kind: str
+    key: str = ""
+    label: str = ""
+    is_sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeDraft:
+    """One relation that a document states, with the place where it does; see NameDraft for line and position."""
+
+    subject: EndDraft
+    predicate: str
+    object: EndDraft
+    line: int | None = None
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GraphDraft:
+    """What one document contributes to the graph; each name and each relation once."""
+
+    names: tuple[NameDraft, ...] = ()
+    edges: tuple[EdgeDraft, ...] = ()

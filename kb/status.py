@@ -11,6 +11,7 @@ from kb.index.stamp import read_stamp
 from kb.knowledge_base import KnowledgeBase
 from kb.store.chunks import count_chunks, count_missing_vectors
 from kb.store.documents import source_roots
+from kb.store.graph import count_graph
 from kb.store.lock import lock_owner
 from kb.store.schema import FILE_NAME
 
@@ -36,6 +37,14 @@ class IndexStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GraphStatus:
+    """What documents name, by kind, and the relations they state, by predicate; each counted once a document."""
+
+    names: dict[str, int]
+    edges: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """kb status"""
 
@@ -54,6 +63,7 @@ class Status:
     store_bytes: int
     index_bytes: int
     writer: str | None
+    graph: GraphStatus | None = None
 
 
 def read_status(kb: KnowledgeBase) -> Status:
@@ -63,6 +73,7 @@ def read_status(kb: KnowledgeBase) -> Status:
         by_source = dict(kb.connection.execute("SELECT source, count(*) FROM documents GROUP BY source"))
         roots = source_roots(kb.connection)
         types = dict(kb.connection.execute("SELECT type, count(*) FROM documents GROUP BY type ORDER BY type"))
+        names, edges = count_graph(kb.connection)
         return Status(
             home=str(kb.home),
             corpus_revision=kb.corpus_state().revision,
@@ -80,6 +91,7 @@ def read_status(kb: KnowledgeBase) -> Status:
             store_bytes=_size(kb.home / FILE_NAME) + _size(kb.home / f"{FILE_NAME}-wal"),
             index_bytes=sum(_size(path) for path in (kb.home / "index").rglob("*")),
             writer=lock_owner(kb.home),
+            graph=GraphStatus(names=names, edges=edges) if names else None,
         )
 
 

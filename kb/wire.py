@@ -48,6 +48,7 @@ WIRE_RECORDS: dict[str, str] = {
     "doctor.v1": "kb.doctor:Diagnosis",
     "relevance.v1": "kb.relevance.decide:Decision",
     "cswr.v1": "kb.cswr:Stability",
+    "graph.v1": "kb.graph.records:Slice",
 }
 
 # What a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.

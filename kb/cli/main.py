@@ -32,6 +32,7 @@ COMMANDS = {
     "search": "kb.cli.search:search",
     "ask": "kb.cli.ask:ask",
     "context": "kb.cli.context:context",
+    "graph": "kb.cli.graph:graph",
     "verify": "kb.cli.verify:verify",
     "answers*": "kb.cli.answers:app",
     "relevance": "kb.cli.relevance:relevance",

@@ -116,6 +116,9 @@ def print_status(status: Status) -> None:
         ("encoder", f"{status.embedding_model or 'none yet'} ({status.embedding_dimensions} dimensions)"),
         ("size", f"store {size_text(status.store_bytes)}, indexes {size_text(status.index_bytes)}"),
     ]
+    if status.graph:
+        said = ", ".join(f"{predicate} {count:,}" for predicate, count in status.graph.edges.items()) or "none"
+        rows.append(("graph", f"{sum(status.graph.names.values()):,} names; relations: {said}"))
     for source in status.sources:
         rows.append(("source", f"{source.source}: {source.documents} documents from {source.root or 'standard input'}"))
     for index in status.indexes:

@@ -296,6 +296,7 @@ class _Run:
                 self.settings.encoder_digest,
                 {h: vectors[h] for h in prepared.texts if h in vectors},
                 prepared.replacing,
+                prepared.graph,
             )
             save_ms = (time.perf_counter() - began) * 1000
             self.tally.add_ms("save", save_ms)

@@ -11,7 +11,9 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from kb.config import ChunkingConfig, Config
-from kb.drafts import ChunkDraft, DocumentDraft, Parsed
+from kb.drafts import ChunkDraft, DocumentDraft, GraphDraft, Parsed
+from kb.graph import GRAPH_VERSION
+from kb.graph.extract import extract_graph
 from kb.ingest.chunk import CHUNKER_VERSION, chunk_document, embedding_text
 from kb.ingest.language import detect_language
 from kb.ingest.readers import READERS, read_file
@@ -40,7 +42,7 @@ class FoundFile(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Everything besides a file's bytes that shapes its chunks and vectors.
+    """Everything besides a file's bytes that shapes its chunks, its vectors and its part of the graph.
 
     token_starts  the encoder's tokenizer
     max_tokens    no chunk is longer
@@ -73,7 +75,7 @@ class Settings:
         known = self.signatures.get(reader_name)
         if known is None:
             parts = [reader_name, READERS[reader_name].version, CHUNKER_VERSION, self.target_tokens, self.max_tokens]
-            parts += [self.headings, self.document_prefix, self.encoder_digest]
+            parts += [self.headings, self.document_prefix, self.encoder_digest, GRAPH_VERSION]
             known = sha256(json.dumps(parts).encode()).hexdigest()[:16]
             self.signatures[reader_name] = known
         return known
@@ -104,6 +106,7 @@ class Prepared:
     replacing: int | None
     moved_from: str | None
     ms: dict[str, float]
+    graph: GraphDraft
 
     def hashed_chunks(self) -> list[tuple[ChunkDraft, str]]:
         """Each chunk with the hash its vector is filed under."""
@@ -144,7 +147,13 @@ def prepare(
     chunks = chunk_document(parsed, settings.token_starts, settings.target_tokens, settings.max_tokens)
     texts = [settings.embedding_text(shown_title, chunk) for chunk in chunks]
     hashes = [settings.embed_hash(text) for text in texts]
-    ms = {"parse": (parsed_at - began) * 1000, "chunk": (time.perf_counter() - parsed_at) * 1000}
+    chunked_at = time.perf_counter()
+    graph = extract_graph(parsed, file.target.source, file.path, " ".join(shown_title.split()), chunks)
+    ms = {
+        "parse": (parsed_at - began) * 1000,
+        "chunk": (chunked_at - parsed_at) * 1000,
+        "graph": (time.perf_counter() - chunked_at) * 1000,
+    }
     for phase, value in ms.items():
         tally.add_ms(phase, value)
     draft = DocumentDraft(
@@ -170,6 +179,7 @@ def prepare(
         replacing=replaced.doc_id if replaced else None,
         moved_from=moved_from.path if moved_from else None,
         ms=ms,
+        graph=graph,
     )
 
 

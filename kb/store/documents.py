@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from kb.drafts import ChunkDraft, DocumentDraft
+from kb.drafts import ChunkDraft, DocumentDraft, GraphDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
 from kb.store.fingerprints import add_fingerprints
+from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 
 
@@ -78,12 +79,14 @@ def save_document(
     encoder_digest: str | None,
     vectors: Mapping[str, bytes],
     replacing: int | None = None,
+    graph: GraphDraft | None = None,
 ) -> Saved:
-    """Write a document with its chunks, tags, vectors and fingerprints in one transaction, in place of what was there.
+    """Write a document with its chunks, tags, vectors, fingerprints and graph in one transaction, in place of what was there.
 
     chunks     each with the hash its vector is filed under
     vectors    hash → float32 bytes, for hashes the store does not have yet
     replacing  the doc_id to keep (an edited or moved file), None for a new document
+    graph      its names and relations; None for none
     """
     with transaction(connection):
         before = _facts(connection, replacing)
@@ -107,7 +110,8 @@ def save_document(
         ).rowcount
         add_neighbours(connection, doc_id, encoder_digest)
         add_fingerprints(connection, doc_id)
-        is_changed = not keeps_chunks or new_vectors > 0 or _facts(connection, doc_id) != before
+        is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph or GraphDraft())
+        is_changed = not keeps_chunks or new_vectors > 0 or is_graph_new or _facts(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)
     return Saved(doc_id, 0 if keeps_chunks else len(rows), is_changed)

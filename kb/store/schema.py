@@ -9,4 +9,5 @@ MIGRATION_NAMES = (
     "m003_tags",
     "m004_neighbourhoods",
     "m005_fingerprints",
+    "m006_graph",
 )

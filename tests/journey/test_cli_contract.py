@@ -36,6 +36,7 @@ CALLS: dict[str, list[str]] = {
     "answers replay": ["answers", "replay", "0"],
     "answers rm": ["answers", "rm", "0"],
     "answers export": ["answers", "export"],
+    "graph": ["graph", "lampd"],
     "list": ["list"],
     "show": ["show", "doc:3"],
     "open": ["open", "guide/glossary.md#L3"],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from kb.graph.adjacent import AdjacentTerm
 
 from kb.context.expand import compress_query, fuse_pools, make_variants, without_dominant
+from kb.graph.adjacent import AdjacentTerm
 from kb.search.novelty import Counts, Pressed
 
 

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
+
+from kb.drafts import MatterField
 
 # "---" fences YAML, which may also end with "..."; "+++" fences TOML (Hugo, Zola).
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:(?<=\n)|^)(?:\1|(?<!\+)\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LONGEST_CHARS = 100_000  # a fence that is closed later than this was no front matter
+# Lists of links in front matter are short; what is longer is data, of which the graph needs no more.
+_MOST_VALUES, _LONGEST_VALUE_CHARS, _DEEPEST = 200, 300, 4
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
     """What front matter says.
 
-    end   offset of the first character after it; 0 where there is none
-    note  why something that looked like front matter was read as text
+    end     offset of the first character after it; 0 where there is none
+    note    why something that looked like front matter was read as text
+    fields  all of it, in order
     """
 
     end: int = 0
@@ -25,6 +31,7 @@ class FrontMatter:
     tags: tuple[str, ...] = ()
     language: str | None = None
     note: str | None = None
+    fields: tuple[MatterField, ...] = ()
 
 
 def read_front_matter(text: str) -> FrontMatter:
@@ -47,7 +54,30 @@ def read_front_matter(text: str) -> FrontMatter:
         " ".join(str(title).split()) or None if isinstance(title, str | int | float) else None,
         tags_of(values.get("tags") or values.get("keywords")),
         primary_language(language) if isinstance(language, str) else None,
+        fields=tuple(_fields(values, text[: match.end()])),
     )
+
+
+def _fields(values: Mapping[str, Any], matter: str) -> Iterator[MatterField]:
+    lines = matter.split("\n")
+    for key, value in values.items():
+        if texts := tuple(dict.fromkeys(_texts(value, depth=0)))[:_MOST_VALUES]:
+            written = re.compile(rf"\s*[\"']?{re.escape(key)}[\"']?\s*[:=]", re.IGNORECASE)
+            line = next((number for number, text in enumerate(lines, start=1) if written.match(text)), None)
+            yield MatterField(re.sub(r"[\s-]+", "_", key.strip()), texts, line)
+
+
+def _texts(value: object, depth: int) -> Iterator[str]:
+    """The texts in a value; `[[X]]` without quotes is a list in a list in YAML, and meant as a link."""
+    if isinstance(value, list | tuple) and depth < _DEEPEST:
+        for part in value:
+            yield from _texts(part, depth + 1)
+    elif (
+        isinstance(value, str | int | float | date)
+        and not isinstance(value, bool)
+        and (text := " ".join(str(value).split()))
+    ):
+        yield text[:_LONGEST_VALUE_CHARS]
 
 
 def tags_of(value: object) -> tuple[str, ...]:

@@ -35,7 +35,14 @@ def read_markdown(raw: bytes, path: str) -> Parsed:
     first = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
     notes = [note for note in (decoded.note, matter.note) if note]
     return Parsed(
-        decoded.text, blocks, matter.title or first, matter.tags, matter.language, True, "; ".join(notes) or None
+        decoded.text,
+        blocks,
+        matter.title or first,
+        matter.tags,
+        matter.language,
+        True,
+        "; ".join(notes) or None,
+        matter.fields,
     )
 
 

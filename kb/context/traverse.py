@@ -1,0 +1,49 @@
+"""A query → the slice of the graph around the things it names. The one place that issues admissibility tokens."""
+
+from __future__ import annotations
+
+from kb.context.neighbourhood import Neighbourhood, project_node
+from kb.graph.entities import candidates_of, choose_longest
+from kb.graph.records import Node, Slice
+from kb.graph.slices import corpus_stamp, issue_token, slice_rows
+from kb.graph.walk import walk
+from kb.knowledge_base import KnowledgeBase
+from kb.store.graph import existing_keys
+
+MAX_PATHS = 12
+# Nodes a walk starts from; a query that names more is a page, not a question.
+MOST_ENTITIES = 8
+# Documents and headings of one name, at most: the first by their order.
+MOST_NAMESAKES = 3
+
+
+def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_paths: int = MAX_PATHS) -> Slice:
+    """The paths of at most 3 edges from what the query names, best first; none where it names nothing that is known.
+
+    project  is one more thing to start from, after the query's own; one that no document belongs to changes nothing
+    """
+    with kb.snapshot():
+        state = kb.corpus_state()
+        neighbourhood = Neighbourhood(kb.connection)
+        starts = _starts(kb, neighbourhood, query)
+        if project and (node := project_node(neighbourhood, project)):
+            starts = list(dict.fromkeys([*starts, node]))
+        paths = tuple(walk(starts, neighbourhood.edges_of, max_paths))
+    rows = slice_rows(query, project, starts, paths)
+    return Slice(
+        query=query,
+        project=project,
+        entities=tuple(starts),
+        paths=paths,
+        admissibility_token=issue_token(rows, corpus_stamp(state.revision, state.token)),
+        corpus_revision=state.revision,
+        corpus=state.token,
+    )
+
+
+def _starts(kb: KnowledgeBase, neighbourhood: Neighbourhood, query: str) -> list[Node]:
+    candidates = candidates_of(query)
+    keys = existing_keys(kb.connection, dict.fromkeys(key for candidate in candidates for key in candidate.keys))
+    nodes = {key: named[:MOST_NAMESAKES] for key in sorted(keys) if (named := neighbourhood.nodes_named(key))}
+    chosen = [node for key in choose_longest(candidates, nodes) for node in nodes[key]]
+    return list(dict.fromkeys(chosen))[:MOST_ENTITIES]

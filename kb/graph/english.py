@@ -1,0 +1,424 @@
+"""An English sentence → the relations it states. Only plain, present, affirmed statements between two names: a wrong
+relation is worse than none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kb.drafts import EndDraft
+from kb.graph.links import Mark
+from kb.graph.names import TICKET
+from kb.graph.tokens import (
+    LONGEST_RUN_WORDS,
+    TOKEN,
+    Statement,
+    end_of_mark,
+    end_of_words,
+    entity,
+    is_capitalised,
+    is_mark,
+    mark_of,
+)
+
+HINT = re.compile(
+    r"depend|\brel(?:y|ies)\b|requir|\bneed|\bbuilds?\b|\bbuilt\b|powered|conflict|compatib|clash|contradict|exclusive"
+    r"|extend|extension|inherit|\bbased\b|subclass|deriv|\bfork\b|\bfix|\bclose[sd]\b|\bresolve|\bsolve|\bpart\b|belong|\bproject:|\bcombined\b|\bused with|\bused together",
+    re.IGNORECASE,
+)
+LONGEST_SENTENCE_CHARS = 600
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """Words that state a relation from what stands before them to what stands after.
+
+    is_inverse  "is required by": from what stands after to what stands before
+    """
+
+    words: tuple[str, ...]
+    predicate: str
+    is_inverse: bool = False
+
+
+_BE = ("is", "are")
+_PHRASES: dict[str, list[str]] = {
+    "depends_on": (
+        "depends on|depend on|depends upon|depend upon|relies on|rely on|relies upon|rely upon|requires|require|needs|need"
+        "|BE built on|BE built on top of|BE built upon|BE powered by|BE dependent on|has a dependency on"
+    ).split("|"),
+    "conflicts_with": (
+        "conflicts with|conflict with|BE incompatible with|BE not compatible with|isn't compatible with"
+        "|aren't compatible with|clashes with|clash with|contradicts|contradict|cannot be used with|can't be used with"
+        "|cannot be used together with|cannot be combined with|BE in conflict with|BE mutually exclusive with"
+    ).split("|"),
+    "extends": (
+        "extends|extend|inherits from|inherit from|BE based on|BE a subclass of|BE an extension of|subclasses|derives from"
+        "|BE derived from|builds on|build on|builds upon|builds on top of|BE a fork of|BE an extension to"
+    ).split("|"),
+    "resolves": "fixes|fixed|closes|closed|resolves|resolved|solves|solved".split("|"),
+    "relates_to_project": "BE part of|belongs to|belong to|BE a part of".split("|"),
+}  # fmt: skip
+_INVERSE: dict[str, list[str]] = {
+    "depends_on": "BE required by|BE needed by".split("|"),
+    "extends": "BE extended by|BE subclassed by|BE inherited by".split("|"),
+    "resolves": "BE fixed by|was fixed by|were fixed by|BE resolved by|was resolved by|BE solved by|was solved by|was closed by|BE closed by".split("|"),
+}  # fmt: skip
+
+
+def _triggers() -> dict[str, list[Trigger]]:
+    found: dict[str, list[Trigger]] = {}
+    for phrases, is_inverse in ((_PHRASES, False), (_INVERSE, True)):
+        for predicate, listed in phrases.items():
+            for phrase in listed:
+                for be in _BE if phrase.startswith("BE ") else ("",):
+                    words = tuple(phrase.replace("BE", be).split())
+                    found.setdefault(words[0], []).append(Trigger(words, predicate, is_inverse))
+    return {first: sorted(several, key=lambda t: -len(t.words)) for first, several in found.items()}
+
+
+_TRIGGERS = _triggers()
+_ADVERBS = frozenset(
+    "also directly currently still now itself themselves heavily strongly always both internally therefore explicitly".split()
+)
+# A statement under one of these is none: a condition, a wish, hearsay, the past, a negation.
+_HEDGES = frozenset(
+    "if whether unless suppose imagine assume assuming pretend would could might may should shall myth false wrong untrue wrongly"
+    " thought claimed claims believed believe proposed proposal planned plan plans maybe perhaps possibly probably formerly previously"
+    " once used originally rumour rumor allegedly instead rather before until does do did doesn't don't didn't can cannot can't"
+    " seems seem appears appear suppose supposed hypothetical today's test".split()
+)  # fmt: skip
+_NEGATIONS = frozenset(
+    "not never no neither nor none nobody nothing without hardly rarely seldom barely longer stop stops stopped".split()
+)
+_CLAUSE_ENDS = frozenset(",;:—–(-")
+_BEFORE_SUBJECT = frozenset(
+    "and but because since as so that while although though whereas therefore however meanwhile then".split()
+)
+_DETERMINERS = frozenset("the a an our its their this that each every".split())
+_CLASS_NOUNS = frozenset(
+    "library crate package module service server daemon database framework runtime plugin tool app application class trait function"
+    " type struct component api client extension middleware program script system gem role job task worker container image"
+    " telescope dome project repository repo decorator dependency method macro interface protocol".split()
+)  # fmt: skip
+_AFTER_OBJECT = frozenset(
+    "and but to for in at on from with by via as because since which that is are while so during under through too also directly"
+    " today now internally again only alone only, itself per across inside within after before version v".split()
+)  # fmt: skip
+_PROBLEMS = frozenset(
+    "problem issue bug incident error deadlock conflict outage crash leak race vulnerability regression failure".split()
+)
+_NUMBERED = frozenset("issue bug ticket pr incident case".split())
+_SELF_NOUNS = frozenset(
+    "document page note guide chapter article spec specification proposal adr rfc report file ticket memo".split()
+)
+_PREPOSITIONS = frozenset("of in for from with by on at to about like than between via under over into".split())
+_FIELD = re.compile(
+    r"\s*[-*+]?\s*\**\s*(depends on|conflicts with|extends|resolves|fixes|closes|project|part of project)\s*\**:\**\s",
+    re.I,
+)
+_FIELD_PREDICATES = {
+    "fixes": "resolves",
+    "closes": "resolves",
+    "project": "relates_to_project",
+    "part of project": "relates_to_project",
+}
+
+
+def read_english(sentence: str, marks: Sequence[Mark]) -> list[Statement]:
+    """The relations of one sentence whose code spans and links are single signs (kb/graph/links.py)."""
+    if len(sentence) > LONGEST_SENTENCE_CHARS or not HINT.search(sentence):
+        return []
+    if field := _FIELD.match(sentence):
+        return _read_field(field[1].lower(), sentence[field.end() :], marks)
+    tokens = TOKEN.findall(sentence)
+    if not tokens or tokens[-1] == "?":
+        return []
+    found: list[Statement] = []
+    lows = [token.lower().replace("’", "'") for token in tokens]
+    for at, low in enumerate(lows):
+        trigger = next((t for t in _TRIGGERS.get(low, ()) if tuple(lows[at : at + len(t.words)]) == t.words), None)
+        if trigger and not _is_hedged(lows, at):
+            found += _read_at(trigger, tokens, lows, at, marks)
+    return found
+
+
+def _read_field(name: str, rest: str, marks: Sequence[Mark]) -> list[Statement]:
+    """`Depends on: [[X]], [[Y]]`: the document says it of itself; links and tickets only."""
+    predicate = _FIELD_PREDICATES.get(name, name.replace(" ", "_"))
+    ends: list[EndDraft | None] = []
+    for token in TOKEN.findall(rest):
+        mark = mark_of(token, marks) if is_mark(token) else None
+        if mark and mark.kind != "code":
+            ends.append(end_of_mark(token, marks))
+        elif TICKET.fullmatch(token) and predicate == "resolves":
+            ends.append(entity(token))
+        elif token.lower() not in (",", "and", ".", ";", "&"):
+            return []
+    return [Statement(EndDraft("self"), predicate, _as_project(end, predicate)) for end in ends if end]
+
+
+def _is_hedged(lows: Sequence[str], at: int) -> bool:
+    before = lows[:at]
+    if any(low in _HEDGES or low.endswith("n't") for low in before):
+        return True
+    clause = max((i for i, low in enumerate(before) if low in (";", "but", ":", "—", "–")), default=-1)
+    return any(low in _NEGATIONS for low in before[clause + 1 :])
+
+
+def _read_at(
+    trigger: Trigger, tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark]
+) -> list[Statement]:
+    after = at + len(trigger.words)
+    before_ends = _subjects(tokens, lows, at, marks, trigger)
+    if not before_ends:
+        return []
+    is_resolved = trigger.predicate == "resolves"
+    if trigger.is_inverse:
+        objects, subjects = before_ends, _objects(tokens, lows, after, marks)
+        if is_resolved and not all(_is_problem(end) for end in objects):
+            return []
+    elif is_resolved:
+        subjects, objects = before_ends, _solved(tokens, lows, after, marks, lows[at])
+    elif trigger.predicate == "relates_to_project":
+        subjects, objects = before_ends, _projects(tokens, lows, after, marks)
+    else:
+        subjects, objects = before_ends, _objects(tokens, lows, after, marks)
+    return [
+        Statement(subject, trigger.predicate, end)
+        for subject in subjects
+        for end in objects
+        if (subject.kind, subject.key) != (end.kind, end.key) and end.kind != "self"
+    ]
+
+
+# ---- what stands before
+
+
+def _subjects(
+    tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark], trigger: Trigger
+) -> list[EndDraft]:
+    end = _skip_back(lows, at)
+    if end == 0:
+        is_bare = trigger.predicate == "resolves" and not trigger.is_inverse
+        return [EndDraft("self")] if is_bare and at == 0 and tokens[0][:1].isupper() else []
+    is_relative = False
+    if lows[end - 1] in ("which", "that") and end > 1:
+        end, is_relative = _skip_back(lows, end - 1), True
+        if end > 0 and lows[end - 1] == ",":
+            end -= 1
+        elif lows[at - 1] == "which":
+            return []
+    start = end
+    ends: list[EndDraft] = []
+    while True:
+        found = _name_before(tokens, lows, end, marks)
+        if found is None:
+            return []
+        ends.insert(0, found[0])
+        end = found[1]
+        if is_relative or end == 0:
+            break
+        if lows[end - 1] in ("and", "&") or (lows[end - 1] == "," and ends[1:]):
+            before = end - 1 - (end > 1 and lows[end - 1] == "and" and lows[end - 2] == ",")
+            if _name_before(tokens, lows, before, marks) is None:
+                break
+            end = before
+        else:
+            break
+    if _is_clause_start(lows, end, is_relative):
+        return ends
+    # ", and Tulip extends Rose": no list, but the subject of a clause of its own; the verb says that it is one.
+    last = _name_before(tokens, lows, start, marks)
+    is_own = last and last[1] > 1 and lows[last[1] - 1] == "and" and lows[last[1] - 2] == ","
+    return ends[-1:] if is_own and lows[at].endswith("s") and not is_relative else []
+
+
+def _skip_back(lows: Sequence[str], end: int) -> int:
+    while end > 0 and (lows[end - 1] in _ADVERBS or lows[end - 1] in '*_"”’'):
+        end -= 1
+    return end
+
+
+def _name_before(
+    tokens: Sequence[str], lows: Sequence[str], end: int, marks: Sequence[Mark]
+) -> tuple[EndDraft, int] | None:
+    """The name that ends before `end`, and where it begins, a determiner included."""
+    end = _skip_back(lows, end)
+    if end == 0:
+        return None
+    if lows[end - 1] in _SELF_NOUNS and end > 1 and lows[end - 2] == "this":
+        return EndDraft("self"), end - 2
+    if lows[end - 1] in _CLASS_NOUNS and end > 1 and (is_mark(tokens[end - 2]) or is_capitalised(tokens[end - 2])):
+        end -= 1  # "the serde crate"
+    if (
+        end > 1
+        and lows[end - 1][0].isdigit()
+        and (is_mark(tokens[end - 2]) or end_of_words(tokens[end - 2 : end - 1], begins=False))
+    ):
+        end -= 1  # a version
+    begin = end - 1
+    if is_mark(tokens[begin]):
+        found = end_of_mark(tokens[begin], marks)
+    else:
+        while (
+            begin > 0
+            and end - begin < LONGEST_RUN_WORDS
+            and is_capitalised(tokens[begin])
+            and is_capitalised(tokens[begin - 1])
+        ):
+            begin -= 1
+        found = end_of_words(tokens[begin:end], begins=begin == 0)
+        if begin > 0 and is_capitalised(tokens[begin]) and is_mark(tokens[begin - 1]):
+            return None
+    if found is None:
+        return None
+    while begin > 0 and lows[begin - 1] in '*_"“‘':
+        begin -= 1
+    if begin > 0 and lows[begin - 1] in (_CLASS_NOUNS | _NUMBERED):
+        begin -= 1  # "the crate serde"
+    if begin > 0 and lows[begin - 1] in _DETERMINERS:
+        begin -= 1
+    return found, begin
+
+
+def _is_clause_start(lows: Sequence[str], at: int, is_relative: bool) -> bool:
+    if at == 0:
+        return True
+    before = lows[at - 1]
+    if is_relative:
+        return before not in _PREPOSITIONS and before not in _CLASS_NOUNS
+    if before in _CLAUSE_ENDS:
+        # "…, Marigold depends on": what stands before the comma must not be the rest of a list.
+        return before != "," or at < 3 or lows[at - 2] not in ("and", "or", "not")
+    return before in _BEFORE_SUBJECT or all(low in '*_#>|-+"“(' or low.isdigit() or low == "." for low in lows[:at])
+
+
+# ---- what stands after
+
+
+def _objects(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark]) -> list[EndDraft]:
+    """The names of a list; one that no "and" closes is no list, and its first name stands alone."""
+    ends: list[EndDraft] = []
+    is_closed = False
+    while found := _name_after(tokens, lows, at, marks):
+        end, at = found
+        low = lows[at] if at < len(lows) else ""
+        if low in ("or", "/", "if", "unless", "when", "whenever"):
+            return []  # one of several, or not always
+        if low and low[0].isalnum() and (low not in _AFTER_OBJECT or (low in ("that", "which") and not end.is_sure)):
+            break  # "Marigold data": the head is another word; "the fact that" is none
+        ends.append(end)
+        if low == "," and not is_closed and at + 1 < len(lows):
+            if lows[at + 1] == "or":
+                return []
+            is_closed = lows[at + 1] == "and"
+            at += 1 + is_closed
+        elif low in ("and", "&") and not is_closed:
+            is_closed = True
+            at += 1 + (at + 1 < len(lows) and lows[at + 1] == "on")
+        else:
+            return ends if is_closed else ends[:1]
+        if _begins_clause(lows, at):
+            break
+    return ends if is_closed else ends[:1]
+
+
+def _begins_clause(lows: Sequence[str], at: int) -> bool:
+    """True where the next name is the subject of a clause of its own: ", and Tulip extends Rose"."""
+    ahead = lows[at : at + 4]
+    return any(low in _TRIGGERS or low in ("is", "are", "was", "has", "does", "can", "will", "uses") for low in ahead)
+
+
+def _name_after(
+    tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark]
+) -> tuple[EndDraft, int] | None:
+    """The name that begins at `at`, and what comes after it."""
+    begin = at
+    while begin < len(lows) and (lows[begin] in ("the", "a", "an", "both", "only", "our") or lows[begin] in '*_"“‘'):
+        begin += 1
+    if (
+        begin < len(lows) - 1
+        and lows[begin] in _CLASS_NOUNS
+        and (is_mark(tokens[begin + 1]) or is_capitalised(tokens[begin + 1]))
+    ):
+        begin += 1  # "the crate serde"
+    if begin >= len(lows):
+        return None
+    end = begin + 1
+    if is_mark(tokens[begin]):
+        found = end_of_mark(tokens[begin], marks)
+        if end < len(lows) and (lows[end] in ("'", "’") or lows[end] in ("'s", "’s")):
+            return None
+    else:
+        while (
+            end < len(lows)
+            and end - begin < LONGEST_RUN_WORDS
+            and is_capitalised(tokens[begin])
+            and is_capitalised(tokens[end])
+        ):
+            end += 1
+        found = end_of_words(tokens[begin:end], begins=False)
+    if found is None:
+        return None
+    while end < len(lows) and (lows[end] in '*_"”’' or lows[end] in (">", "=", "<", "≥") or lows[end][0].isdigit()):
+        end += 1  # a version
+    if end < len(lows) and lows[end] in _CLASS_NOUNS:
+        end += 1
+    return found, end
+
+
+def _projects(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark]) -> list[EndDraft]:
+    """`project X`, `the X project`."""
+    begin = at + (at < len(lows) and lows[at] in ("the", "our"))
+    leads = begin < len(lows) and lows[begin] == "project"
+    found = _name_after(tokens, lows, begin + leads, marks)
+    if found is None:
+        return []
+    end, after = found
+    follows = not leads and (lows[after - 1] == "project" or (after < len(lows) and lows[after] == "project"))
+    return [_as_project(end, "relates_to_project")] if leads or follows else []
+
+
+def _as_project(end: EndDraft, predicate: str) -> EndDraft:
+    if predicate != "relates_to_project" or end.kind != "entity":
+        return end
+    return EndDraft("project", end.key, end.label, True)
+
+
+def _solved(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark], verb: str) -> list[EndDraft]:
+    """A ticket, a numbered issue, or for solving a problem that has a name."""
+    begin = at + (at < len(lows) and lows[at] in ("the", "a"))
+    if begin >= len(lows):
+        return []
+    ends: list[EndDraft] = []
+    place = begin
+    while place < len(lows):  # tickets may stand in a list
+        if TICKET.fullmatch(tokens[place]) and (end := entity(tokens[place])):
+            ends.append(end)
+            place += 1
+        elif lows[place] in _NUMBERED and place + 1 < len(lows) and re.fullmatch(r"#?\d{1,7}", tokens[place + 1]):
+            number = tokens[place + 1].lstrip("#")
+            label = f"{lows[place]} {number}" if lows[place] in ("incident", "case") else f"#{number}"
+            ends += [end for end in [entity(label)] if end]
+            place += 2
+        elif ends and lows[place] in (",", "and", "&"):
+            place += 1
+        else:
+            break
+    if ends:
+        return ends
+    if is_mark(tokens[begin]) and (mark := mark_of(tokens[begin], marks)) and mark.kind != "code":
+        linked = end_of_mark(tokens[begin], marks)
+        return [linked] if linked else []
+    found = _name_after(tokens, lows, begin, marks)
+    if found and verb.startswith(("resolve", "solve", "fix")):
+        end, after = found
+        if after < len(lows) and lows[after] in _PROBLEMS and end.is_sure:
+            return [end]
+    return []
+
+
+def _is_problem(end: EndDraft) -> bool:
+    return end.kind == "link" or TICKET.fullmatch(end.label) is not None

@@ -1,0 +1,261 @@
+"""A parsed document → what it contributes to the graph: its own names, what it mentions, and the relations it states.
+
+Only from the document itself: what another document says, and in which order they came, changes nothing here. Whether
+a word that recurs is a name, and which document a link means, is decided when the graph is asked (kb/context/traverse.py).
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
+
+from kb.drafts import Block, ChunkDraft, EdgeDraft, EndDraft, GraphDraft, NameDraft, Parsed
+from kb.graph.english import read_english
+from kb.graph.korean import read_korean
+from kb.graph.links import Mark, definition_places, definitions_of, find_marks, resolve_path
+from kb.graph.matter import matter_edges, matter_names
+from kb.graph.names import (
+    HANGUL,
+    identifiers,
+    is_common,
+    korean_names,
+    name_key,
+    path_key,
+    proper_names,
+    spaced_key,
+)
+
+# Strongest first: by which of several forms a name is kept.
+_FORMS = ("path", "title", "alias", "stem", "heading", "tag", "project", "matter", "link", "code", "relation", "name")
+# A page names some dozen things; a table of symbols names thousands, of which those count that come most often.
+MOST_NAMES = 400
+MOST_EDGES = 400
+# A Korean noun is not told from a name by its letters: in one document it must come this often to be taken for one.
+KOREAN_NAME_COUNT = 2
+_SENTENCE = re.compile(
+    r"(?<![.!?…。])[.!?…。]++[\"'”’)\]*_]*+\s++(?=[^a-z])|\n(?=[ \t]*+(?:[-*+|>]|\d{1,3}[.)])[ \t])|\n[ \t]*+\n|(?<=:)\n"
+)
+_CODE_SPAN_NAME = re.compile(r"[A-Za-z_가-힣][\w.:/+#<>@-]{1,59}(?:\(\))?")
+_NO_CODE_NAMES = frozenset(
+    "true false none null self this i32 u32 str int bool string let if else for while return and or not in".split()
+)
+
+
+def extract_graph(parsed: Parsed, source: str, path: str, title: str, chunks: Sequence[ChunkDraft] = ()) -> GraphDraft:
+    """The names and relations of one document.
+
+    path    relative to the source's root; links are resolved against it
+    chunks  of the document, in order: for the position of what is said
+    """
+    reading = _Reading(parsed, source, path, chunks)
+    reading.name_document(title)
+    reading.read_matter()
+    for block in parsed.blocks:
+        reading.read_block(block)
+    reading.read_definitions()
+    return reading.finish()
+
+
+class _Reading:
+    """What has been found so far; each name and each relation once, at the place where it came first."""
+
+    def __init__(self, parsed: Parsed, source: str, path: str, chunks: Sequence[ChunkDraft]) -> None:
+        self.parsed, self.source, self.path = parsed, source, path
+        self.definitions = definitions_of(parsed.text) if parsed.has_lines else {}
+        self.newlines = [m.start() for m in re.finditer("\n", parsed.text)] if parsed.has_lines else []
+        self.chunk_starts = [chunk.start for chunk in chunks]
+        self.names: dict[tuple[str, str], NameDraft] = {}
+        self.edges: dict[tuple[EndDraft, str, EndDraft], EdgeDraft] = {}
+        self.korean: dict[str, tuple[str, int, int]] = {}
+
+    # ---- what is known of the document itself
+
+    def name_document(self, title: str) -> None:
+        stem = PurePosixPath(self.path).stem
+        self.names["document", f"{self.source}/{path_key(self.path)}"] = NameDraft(
+            "document", f"{self.source}/{path_key(self.path)}", self.path, "path"
+        )
+        self.add("document", title, "title", None)
+        if stem.lower() not in ("index", "readme", "mod", "__init__"):
+            self.add("document", stem, "stem", None)
+            self.add("document", stem, "stem", None, key=spaced_key(stem))
+        for tag in self.parsed.tags:
+            self.add("tag", tag, "tag", None)
+
+    def read_matter(self) -> None:
+        for name, line in matter_names(self.parsed.matter):
+            self.keep(NameDraft(name.kind, name.key, name.label, name.form, 1, line))
+        for statement, line in matter_edges(self.parsed.matter, self.source, self.path):
+            self.state(statement.subject, statement.predicate, statement.object, line, None)
+
+    # ---- what it says
+
+    def read_block(self, block: Block) -> None:
+        text = self.parsed.text[block.start : block.end]
+        if block.kind == "heading":
+            if name_key(block.title):
+                self.add("heading", block.title, "heading", block.start)
+            text, marks = find_marks(text, self.definitions)
+            self.read_marks(marks, block.start)
+            return
+        if block.kind == "code":
+            for offset, word in identifiers(text):
+                self.add("entity", word, "code", block.start + offset)
+            return
+        text, marks = find_marks(text, self.definitions)
+        self.read_marks(marks, block.start)
+        shift = _Shift(marks, block.start)
+        for offset, word in identifiers(text):
+            self.add("entity", word, "code", shift.place(offset))
+        if block.kind != "table":
+            for start, sentence in _sentences(text):
+                self.read_sentence(sentence, marks, shift, start)
+
+    def read_marks(self, marks: Sequence[Mark], start: int) -> None:
+        for mark in marks:
+            if mark.kind == "code":
+                label = mark.label.removesuffix("()")
+                if _CODE_SPAN_NAME.fullmatch(mark.label) and label.casefold() not in _NO_CODE_NAMES:
+                    self.add("entity", label, "code", start + mark.start)
+            elif (end := self.linked(mark)) and mark.target and not _is_outside(mark):
+                self.state(EndDraft("self"), "links_to", end, *self.place(start + mark.start))
+
+    def read_sentence(self, sentence: str, marks: Sequence[Mark], shift: _Shift, start: int) -> None:
+        flat = sentence.replace("\n", " ")
+        for offset, name in proper_names(flat):
+            self.add("entity", name, "name", shift.place(start + offset))
+        if HANGUL.search(flat):
+            for offset, noun in korean_names(flat):
+                key = name_key(noun)
+                label, count, first = self.korean.get(key, (noun, 0, shift.place(start + offset)))
+                self.korean[key] = (label, count + 1, first)
+            statements = [*read_korean(flat, marks), *read_english(flat, marks)]
+        else:
+            statements = read_english(flat, marks)
+        for said in statements:
+            subject, end = self.settle(said.subject, marks), self.settle(said.object, marks)
+            if subject and end:
+                self.state(subject, said.predicate, end, *self.place(shift.place(start)))
+
+    def read_definitions(self) -> None:
+        if not self.parsed.has_lines:
+            return
+        for offset, label, target in definition_places(self.parsed.text):
+            if (end := self.linked(Mark("link", label, target, offset))) and end.kind == "document":
+                self.state(EndDraft("self"), "links_to", end, *self.place(offset))
+
+    # ---- ends of relations
+
+    def settle(self, end: EndDraft, marks: Sequence[Mark]) -> EndDraft | None:
+        """An end with its link followed."""
+        return self.linked(marks[int(end.key)]) if end.kind == "link" else end
+
+    def linked(self, mark: Mark) -> EndDraft | None:
+        """Where a link leads: a place in this source, else a thing of its name."""
+        return link_end(mark.kind, mark.target or "", mark.label, self.source, self.path)
+
+    def state(self, subject: EndDraft, predicate: str, end: EndDraft, line: int | None, position: int | None) -> None:
+        key = (subject, predicate, end)
+        if key in self.edges or subject == end:
+            return
+        self.edges[key] = EdgeDraft(subject, predicate, end, line, position)
+        for named in (subject, end):
+            if named.kind in ("entity", "project") and named.is_sure:
+                form = "project" if named.kind == "project" else "link" if predicate == "links_to" else "relation"
+                self.keep(NameDraft(named.kind, named.key, named.label, form, 1, line, position))
+
+    # ---- names and places
+
+    def add(
+        self, kind: str, label: str, form: str, offset: int | None, *, key: str | None = None, count: int = 1
+    ) -> None:
+        key = name_key(label) if key is None else key
+        if len(key) < 2 or (kind == "entity" and is_common(key)):
+            return
+        known = self.names.get((kind, key))
+        if known is not None and known.form == form:  # the usual case, without a new place
+            line, position = known.line, known.position
+        else:
+            line, position = self.place(offset)
+        self.keep(NameDraft(kind, key, " ".join(label.split())[:200], form, count, line, position))
+
+    def keep(self, name: NameDraft) -> None:
+        known = self.names.get((name.kind, name.key))
+        if known is None:
+            self.names[name.kind, name.key] = name
+            return
+        best = min(known, name, key=lambda n: _FORMS.index(n.form))
+        line, position = (
+            (known.line, known.position) if known.line or known.position is not None else (name.line, name.position)
+        )
+        self.names[name.kind, name.key] = NameDraft(
+            best.kind, best.key, best.label, best.form, known.count + name.count, line, position
+        )
+
+    def place(self, offset: int | None) -> tuple[int | None, int | None]:
+        """(line, position of the chunk) of an offset into the parsed text."""
+        if offset is None:
+            return None, None
+        line = bisect_right(self.newlines, offset - 1) + 1 if self.parsed.has_lines else None
+        position = bisect_right(self.chunk_starts, offset) - 1
+        return line, position if position >= 0 else None
+
+    def finish(self) -> GraphDraft:
+        for key, (label, count, first) in self.korean.items():
+            if count >= KOREAN_NAME_COUNT:
+                self.add("entity", label, "name", first, key=key, count=count)
+        names = sorted(self.names.values(), key=lambda n: (_FORMS.index(n.form), -n.count, n.kind, n.key))
+        edges = list(self.edges.values())
+        edges.sort(key=lambda e: e.predicate == "links_to")  # stable: what is stated goes before what is linked
+        return GraphDraft(tuple(names[:MOST_NAMES]), tuple(edges[:MOST_EDGES]))
+
+
+class _Shift:
+    """Offsets into a block whose marks are single signs → offsets into the document, near enough for a line.
+
+    An image or a link that leads nowhere leaves its label, so that it is a little off after one.
+    """
+
+    def __init__(self, marks: Sequence[Mark], start: int) -> None:
+        self.start = start
+        self.signs: list[int] = []
+        self.removed: list[int] = []
+        removed = 0
+        for mark in marks:
+            self.signs.append(mark.start - removed)
+            removed += mark.length - 1
+            self.removed.append(removed)
+
+    def place(self, offset: int) -> int:
+        at = bisect_right(self.signs, offset - 1)
+        return self.start + offset + (self.removed[at - 1] if at else 0)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, str]]:
+    start = 0
+    for match in _SENTENCE.finditer(text):
+        yield start, text[start : match.end()].rstrip()
+        start = match.end()
+    if start < len(text):
+        yield start, text[start:]
+
+
+def _is_outside(mark: Mark) -> bool:
+    return mark.kind == "link" and re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#", mark.target or "") is not None
+
+
+def link_end(kind: str, target: str, label: str, source: str, path: str) -> EndDraft | None:
+    """The end that a link of a document at `path` names; None for one that leads to the document itself or nowhere."""
+    if kind == "wiki":
+        name = target.partition("#")[0].strip().removesuffix(".md")
+        if "/" in name:
+            return EndDraft("document", f"{source}/{path_key(name.lstrip('/'))}", name)
+        key = name_key(name)
+        return EndDraft("entity", key, name) if len(key) >= 2 else None
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]*:|//", target):
+        key = name_key(label)
+        return EndDraft("entity", key, label) if len(key) >= 2 and len(label.split()) <= 4 else None
+    place = resolve_path(target, path)
+    return EndDraft("document", f"{source}/{path_key(place)}", place) if place else None

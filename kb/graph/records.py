@@ -1,0 +1,96 @@
+"""Nodes, edges, paths and slices: what a walk over the graph returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+NodeKind = Literal["document", "heading", "tag", "project", "entity"]
+PREDICATES = (
+    "depends_on",
+    "conflicts_with",
+    "extends",
+    "resolves",
+    "relates_to_project",
+    "links_to",
+    "tagged",
+    "mentions",
+)
+# Those that say what a thing is to another; the others only say that both were named in one place.
+HIGH_SIGNAL_PREDICATES = frozenset(PREDICATES[:5])
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One thing in the graph; equal when kind and key are, whatever it is called.
+
+    key    a document's is `source/path`, a heading's that with `#` and its name, else the name that is compared
+    label  for people: a title, or the name as it was first written
+    """
+
+    kind: NodeKind
+    key: str
+    label: str = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """One relation, and where it is said.
+
+    predicate     one of PREDICATES
+    doc_id        the document that says it; source and path are its own
+    line          1-based, None where the format has no lines
+    position      of the chunk there, None outside every chunk (front matter)
+    """
+
+    subject: Node
+    predicate: str
+    object: Node
+    doc_id: int = field(compare=False)
+    source: str
+    path: str
+    line: int | None = None
+    position: int | None = None
+
+    def other(self, node: Node) -> Node:
+        """The end that is not this node."""
+        return self.object if node == self.subject else self.subject
+
+    def place(self) -> str:
+        """`path:line`, or the path alone."""
+        return f"{self.path}:{self.line}" if self.line else self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A walk of 1 to 3 edges from a thing the query names.
+
+    nodes       in the order of the walk, one more than edges
+    text        one canonical sentence, with its places
+    base_score  in [0, 1], before any penalty
+    """
+
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    text: str
+    base_score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Slice:
+    """What one traversal found, best first, with the token that says so (kb/graph/slices.py).
+
+    entities             the query's own, as nodes, in the order of the query
+    admissibility_token  over paths and corpus; it does not verify for any other set of paths
+    corpus_revision      of the store when it was walked
+    corpus               the store's own token of that state: equal revisions of diverged copies differ in it
+    """
+
+    schema_version: Literal["graph.v1"] = "graph.v1"
+    query: str
+    project: str | None
+    entities: tuple[Node, ...]
+    paths: tuple[Path, ...]
+    admissibility_token: str
+    corpus_revision: int
+    corpus: str

@@ -1,0 +1,65 @@
+"""Paths + the state of the corpus → an admissibility token, and whether a slice still is what its token was issued for.
+
+Admissibility is governance: only a traversal issues a token. What ranks, expands or packs later may leave paths out of
+what it shows, and passes the slice itself on untouched; a slice with a path added, dropped or changed does not verify.
+The token is a digest, no signature: it shows what was changed by mistake, not who wishes to deceive.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import sha256
+
+from kb.graph.records import Edge, Node, Path, Slice
+
+TOKEN_VERSION = "kbslice1"
+
+
+def issue_token(rows: Iterable[str], corpus_revision: str) -> str:
+    """The token of a traversal's rows. Called by kb/context/traverse.py and by nothing else (a test looks).
+
+    rows             of `slice_rows`, in any order
+    corpus_revision  of `corpus_stamp`
+    """
+    return _digest(rows, corpus_revision)
+
+
+def is_admissible(found: Slice) -> bool:
+    """True when these are the paths, the query and the corpus that the token was issued for."""
+    rows = slice_rows(found.query, found.project, found.entities, found.paths)
+    return found.admissibility_token == _digest(rows, corpus_stamp(found.corpus_revision, found.corpus))
+
+
+def corpus_stamp(revision: int, corpus: str) -> str:
+    """The revision together with the store's own token of it."""
+    return f"{revision}:{corpus}"
+
+
+def slice_rows(query: str, project: str | None, entities: Iterable[Node], paths: Iterable[Path]) -> list[str]:
+    """Everything a slice says, one line per fact: its order apart, nothing can change without a line changing."""
+    rows = [_line("query", query, project)]
+    rows += [_line("entity", *_node(node)) for node in entities]
+    for path in paths:
+        nodes = [_node(node) for node in path.nodes]
+        rows.append(_line("path", path.text, path.base_score, nodes, [_edge(edge) for edge in path.edges]))
+    return rows
+
+
+def _node(node: Node) -> list[str]:
+    return [node.kind, node.key, node.label]
+
+
+def _edge(edge: Edge) -> list[object]:
+    ends = [_node(edge.subject), edge.predicate, _node(edge.object)]
+    return [*ends, edge.doc_id, edge.source, edge.path, edge.line, edge.position]
+
+
+def _line(*values: object) -> str:
+    return json.dumps(values, ensure_ascii=True)
+
+
+def _digest(rows: Iterable[str], corpus_revision: str) -> str:
+    # JSON of the sorted list: lengths and order are part of it, so no two sets of rows run together.
+    text = json.dumps([TOKEN_VERSION, corpus_revision, sorted(rows)])
+    return f"{TOKEN_VERSION}:{sha256(text.encode()).hexdigest()}"

@@ -1,0 +1,85 @@
+"""A sentence with marks → tokens, and which of them are names; how sure each name is. Shared by both languages' rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kb.drafts import EndDraft
+from kb.graph.links import MARK_BASE, Mark
+from kb.graph.names import TICKET, is_common, is_identifier, name_key
+
+TOKEN = re.compile(r"[\ue000-\uf8ff]|#\d{1,7}\b|\w+(?:(?:::|[.:'’/+-])\w+)*(?:\(\))?(?:[+#]+(?!\w))?|[^\w\s]")
+_CODE_NAME = re.compile(r"[^\s`]{1,60}")
+_CAPITAL = re.compile(r"[A-Z]\w*(?:-\w+)*[+#]*", re.ASCII)
+_ODD_CAPITAL = re.compile(r"\w+[A-Z]|\w*\d|[A-Z]{2,}", re.ASCII)
+_LOWER = re.compile(r"[a-z][a-z0-9]{2,}(?:-[a-z0-9]+)*", re.ASCII)
+# "Marigold-style data" is data, not Marigold.
+_TAILED = re.compile(
+    r"-(?:style|based|like|compatible|related|specific|aware|only|free|side|level|powered|driven|first)$", re.I
+)
+LONGEST_RUN_WORDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One relation that a sentence states."""
+
+    subject: EndDraft
+    predicate: str
+    object: EndDraft
+
+
+def is_mark(token: str) -> bool:
+    """True for the sign of a code span or a link."""
+    return "\ue000" <= token <= "\uf8ff"
+
+
+def mark_of(token: str, marks: Sequence[Mark]) -> Mark | None:
+    """The mark a sign stands for."""
+    at = ord(token) - MARK_BASE
+    return marks[at] if 0 <= at < len(marks) else None
+
+
+def end_of_mark(token: str, marks: Sequence[Mark]) -> EndDraft | None:
+    """What a code span or a link names; None for code that is no single name."""
+    mark = mark_of(token, marks)
+    if mark is None:
+        return None
+    if mark.kind == "code":
+        if not _CODE_NAME.fullmatch(mark.label) or not re.search(r"[^\W\d]", mark.label):
+            return None
+        return entity(mark.label)
+    return EndDraft("link", str(ord(token) - MARK_BASE), mark.label)  # kb/graph/extract.py knows where it leads
+
+
+def entity(label: str, *, is_sure: bool = True) -> EndDraft | None:
+    """An end that is a name; None where nothing of it could be compared."""
+    key = name_key(label)
+    return EndDraft("entity", key, " ".join(label.split()), is_sure) if len(key) >= 2 else None
+
+
+def end_of_words(words: Sequence[str], *, begins: bool) -> EndDraft | None:
+    """What one or several capitalised words, an identifier or a plain word name.
+
+    begins  the words begin the sentence, where a capital says nothing
+    """
+    text = " ".join(words)
+    if text.endswith(("'s", "’s", "s'", "s’")) or _TAILED.search(text):
+        return None
+    if len(words) == 1:
+        word = words[0]
+        if TICKET.fullmatch(word) or is_identifier(word.removesuffix("()")):
+            return entity(word)
+        if is_common(word):
+            return None
+        if is_capitalised(word):
+            return entity(word, is_sure=not begins or _ODD_CAPITAL.match(word) is not None)
+        return entity(word, is_sure=False) if _LOWER.fullmatch(word) else None
+    return entity(text) if all(is_capitalised(word) for word in words) else None
+
+
+def is_capitalised(token: str) -> bool:
+    """True for a word with a capital that is no function word, month or weekday."""
+    return _CAPITAL.fullmatch(token) is not None and not is_common(token)
