@@ -10,10 +10,13 @@ from kb.index import lexical, vector
 from kb.index.stamp import read_stamp
 from kb.knowledge_base import KnowledgeBase
 from kb.store.chunks import count_chunks, count_missing_vectors
+from kb.store.counters import read_counts
 from kb.store.documents import source_roots
 from kb.store.graph import count_graph
 from kb.store.lock import lock_owner
 from kb.store.schema import FILE_NAME
+
+WHOLE_COUNTS = ("requests", "candidates", "penalized", "exact_duplicates", "expansions", "expansion_successes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,24 @@ class GraphStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoveltyTotals:
+    """What requests with a window did in this home so far; the names are those of the seed's counters.
+
+    candidates       passages and relations that were held against a window; penalized: of them, not novel
+    novel_results, overlap_ratio_sum  of the candidates, summed over the requests
+    """
+
+    requests: int
+    candidates: int
+    penalized: int
+    exact_duplicates: int
+    expansions: int
+    expansion_successes: int
+    overlap_ratio_sum: float
+    novel_results_sum: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
     """kb status"""
 
@@ -64,6 +85,7 @@ class Status:
     index_bytes: int
     writer: str | None
     graph: GraphStatus | None = None
+    novelty: NoveltyTotals | None = None
 
 
 def read_status(kb: KnowledgeBase) -> Status:
@@ -92,7 +114,20 @@ def read_status(kb: KnowledgeBase) -> Status:
             index_bytes=sum(_size(path) for path in (kb.home / "index").rglob("*")),
             writer=lock_owner(kb.home),
             graph=GraphStatus(names=names, edges=edges) if names else None,
+            novelty=_novelty_totals(kb.home),
         )
+
+
+def _novelty_totals(home: Path) -> NoveltyTotals | None:
+    totals = read_counts(home)
+    if not totals.get("requests"):
+        return None
+    whole = {name: int(totals.get(name, 0)) for name in WHOLE_COUNTS}
+    return NoveltyTotals(
+        **whole,
+        overlap_ratio_sum=round(totals.get("overlap_sum", 0.0), 6),
+        novel_results_sum=int(totals.get("novel", 0)),
+    )
 
 
 def _index_status(kb: KnowledgeBase, name: str) -> IndexStatus:

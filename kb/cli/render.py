@@ -126,6 +126,10 @@ def print_status(status: Status) -> None:
         rows.append(("index", f"{index.name} ({index.kind or 'none'}): {index.rows:,} chunks, {state}"))
     if status.chunks_without_vector:
         rows.append(("incomplete", f"{status.chunks_without_vector:,} chunks have no vector; kb ingest completes them"))
+    if status.novelty:
+        n = status.novelty
+        held = f"{n.requests:,} requests with a window · {n.candidates:,} candidates, {n.exact_duplicates:,} of them duplicates"
+        rows.append(("novelty", f"{held} · {n.expansion_successes:,} of {n.expansions:,} widened searches found more"))
     if status.writer:
         rows.append(("writing", status.writer))
     for label, value in rows:

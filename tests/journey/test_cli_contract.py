@@ -22,6 +22,7 @@ CALLS: dict[str, list[str]] = {
     "init": ["init"],
     "ingest": ["ingest", str(CORPUS / "notes" / "history.txt"), "--dry-run"],
     "search": ["search", "mirror", "--mode", "lexical"],
+    "context": ["context", "mirror", "--mode", "lexical"],
     "ask": ["ask", "How often must the mirror be cleaned?", "--mode", "lexical"],
     "verify": [
         "verify",
@@ -182,7 +183,7 @@ def test_the_named_home_is_the_only_place_touched(
         assert not (tmp_path / folder).exists(), folder
 
 
-READS = ["search", "ask", *NOTHING_STORED, "list", "show", "open", "rm", "status", "reindex", "backup"]
+READS = ["search", "context", "ask", *NOTHING_STORED, "list", "show", "open", "rm", "status", "reindex", "backup"]
 
 
 @pytest.mark.parametrize("name", READS)
