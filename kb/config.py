@@ -240,9 +240,9 @@ class ContextConfig:
     )
     lend_unused: bool = key(False, "what relations and the lines around leave unused goes to the passages")
     fusion: str = key(
-        "score",
-        "how what a widened search finds joins the first pass: by adjusted score, or by reciprocal ranks",
-        choices=("score", "rrf"),
+        "rrf",
+        "how what a widened search finds joins the first pass: by reciprocal ranks, or by adjusted score",
+        choices=("rrf", "score"),
     )
 
 

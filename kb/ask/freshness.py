@@ -82,7 +82,7 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
     ranking = [(row.chunk_id, row.score) for row in response.trace.ranking]
     wanted = CANDIDATES_PER_PASSAGE * request.k
     pressed = or_warn(
-        lambda: press_until(kb, ranking, window, wanted), "holding the evidence against the window", kb.notify
+        lambda: press_until(kb, ranking, wanted, window), "holding the evidence against the window", kb.notify
     )
     if pressed is None:
         return None

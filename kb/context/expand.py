@@ -81,7 +81,7 @@ def _search(
     asked = SearchRequest(query, request.mode, depth, request.filters)
     lists = retrieve(kb, asked)
     ranking = [row for row in rank(lists, request.mode, kb.config.search)[:depth] if str(row[0]) not in again]
-    pressed = press_chunks(kb, ranking, window)
+    pressed = press_chunks(kb, ranking, len(ranking), window)
     scored = pressed.by_id()
     trigger = kb.config.novelty.trigger_overlap
     kept = tuple(row for row in pressed.kept if scored[row[0]].overlap.overlap_ratio < trigger)

@@ -137,7 +137,9 @@ def _press(kb: KnowledgeBase, found: Composition) -> None:
     ranking = [(hit.chunk_id, hit.score) for hit in found.response.hits]
     clock = time.perf_counter()
     first = or_warn(
-        lambda: press_chunks(kb, ranking, window), "holding the passages against the window", found.notes.append
+        lambda: press_chunks(kb, ranking, request.k, window),
+        "holding the passages against the window",
+        found.notes.append,
     )
     if first is None:
         return
@@ -162,7 +164,7 @@ def _press_paths(kb: KnowledgeBase, found: Composition, window: Window) -> Press
         Candidate("path", str(place), path.text, path.base_score) for place, path in enumerate(found.relations.paths)
     ]
     what = "holding the relations against the window"
-    pressed = or_warn(lambda: press(kb, candidates, window), what, found.notes.append)
+    pressed = or_warn(lambda: press(kb, candidates, len(candidates), window), what, found.notes.append)
     if pressed:
         found.paths = [(int(place), score) for place, score in pressed.kept]
         found.counts = (found.counts or Counts()) + pressed.counts

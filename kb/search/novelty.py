@@ -67,7 +67,7 @@ class Pressed:
     """Candidates held against a window.
 
     scored  as they came, best base score first
-    kept    (candidate id, adjusted score), best first, without what may be left out; equals in the order they came
+    kept    (candidate id, score to order by), best first, without what may be left out; equals in the order they came
     omitted ids of what was left out, in the order they came
     """
 
@@ -85,7 +85,7 @@ class Pressed:
 class PressedHits:
     """A ranking held against a window, for a search's hits.
 
-    ranking  (chunk_id, adjusted score), best first, what may be left out left out
+    ranking  (chunk_id, score to order by), best first, what may be left out left out
     novelty  of every chunk in it
     note     for the user: how many were left out; None where none was
     """
@@ -103,7 +103,7 @@ class PressedHits:
 
 def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits:
     """Hold a ranking against a window, as far down as it takes to fill `k` hits; counted in the home's totals."""
-    pressed = press_until(kb, ranking, window, k)
+    pressed = press_until(kb, ranking, k, window)
     count_request(kb, pressed.counts)
     omitted = tuple(int(i) for i in pressed.omitted)
     trace = NoveltyTrace(
@@ -131,36 +131,41 @@ def candidate_depth(k: int) -> int:
     return max(CANDIDATES_PER_PASSAGE * k, LEAST_CANDIDATES)
 
 
-def press_chunks(
-    kb: KnowledgeBase, ranking: Ranking, window: Window, texts: Mapping[int, str] | None = None
-) -> Pressed:
+def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
     """Hold chunks against a window.
 
     ranking  (chunk_id, base score), best first: what is to be held against it, no more
-    texts    of the chunks, where they are at hand
+    k        how many of them would be shown without a window
     """
     ids = [chunk_id for chunk_id, _ in ranking]
-    if texts is None:
-        texts = {i: chunk.text for i, chunk in fetch_chunks(kb.connection, ids).items()}
+    texts = {i: chunk.text for i, chunk in fetch_chunks(kb.connection, ids).items()}
     stored = fetch_fingerprints(kb.connection, ids, window.shape)
     candidates = [Candidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
-    return press(kb, candidates, window)
+    return press(kb, candidates, k, window)
 
 
-def press_until(kb: KnowledgeBase, ranking: Ranking, window: Window, wanted: int) -> Pressed:
-    """Hold the best of a ranking against a window; all of it where fewer than `wanted` of them are left."""
-    pressed = press_chunks(kb, ranking[: candidate_depth(wanted)], window)
-    if len(pressed.kept) < wanted and len(ranking) > len(pressed.scored):
-        return press_chunks(kb, ranking, window)
+def press_until(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
+    """Hold the best of a ranking against a window; all of it where fewer than `k` of them are left."""
+    pressed = press_chunks(kb, ranking[: candidate_depth(k)], k, window)
+    if len(pressed.kept) < k and len(ranking) > len(pressed.scored):
+        return press_chunks(kb, ranking, k, window)
     return pressed
 
 
-def press(kb: KnowledgeBase, candidates: Sequence[Candidate], window: Window) -> Pressed:
-    """Hold candidates, best base score first, against a window."""
+def press(kb: KnowledgeBase, candidates: Sequence[Candidate], k: int, window: Window) -> Pressed:
+    """Hold candidates, best base score first, against a window.
+
+    Where the first `k` are all novel, order and scores stay what they are: any two texts of one genre have some shingles in
+    common, and a window that has nothing to do with the query must cost nothing.
+    """
     settings = NoveltySettings.of(kb.config.novelty)
     scored = penalize(candidates, window, settings, process_cache(kb.config.novelty))
-    left = without_duplicates(scored, settings)
-    kept = sorted(left, key=lambda s: -s.adjusted_score)  # stable: equals stay in the order of their base scores
+    if count_novel(scored[:k], settings) == len(scored[:k]):
+        left, kept = scored, [(s.candidate_id, s.base_score) for s in scored]
+    else:
+        left = without_duplicates(scored, settings)
+        kept = [(s.candidate_id, s.adjusted_score) for s in left]
+        kept.sort(key=lambda row: -row[1])  # stable: equals stay in the order of their base scores
     novel = count_novel(scored, settings)
     counts = Counts(
         candidates=len(scored),
@@ -172,7 +177,7 @@ def press(kb: KnowledgeBase, candidates: Sequence[Candidate], window: Window) ->
     ids = {s.candidate_id for s in left}
     return Pressed(
         scored=tuple(scored),
-        kept=tuple((s.candidate_id, s.adjusted_score) for s in kept),
+        kept=tuple(kept),
         omitted=tuple(s.candidate_id for s in scored if s.candidate_id not in ids),
         counts=counts,
     )
