@@ -231,6 +231,21 @@ def minhash(shingles: Hashes, permutations: int) -> Signature:
 _ROWS = 256
 
 
+@cache
+def _inverses(permutations: int) -> Hashes:
+    """What undoes each multiplication: odd factors have an inverse modulo 2³²."""
+    import numpy as np
+
+    return np.array([pow(int(factor), -1, 2**32) for factor in multipliers(permutations)], np.uint64)
+
+
+def shingles_behind(signature: Signature) -> Hashes:
+    """Which shingle, as the 32 bits that are permuted, has the least value in each permutation, (permutations,)."""
+    import numpy as np
+
+    return (signature.astype(np.uint64) * _inverses(len(signature))) & np.uint64(0xFFFFFFFF)
+
+
 def count_distinct(shingles: Hashes) -> int:
     """How many different shingles there are."""
     import numpy as np
