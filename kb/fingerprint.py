@@ -15,9 +15,10 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from kb.normal_form import normalize, spaced
+from kb.normal_form import has_unspaced, normal_words, normalize, spaced
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     Hashes = NDArray[np.uint64]
     Signature = NDArray[np.uint32]
+    Bits = NDArray[np.uint8]
 
 __all__ = [
     "DEFAULT_SHAPE",
@@ -158,8 +160,24 @@ def word_hashes(words: Sequence[str]) -> Hashes:
 
 
 def token_hashes(normalized: str) -> Hashes:
-    """The hashes of a normal form's tokens, in order, (n,) uint64."""
-    hashes = word_hashes(spaced(normalized).split())
+    """The hashes of the tokens of a normal form's first MOST_CHARS, in order, (n,) uint64."""
+    return _hash_line(normalized, None)
+
+
+def all_token_hashes(normalized: str) -> Hashes:
+    """The same of all of it, however long: of a window."""
+    return _without_punctuation(word_hashes(spaced(normalized).split()))
+
+
+def _hash_line(line: str, words: Sequence[str] | None) -> Hashes:
+    if len(line) > MOST_CHARS:
+        line, words = line[:MOST_CHARS], None
+    if words is None or has_unspaced(line):
+        words = spaced(line).split()
+    return _without_punctuation(word_hashes(words))
+
+
+def _without_punctuation(hashes: Hashes) -> Hashes:
     return hashes if hashes.all() else hashes[hashes != 0]
 
 
@@ -190,13 +208,21 @@ def _MULTIPLIER() -> np.uint64:  # noqa: N802
 
 def simhash64(hashes: Hashes) -> int:
     """SimHash of 64-bit features, one entry for each occurrence: a bit is set where most features have it; ties are 0."""
+    return _majority(_bits_of(hashes))
+
+
+def _bits_of(hashes: Hashes) -> Bits:
+    """(n,) uint64 as (n, 64) bits, the lowest first."""
     import numpy as np
 
-    if not len(hashes):
-        return 0
-    bits = np.unpackbits(hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-    ones = bits.sum(axis=0, dtype=np.uint32)
-    return int.from_bytes(np.packbits(ones * 2 > len(hashes), bitorder="little").tobytes(), "little")
+    return np.unpackbits(hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
+
+
+def _majority(bits: Bits) -> int:
+    import numpy as np
+
+    ones = np.add.reduce(bits, axis=0, dtype=np.uint32)
+    return int.from_bytes(np.packbits(ones * 2 > len(bits), bitorder="little").tobytes(), "little")
 
 
 @cache
@@ -219,16 +245,31 @@ def minhash(shingles: Hashes, permutations: int) -> Signature:
 
     if not len(shingles):
         return np.full(permutations, _EMPTY_SLOT, np.uint32)
-    values = (shingles >> np.uint64(32)).astype(np.uint32)
+    values = (shingles >> np.uint64(32)).astype(np.uint32)[:, None]
     factors = multipliers(permutations)
-    least = np.full(permutations, _EMPTY_SLOT, np.uint32)
-    # Rows of the product that stay in the first-level cache.
-    for start in range(0, len(values), _ROWS):
-        np.minimum(least, (values[start : start + _ROWS, None] * factors).min(axis=0), out=least)
+    least: Signature = np.minimum.reduce(values[:_ROWS] * factors, axis=0)
+    for start in range(_ROWS, len(values), _ROWS):
+        np.minimum(least, np.minimum.reduce(values[start : start + _ROWS] * factors, axis=0), out=least)
     return least
 
 
+# Rows of the product at a time: 128 kB, which stay in the second-level cache.
 _ROWS = 256
+
+
+@cache
+def _inverses(permutations: int) -> Hashes:
+    """What undoes each multiplication: odd factors have an inverse modulo 2³²."""
+    import numpy as np
+
+    return np.array([pow(int(factor), -1, 2**32) for factor in multipliers(permutations)], np.uint64)
+
+
+def shingles_behind(signature: Signature) -> Hashes:
+    """Which shingle, as the 32 bits that are permuted, has the least value in each permutation, (permutations,)."""
+    import numpy as np
+
+    return (signature.astype(np.uint64) * _inverses(len(signature))) & np.uint64(0xFFFFFFFF)
 
 
 def count_distinct(shingles: Hashes) -> int:
@@ -243,28 +284,53 @@ def count_distinct(shingles: Hashes) -> int:
 
 def fingerprint(text: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
     """The fingerprint of one text."""
-    return fingerprint_many([text], shape)[0]
+    return fingerprint_normalized(normalize(text), shape)
 
 
 def fingerprint_many(texts: Iterable[str], shape: Shape = DEFAULT_SHAPE) -> list[Fingerprint]:
-    """The fingerprints of texts, in their order."""
-    return [fingerprint_normalized(normalize(text), shape) for text in texts]
+    """The fingerprints of texts, in their order; a third faster for each than one at a time."""
+    found: list[Fingerprint] = []
+    remaining = iter(texts)
+    while batch := [normal_words(text) for text in islice(remaining, _BATCH)]:
+        found += _fingerprint_batch([line for line, _ in batch], [_hash_line(*one) for one in batch], shape)
+    return found
 
 
 def fingerprint_normalized(normalized: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
     """The fingerprint of a text that is in normal form already."""
-    return fingerprint_of(normalized, token_hashes(normalized[:MOST_CHARS]), shape)
+    return fingerprint_of(normalized, token_hashes(normalized), shape)
 
 
 def fingerprint_of(normalized: str, hashes: Hashes, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
-    """The fingerprint of a normal form whose token hashes are known."""
-    return Fingerprint(
-        sha256=sha256_of(normalized),
-        simhash64=simhash64(hashes),
-        long=sketch_of(shingle_hashes(hashes, shape.k), shape.k, shape.permutations),
-        short=sketch_of(shingle_hashes(hashes, shape.short_k), shape.short_k, shape.permutations),
-        token_count=len(hashes),
-    )
+    """The fingerprint of a normal form whose `token_hashes` are known."""
+    return _fingerprint_batch([normalized], [hashes], shape)[0]
+
+
+# Texts whose tokens are put in a row: numpy's cost of a call is shared, and their bits still fit the second-level cache.
+_BATCH = 32
+
+
+def _fingerprint_batch(normals: Sequence[str], hashes: Sequence[Hashes], shape: Shape) -> list[Fingerprint]:
+    """Fingerprints of normal forms. Shingles are made of all tokens in a row; those across two texts are not looked at."""
+    import numpy as np
+
+    ends = np.cumsum([len(one) for one in hashes]).tolist()
+    row = np.concatenate(hashes)
+    bits = _bits_of(row)
+    long = shingle_hashes(row, shape.k)
+    short = shingle_hashes(row, shape.short_k)
+    found = []
+    for normal, start, end in zip(normals, [0, *ends], ends, strict=False):
+        found.append(
+            Fingerprint(
+                sha256=sha256_of(normal),
+                simhash64=_majority(bits[start:end]),
+                long=sketch_of(long[start : max(start, end - shape.k + 1)], shape.k, shape.permutations),
+                short=sketch_of(short[start : max(start, end - shape.short_k + 1)], shape.short_k, shape.permutations),
+                token_count=end - start,
+            )
+        )
+    return found
 
 
 def sha256_of(normalized: str) -> str:

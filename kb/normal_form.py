@@ -11,11 +11,16 @@ import re
 import unicodedata
 from functools import cache
 
-_BACKTICKS = re.compile(r"(?<![a-z0-9`])`+|`+(?![a-z0-9`])")
-_DOUBLE_STARS = re.compile(r"(?<![a-z0-9*/])\*{2,3}(?=[^\s*/])|(?<=[^\s*/])\*{2,3}(?![a-z0-9*/])")
-_STARRED_WORD = re.compile(r"(?<![^\s(\[\"'])\*([^\s*]+)\*(?![a-z0-9_*/(])")
+# Each begins with the mark itself, so that the search jumps from one to the next; what stands before it is looked up
+# from behind the mark. Backticks, unless between two ASCII letters or digits; two or three asterisks at the edge of a
+# word; one asterisk before a word and one after it.
+_BACKTICKS = re.compile(r"`(?:(?<![a-z0-9`]`)`*|`*(?![a-z0-9`]))")
+_DOUBLE_STARS = re.compile(
+    r"\*\*(?:(?<![a-z0-9*/]\*\*)\*?(?=[^\s*/])|(?<=[^\s*/]\*\*)\*?(?![a-z0-9*/]))",
+)
+_STARRED_WORD = re.compile(r"\*(?<![^\s(\[\"']\*)([^\s*]+)\*(?![a-z0-9_*/(])")
+# Rows of tables; lines of nothing but rules; what headings, quotes and bullets begin with.
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
-# Lines of nothing but rules; and what headings, quotes and bullets begin with.
 _LINE_MARKS = re.compile(
     r"^[ \t]*[-=*_|:+~][-=*_|:+~ \t]*$|^[ \t]*(?:(?:#{1,6}|[-+*•])(?:[ \t]+|$)|>(?!=)[ \t]*)+", re.MULTILINE
 )
@@ -28,15 +33,18 @@ def normalize(text: str) -> str:
     >>> normalize("## Set  `max_tokens`\\n- **５００** is *enough*\\n- a * b, __init__")
     'set max_tokens 500 is enough a * b, __init__'
     """
-    folded = text.lower() if text.isascii() else _fold(text)
-    found = " ".join(_without_marks(folded).split())
+    return normal_words(text)[0]
+
+
+def normal_words(text: str) -> tuple[str, list[str]]:
+    """The normal form and what stands between its spaces."""
+    words = _without_marks(text.lower() if text.isascii() else _fold(text)).split()
+    line = " ".join(words)
     # A mark that stood inside others comes to light: `**- a**`. Once more then, on what is now one line.
-    while _may_hold_marks(found):
-        again = " ".join(_without_marks(found).split())
-        if again == found:
-            break
-        found = again
-    return found
+    while _may_hold_marks(line) and (again := _without_marks(line)) != line:
+        words = again.split()
+        line = " ".join(words)
+    return line, words
 
 
 def _fold(text: str) -> str:
@@ -66,12 +74,17 @@ def _unspaced() -> re.Pattern[str]:
     )
 
 
+def has_unspaced(normalized: str) -> bool:
+    """True where some words have no space between them."""
+    return not normalized.isascii() and _unspaced().search(normalized) is not None
+
+
 def spaced(normalized: str) -> str:
     """A normal form with a space around each character of a script that has none between words.
 
     >>> spaced("kb는 日本語")
     'kb는 日 本 語'
     """
-    if normalized.isascii() or not _unspaced().search(normalized):
+    if not has_unspaced(normalized):
         return normalized
     return " ".join(_unspaced().sub(r" \g<0> ", normalized).split())

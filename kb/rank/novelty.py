@@ -20,7 +20,6 @@ from typing import Literal
 from kb.config import NoveltyConfig
 from kb.fingerprint import (
     DEFAULT_SHAPE,
-    MOST_CHARS,
     Fingerprint,
     FingerprintCache,
     Shape,
@@ -134,7 +133,7 @@ def assess(
     cache  fingerprints of texts met before, used when it is of the window's shape
     """
     normal = normalize(candidate.text)
-    hashes = token_hashes(normal[:MOST_CHARS])
+    hashes = token_hashes(normal)
     if not len(hashes) or window.is_empty:
         return OverlapAssessment(False, None, 0.0, 0.0, "novel", not window.has_text)
     known = _fingerprint(candidate, normal, window.shape, cache)
@@ -162,7 +161,7 @@ def _fingerprint(candidate: Candidate, normal: str, shape: Shape, cache: Fingerp
         return stored
     if cache is not None and cache.shape == shape:
         return cache.of_normal_form(normal)
-    return fingerprint_of(normal, token_hashes(normal[:MOST_CHARS]), shape)
+    return fingerprint_of(normal, token_hashes(normal), shape)
 
 
 def _reason(overlap: float, settings: NoveltySettings) -> Reason:

@@ -17,13 +17,13 @@ from kb.fingerprint import (
     Fingerprint,
     Shape,
     Sketch,
+    all_token_hashes,
     count_distinct,
     fingerprint_normalized,
     minhash,
     sha256_of,
     shingle_hashes,
     simhash64,
-    token_hashes,
     word_hashes,
 )
 from kb.normal_form import normalize, spaced
@@ -275,7 +275,7 @@ def _span_fingerprint(normal: str, tokens: Hashes, start: int, end: int, shape: 
 
 
 def _window(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> Window:
-    text = WindowText(spaced(normal), token_hashes(normal))
+    text = WindowText(spaced(normal), all_token_hashes(normal))
     if spans:
         whole = _whole(spans, sha256_of(normal), simhash64(text.hashes), len(text.hashes))
     else:

@@ -88,3 +88,34 @@ def test_unknown_environment_keys_are_faults_and_other_variables_are_not(tmp_pat
     assert load("", tmp_path, {"KB_HOME": "x", "PATH": "y"}) == Config()
     with pytest.raises(ConfigInvalid):
         load("", tmp_path, {"KB_SEARCH__DEPHT": "3"})
+
+
+ALIASES = [
+    ("CONTEXT_GATEWAY_SELFREF_ENABLED", "enabled", "0", False),
+    ("CONTEXT_GATEWAY_SELFREF_SHINGLE_SIZE", "shingle_size", "4", 4),
+    ("CONTEXT_GATEWAY_SELFREF_MINHASH_PERM", "minhash_permutations", "64", 64),
+    ("CONTEXT_GATEWAY_SELFREF_DUP_HAMMING", "duplicate_hamming_bits", "5", 5),
+    ("CONTEXT_GATEWAY_SELFREF_TRIGGER_OVERLAP", "trigger_overlap", "0.5", 0.5),
+    ("CONTEXT_GATEWAY_SELFREF_MIN_NOVEL", "min_novel", "3", 3),
+]
+
+
+@pytest.mark.parametrize(("variable", "name", "text", "value"), ALIASES)
+def test_the_gateways_variables_are_aliases(variable: str, name: str, text: str, value: object, tmp_path: Path) -> None:
+    file = f"[novelty]\n{name} = {str(getattr(Config().novelty, name)).lower()}\n"
+    assert getattr(load(file, tmp_path, {variable: text}).novelty, name) == value
+    own = {variable: "not looked at", f"KB_NOVELTY__{name.upper()}": text}
+    assert getattr(load(file, tmp_path, own).novelty, name) == value
+    assert getattr(load(file, tmp_path, dict(reversed(own.items()))).novelty, name) == value
+    assert load(file, tmp_path, {variable: ""}).novelty == Config().novelty
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("CONTEXT_GATEWAY_SELFREF_MIN_NOVEL", "two"), ("KB_NOVELTY__MIN_NOVEL", "-1"), ("KB_SEARCH__K", "ten")],
+)
+def test_a_bad_value_names_the_variable_that_was_set(variable: str, value: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigInvalid) as caught:
+        load("", tmp_path, {variable: value})
+    assert variable in caught.value.problem
+    assert "min_novel" in caught.value.problem or "search.k" in caught.value.problem
