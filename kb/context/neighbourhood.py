@@ -18,13 +18,11 @@ from kb.store.graph import StoredEdge, StoredName
 # A word written like a name is one when so many documents have it, or one document so often.
 RECURRENT_DOCUMENTS = 2
 RECURRENT_COUNT = 3
-# Rows looked at to tell that: a name in more documents is known long before.
-KNOWN_ROWS = 64
 # Documents of one name that are told apart before it is given up as ambiguous.
 NAMESAKES = 32
 # Edges of one node, by kind: relations are rare and wanted, mentions are many and say little.
-MOST_RELATIONS = 24
-MOST_LINKS = 12
+MOST_RELATIONS = 10
+MOST_LINKS = 8
 MOST_MENTIONS = 8
 # A heading that so many documents have ("Overview") names none of them.
 COMMON_HEADING_DOCUMENTS = 4
@@ -60,10 +58,9 @@ class Neighbourhood:
         """True for the name of a document, project or tag, for what is linked, code or in a relation, and what recurs."""
         known = self._known.get(key)
         if known is None:
-            rows = stored.forms_by_key(self._connection, key, KNOWN_ROWS)
-            written = [count for kind, form, count in rows if form == "name"]
-            recurs = len(written) >= RECURRENT_DOCUMENTS or sum(written) >= RECURRENT_COUNT
-            known = recurs or any(kind != "heading" and form not in ("name", "path") for kind, form, _ in rows)
+            rows = stored.forms_by_key(self._connection, key, RECURRENT_DOCUMENTS + 1)
+            recurs = len(rows) >= RECURRENT_DOCUMENTS or sum(count for _, _, count in rows) >= RECURRENT_COUNT
+            known = recurs or any(form != "name" for _, form, _ in rows)
             self._known[key] = known
         return known
 

@@ -45,7 +45,7 @@ class Trigger:
 _BE = ("is", "are")
 _PHRASES: dict[str, list[str]] = {
     "depends_on": (
-        "depends on|depend on|depends upon|depend upon|relies on|rely on|relies upon|rely upon|requires|require|needs|need"
+        "depends on|depend on|depends directly on|depends heavily on|relies directly on|relies heavily on|rely heavily on|depends upon|depend upon|relies on|rely on|relies upon|rely upon|requires|require|needs|need"
         "|BE built on|BE built on top of|BE built upon|BE powered by|BE dependent on|has a dependency on"
     ).split("|"),
     "conflicts_with": (
@@ -214,7 +214,7 @@ def _subjects(
     ends: list[EndDraft] = []
     while True:
         found = _name_before(tokens, lows, end, marks)
-        if found is None:
+        if found is None or (is_relative and not found[0].is_sure):
             return []
         ends.insert(0, found[0])
         end = found[1]
@@ -265,6 +265,7 @@ def _name_before(
         while (
             begin > 0
             and end - begin < LONGEST_RUN_WORDS
+            and not TICKET.fullmatch(tokens[begin])
             and is_capitalised(tokens[begin])
             and is_capitalised(tokens[begin - 1])
         ):
@@ -280,7 +281,14 @@ def _name_before(
         begin -= 1  # "the crate serde"
     if begin > 0 and lows[begin - 1] in _DETERMINERS:
         begin -= 1
+        if _is_common_noun(found):
+            return None
     return found, begin
+
+
+def _is_common_noun(end: EndDraft) -> bool:
+    """Of a bare word behind an article: "the value" is a word, not a name."""
+    return not end.is_sure and end.label.islower()
 
 
 def _is_clause_start(lows: Sequence[str], at: int, is_relative: bool) -> bool:
@@ -340,7 +348,7 @@ def _name_after(
         begin += 1
     if (
         begin < len(lows) - 1
-        and lows[begin] in _CLASS_NOUNS
+        and tokens[begin] in _CLASS_NOUNS
         and (is_mark(tokens[begin + 1]) or is_capitalised(tokens[begin + 1]))
     ):
         begin += 1  # "the crate serde"
@@ -360,6 +368,8 @@ def _name_after(
         ):
             end += 1
         found = end_of_words(tokens[begin:end], begins=False)
+        if found and _is_common_noun(found) and begin > at and lows[begin - 1].isalpha():
+            return None
     if found is None:
         return None
     while end < len(lows) and (lows[end] in '*_"”’' or lows[end] in (">", "=", "<", "≥") or lows[end][0].isdigit()):
@@ -409,7 +419,7 @@ def _solved(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence
             break
     if ends:
         return ends
-    if is_mark(tokens[begin]) and (mark := mark_of(tokens[begin], marks)) and mark.kind != "code":
+    if is_mark(tokens[begin]) and (mark := mark_of(tokens[begin], marks)) and _is_own_link(mark):
         linked = end_of_mark(tokens[begin], marks)
         return [linked] if linked else []
     found = _name_after(tokens, lows, begin, marks)
@@ -418,6 +428,12 @@ def _solved(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence
         if after < len(lows) and lows[after] in _PROBLEMS and end.is_sure:
             return [end]
     return []
+
+
+def _is_own_link(mark: Mark) -> bool:
+    """A link within the corpus, or one that is written as a ticket: what is linked elsewhere explains a word."""
+    is_outside = "://" in (mark.target or "")
+    return mark.kind == "wiki" or (mark.kind == "link" and (not is_outside or TICKET.fullmatch(mark.label) is not None))
 
 
 def _is_problem(end: EndDraft) -> bool:

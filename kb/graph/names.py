@@ -141,13 +141,12 @@ def proper_names(sentence: str) -> Iterator[tuple[int, str]]:
     begins = len(sentence) - len(sentence.lstrip(_EDGES + "-#>|0123456789"))
     for match in PROPER.finditer(sentence):
         name = match.group()
-        if match.start() <= begins:
-            continue
         first, _, rest = name.partition(" ")
         while first and is_common(first):  # "In May Tomasz" is Tomasz
             name, (first, _, rest) = rest, rest.partition(" ")
-        if len(name) >= 3 and not is_common(name):
-            yield match.end() - len(name), name
+        at = match.end() - len(name)
+        if at > begins and len(name) >= 3 and not is_common(name):
+            yield at, name
 
 
 def korean_names(text: str) -> Iterator[tuple[int, str]]:

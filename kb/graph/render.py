@@ -26,8 +26,12 @@ LONGEST_EDGES = 3
 
 def score_edges(edges: Sequence[Edge]) -> float:
     """.50, .10 more for each high-signal edge, .05 less for a walk of all 3 edges; in [0, 1]."""
-    hits = sum(edge.predicate in HIGH_SIGNAL_PREDICATES for edge in edges)
-    long = LONG_PENALTY if len(edges) >= LONGEST_EDGES else 0.0
+    return score_hits(sum(edge.predicate in HIGH_SIGNAL_PREDICATES for edge in edges), len(edges))
+
+
+def score_hits(hits: int, edge_count: int) -> float:
+    """The same, from how many of the edges are high-signal."""
+    long = LONG_PENALTY if edge_count >= LONGEST_EDGES else 0.0
     return round(min(1.0, max(0.0, BASE_SCORE + HIGH_SIGNAL_BONUS * hits - long)), 4)
 
 

@@ -7,21 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, nsmallest
 
 from kb.graph.records import HIGH_SIGNAL_PREDICATES, PREDICATES, Edge, Node, Path
-from kb.graph.render import LONGEST_EDGES, render_edges, score_edges
+from kb.graph.render import LONGEST_EDGES, render_edges, score_edges, score_hits
 
+_PREDICATE_RANKS = {predicate: rank for rank, predicate in enumerate(PREDICATES)}
+_HIGH_SIGNALS = len(HIGH_SIGNAL_PREDICATES)  # they stand first in PREDICATES
 # (node, whether only relations are wanted) → its edges, most telling first, in an order that is always the same.
 Expand = Callable[[Node, bool], Sequence[Edge]]
-# Walks that go on after the first and after the second edge. Each is a handful of lookups: benchmarks/graph.py.
-BEAM = 24
+# Walks that go on after the first and after the second edge. Each is a handful of lookups, and a traversal may take 10 ms
+# at 100,000 chunks (benchmarks/graph.py traverse; measured with 12, 16 and 24).
+BEAM = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Walk:
+    """nodes, edges; `order` sorts walks, best first, and is another one for each."""
+
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    ranks: tuple[int, ...]  # of each edge among those of its node
+    ranks: tuple[int, ...]  # of the start, then of each edge among those of its node
+    predicates: tuple[int, ...]
+    met: int
+    order: tuple[object, ...] = ()
 
 
 def walk(starts: Sequence[Node], expand: Expand, max_paths: int) -> list[Path]:
@@ -31,22 +40,31 @@ def walk(starts: Sequence[Node], expand: Expand, max_paths: int) -> list[Path]:
     left out.
     """
     goals = frozenset(starts)
-    current = [_Walk((start,), (), ()) for start in dict.fromkeys(starts)]
+    current = [_Walk((start,), (), (number,), (), 1) for number, start in enumerate(dict.fromkeys(starts))]
     found: list[_Walk] = []
     for depth in range(1, LONGEST_EDGES + 1):
-        grown = [new for old in current for new in _grow(old, expand, relations_only=depth == LONGEST_EDGES)]
+        grown = [new for old in current for new in _grow(old, expand, goals, relations_only=depth == LONGEST_EDGES)]
         found += [new for new in grown if depth == 1 or _is_telling(new, goals)]
-        current = sorted(grown, key=lambda w: _order(w, goals))[:BEAM]
-    return _best(found, goals, max_paths)
+        current = nsmallest(BEAM, grown, key=lambda w: w.order) if depth < LONGEST_EDGES else []
+    return _best(found, max_paths)
 
 
-def _grow(old: _Walk, expand: Expand, *, relations_only: bool) -> list[_Walk]:
+def _grow(old: _Walk, expand: Expand, goals: Collection[Node], *, relations_only: bool) -> list[_Walk]:
     grown = []
+    last, depth = old.nodes[-1], len(old.edges) + 1
+    hits = sum(predicate < _HIGH_SIGNALS for predicate in old.predicates)
+    total = sum(old.ranks[1:])
     met = {node.key for node in old.nodes}  # a tag and a thing of one name are no step from each other
-    for rank, edge in enumerate(expand(old.nodes[-1], relations_only)):
-        other = edge.other(old.nodes[-1])
-        if other.key not in met:
-            grown.append(_Walk((*old.nodes, other), (*old.edges, edge), (*old.ranks, rank)))
+    for rank, edge in enumerate(expand(last, relations_only)):
+        other = edge.other(last)
+        if other.key in met:
+            continue
+        predicate = _PREDICATE_RANKS[edge.predicate]
+        ranks, predicates = (*old.ranks, rank), (*old.predicates, predicate)
+        goals_met = old.met + (other in goals)
+        worth = score_hits(hits + (predicate < _HIGH_SIGNALS), depth)
+        order = (-worth, -goals_met, depth, predicates, total + rank, ranks)
+        grown.append(_Walk((*old.nodes, other), (*old.edges, edge), ranks, predicates, goals_met, order))
     return grown
 
 
@@ -54,18 +72,13 @@ def _is_telling(found: _Walk, goals: Collection[Node]) -> bool:
     return found.edges[-1].predicate in HIGH_SIGNAL_PREDICATES or found.nodes[-1] in goals
 
 
-def _order(found: _Walk, goals: Collection[Node]) -> tuple[object, ...]:
-    met = sum(node in goals for node in found.nodes)
-    predicates = tuple(PREDICATES.index(edge.predicate) for edge in found.edges)
-    return (-score_edges(found.edges), -met, len(found.edges), predicates, sum(found.ranks), render_edges(found.edges))
-
-
-def _best(found: Sequence[_Walk], goals: Collection[Node], max_paths: int) -> list[Path]:
+def _best(found: Sequence[_Walk], max_paths: int) -> list[Path]:
     kept: list[tuple[frozenset[Edge], Path]] = []
     texts: set[str] = set()
-    for candidate in sorted(found, key=lambda w: _order(w, goals)):
-        if len(kept) >= max_paths:
-            break
+    waiting = [(each.order, each) for each in found]
+    heapify(waiting)  # a few of some thousand are wanted
+    while waiting and len(kept) < max_paths:
+        candidate = heappop(waiting)[1]
         edges = frozenset(candidate.edges)
         text = render_edges(candidate.edges)
         if text in texts or any(edges <= other for other, _ in kept):

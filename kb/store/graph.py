@@ -145,9 +145,9 @@ def names_by_key(connection: sqlite3.Connection, key: str, limit: int, kind: str
 
 
 def forms_by_key(connection: sqlite3.Connection, key: str, limit: int) -> list[tuple[str, str, int]]:
-    """(kind, form, count) of one key's rows, in the order of `names_by_key`; cheaper, for what only asks whether it is known."""
+    """(kind, form, count) of one key's rows, headings and places left out: one row a document."""
     rows = connection.execute(
-        "SELECT kind, form, -weight FROM graph_names WHERE key = ? ORDER BY key, kind, weight, place, doc_id LIMIT ?",
+        "SELECT kind, form, -weight FROM graph_names WHERE key = ? AND kind <> 'heading' AND form <> 'path' LIMIT ?",
         [key, limit],
     )
     return rows.fetchall()
@@ -165,13 +165,13 @@ def names_by_document(connection: sqlite3.Connection, doc_id: int, kind: str, li
 
 def edges_by_key(connection: sqlite3.Connection, key: str, limit: int, *, relations_only: bool) -> list[StoredEdge]:
     """Relations with an end of this key, then links to it, each at most `limit`, from either side."""
-    found: list[StoredEdge] = []
-    for is_link in (0,) if relations_only else (0, 1):
-        for side in ("subject_key <> '' AND subject_key", "object_key"):
-            where = f"{side} = ? AND is_link = ?"
-            order = f"{side.rpartition(' ')[2]}, is_link, place, edge_id"
-            found += _edges(connection, where, [key, is_link], order, limit)
-    return found
+    branches = [
+        f"SELECT * FROM (SELECT {_EDGE_COLUMNS}, {_DOCUMENT} FROM graph_edges JOIN documents USING (doc_id)"
+        f" WHERE {side} = ?1 AND {extra}is_link = {is_link} ORDER BY {side}, is_link, place, edge_id LIMIT ?2)"
+        for is_link in ((0,) if relations_only else (0, 1))
+        for side, extra in (("subject_key", "subject_key <> '' AND "), ("object_key", ""))
+    ]
+    return [_stored_edge(row) for row in connection.execute(" UNION ALL ".join(branches), [key, limit])]
 
 
 def edges_by_document(
