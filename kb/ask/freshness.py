@@ -149,7 +149,11 @@ def _novelty(fresh: Fresh, used: Literal["fresh", "all", "none"], repeated: Sequ
         shown.trace_id for chunk in repeated for shown in fresh.shown if chunk.text.strip() in shown.text
     )
     return AnswerNovelty(
-        used=used, candidates=fresh.counts.candidates, novel=fresh.counts.novel, shown_in=tuple(shown_in)
+        used=used,
+        candidates=fresh.counts.candidates,
+        novel=fresh.counts.novel,
+        exact_duplicates=fresh.counts.exact_duplicates,
+        shown_in=tuple(shown_in),
     )
 
 

@@ -205,13 +205,14 @@ class AnswerNovelty:
 
     used        fresh: only what mostly does not repeat it; all: what was shown carries the answer better; none: more was
                 asked for, and there is nothing new that answers
-    candidates  passages that were held against it; novel: those that it hardly has
+    candidates  passages that were held against it; novel: those that it hardly has; exact_duplicates: those it has whole
     shown_in    trace ids of the session's answers that showed the evidence used again
     """
 
     used: Literal["fresh", "all", "none"]
     candidates: int
     novel: int
+    exact_duplicates: int = 0
     shown_in: tuple[str, ...] = ()
 
 

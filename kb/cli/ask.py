@@ -9,7 +9,7 @@ import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.search import KOption, ModeOption
-from kb.cli.window import WindowOption, read_window_option
+from kb.cli.window import WindowOption, read_window_option, tell_novelty
 from kb.errors import ExitCode
 from kb.records import Filters
 
@@ -88,6 +88,9 @@ def ask(
                 printer.finish(interrupt.answer)
             raise
     printer.finish(answer)
+    if answer.novelty and invocation.verbose:
+        held = answer.novelty
+        tell_novelty(invocation, question, session, held.candidates, held.novel, held.exact_duplicates)
     if not answer.grounded:
         raise typer.Exit(ExitCode.NOTHING)
 

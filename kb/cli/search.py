@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.cli.window import WindowOption, read_window_option
+from kb.cli.window import WindowOption, read_window_option, tell_novelty
 from kb.errors import ExitCode, InvalidInput
-from kb.records import Filters
+from kb.records import Filters, SearchResponse
 
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
@@ -59,8 +60,11 @@ def search(
 
             roots = source_roots(kb.connection)
         for text in queries:
-            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain)  # type: ignore[arg-type]
+            logs = held is not None and invocation.verbose
+            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)  # type: ignore[arg-type]
             response = run_search(kb, request, held)
+            if logs:
+                response = _log_novelty(invocation, response, keep_trace=explain)
             any_hit = any_hit or bool(response.hits)
             if invocation.json:
                 from kb.wire import to_json
@@ -72,3 +76,11 @@ def search(
                 print_hits(response, heading=bulk, quiet=invocation.quiet)
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def _log_novelty(invocation: Invocation, response: SearchResponse, *, keep_trace: bool) -> SearchResponse:
+    """Tell what the window did; the trace that says so stays only where it was asked for."""
+    held = response.trace.novelty if response.trace else None
+    if held:
+        tell_novelty(invocation, response.query, None, held.candidates, held.novel, len(held.omitted))
+    return response if keep_trace else replace(response, trace=None)

@@ -178,3 +178,20 @@ def test_a_failing_window_never_fails_an_answer(kb: Call, corpus_home: Path, tmp
     found = kb("ask", QUESTION, "--window", CORPUS / "guide" / "marigold-telescope.md", "--json", home=corpus_home)
     assert found.json()["answer"] == plain["answer"]
     assert "warning: holding the evidence against the window failed" in found.err
+
+
+def test_verbose_requests_log_one_line_each(kb: Call, corpus_home: Path) -> None:
+    window = CORPUS / "guide" / "marigold-telescope.md"
+    fields = (
+        "session_id query candidate_count penalized_count exact_duplicate_count expansion_triggered novel_result_count"
+    )
+    for words in (["search", QUERY], ["ask", QUESTION], ["context", QUERY]):
+        for options in ([], ["--json"]):
+            found = kb(*words, "--window", window, "--verbose", *options, home=corpus_home)
+            lines = [json.loads(line) for line in found.err.splitlines() if line.startswith("{")]
+            assert [list(line) for line in lines] == [fields.split()]
+            assert lines[0]["query"] == words[1]
+            assert lines[0]["candidate_count"] == lines[0]["penalized_count"] + lines[0]["novel_result_count"]
+            assert lines[0]["exact_duplicate_count"] > 0
+            quiet = kb(*words, "--window", window, "--verbose", *options, "--quiet", home=corpus_home)
+            assert quiet.err == ""
