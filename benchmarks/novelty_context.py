@@ -6,7 +6,7 @@ Two-step tasks: the evidence of a first answer is in the window, what is still w
 28 tasks of fixtures/suites/two-step.yaml; `spans` are the span questions whose answer stands in two or more chunks: those
 of the first span are the window, the tokens of the others are wanted. `echo` are the span questions whose answer is not all
 in the first five hits: these five are the window, what they lack is wanted, and the search is widened. `unrelated` gives every question a window of as many
-words from another document: what comes out must be what comes out without one. `sessions` asks the fixture suite's
+words from a document that no candidate is from: what comes out must be what comes out without one. `sessions` asks the fixture suite's
 questions twice in one session, by paraphrases: what pressure on the evidence costs or brings, by the margin of
 kb/ask/freshness.py. Intervals are paired bootstraps over the tasks (95 %), p a paired permutation test.
 """
@@ -35,10 +35,11 @@ from kb.eval.records import Query
 from kb.eval.resampling import paired_bootstrap_interval, permutation_p
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
-from kb.eval.two_step import collapse, facts_held, new_facts
+from kb.eval.two_step import facts_held, new_facts
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.window import window_from_blocks
 from kb.records import SearchRequest
+from kb.search.novelty import candidate_depth
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
@@ -183,25 +184,22 @@ def show_unrelated(kb: KnowledgeBase, tasks: Sequence[Task], others: Sequence[st
 
 
 def unrelated_texts(kb: KnowledgeBase, tasks: Sequence[Task]) -> list[str]:
-    """For each task, as many words as its window has, of the document that is farthest away in the store."""
+    """For each task, as many words as its window has, of a document that none of the first hits is from."""
     paths = [p for (p,) in kb.connection.execute("SELECT path FROM documents ORDER BY doc_id")]
-    texts = {
-        p: " ".join(
-            t
-            for (t,) in kb.connection.execute(
-                "SELECT text FROM chunks JOIN documents USING (doc_id) WHERE path = ? ORDER BY position", [p]
-            )
-        )
-        for p in paths
-    }
+    words: dict[str, list[str]] = {}
+    for path, text in kb.connection.execute(
+        "SELECT path, text FROM chunks JOIN documents USING (doc_id) ORDER BY position"
+    ):
+        words.setdefault(path, []).extend(text.split())
     found = []
     for number, task in enumerate(tasks):
-        window = collapse(" ".join(task.blocks))
-        start = next(i for i, p in enumerate(paths) if window[:80] in collapse(texts[p]))
-        words = texts[paths[(start + len(paths) // 2) % len(paths)]].split()
-        size = len(window.split())
-        at = (number * 977) % max(1, len(words) - size)
-        found.append(" ".join(words[at : at + size]))
+        depth = candidate_depth(kb.config.context.k)
+        near = {hit.path for hit in search(kb, SearchRequest(task.query, k=depth)).hits}
+        far = [p for p in paths if p not in near]
+        source = words[far[number % len(far)]]
+        size = sum(len(block.split()) for block in task.blocks)
+        at = (number * 977) % max(1, len(source) - size)
+        found.append(" ".join(source[at : at + size]))
     return found
 
 

@@ -11,7 +11,8 @@ llm/             prompt → streamed text: Ollama, or the embedded extractive mo
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
 ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
-search/          filters → retrieve → fuse → hits
+search/          filters → retrieve → fuse → hold against the window → hits
+context/         a query and a window → a block for a prompt: retrieve → relate → press → expand → fill
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability

@@ -76,7 +76,6 @@ def context(
         return
     if len(words) > 1:
         raise InvalidInput(f"Got unexpected extra argument ({words[1]})", fix="put several words in quotes")
-    from kb.context.metrics import log_line
     from kb.context.pipeline import compose_counted
     from kb.context.records import ContextRequest
 
@@ -105,6 +104,8 @@ def context(
     with invocation.open(config) as kb:
         response, counts = compose_counted(kb, request)
     if counts and invocation.verbose:
+        from kb.context.metrics import log_line
+
         invocation.notify(log_line(request.query, request.session_id, counts))
     _print_response(invocation, response)
     if target:

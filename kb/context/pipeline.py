@@ -9,10 +9,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from kb.context.block import Quote, quote_whole, render_path, render_quote
 from kb.context.budget import CountTokens, split_budget
-from kb.context.expand import Expansion, expand, without_dominant
 from kb.context.layout import PathLine, lay_out
 from kb.context.records import (
     LEAST_TOKENS,
@@ -27,29 +27,20 @@ from kb.context.records import (
     DebugCandidate,
     SectionUse,
 )
-from kb.context.session import window_of
 from kb.context.traverse import traverse
 from kb.errors import InvalidInput, KbError
-from kb.graph.adjacent import adjacent_terms
 from kb.graph.records import Slice
 from kb.knowledge_base import KnowledgeBase
-from kb.rank.novelty import Candidate, NoveltySettings, ScoredCandidate, needs_expansion
-from kb.rank.window import Window
 from kb.records import SearchRequest, SearchResponse
-from kb.search.novelty import (
-    Counts,
-    Pressed,
-    candidate_depth,
-    count_request,
-    is_echo,
-    or_warn,
-    passages_text,
-    press,
-    press_chunks,
-)
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
 from kb.text import analyze_query, estimate_tokens
+
+if TYPE_CHECKING:  # who names no window pays for none
+    from kb.context.expand import Expansion
+    from kb.rank.novelty import ScoredCandidate
+    from kb.rank.window import Window
+    from kb.search.novelty import Counts, Pressed
 
 ESTIMATE = "kb-estimate"
 
@@ -95,9 +86,13 @@ def compose_counted(kb: KnowledgeBase, request: ContextRequest) -> tuple[Context
     with kb.snapshot():
         composition = _retrieve(kb, request)
         if composition.window is not None:
-            _press(kb, composition)
+            from kb.context.pressure import press_composition
+
+            press_composition(kb, composition)
         response = _respond(kb, composition, began)
-    if composition.counts:
+    if composition.counts and not request.is_evaluation:
+        from kb.search.novelty import count_request
+
         count_request(kb, composition.counts)
     return response, composition.counts
 
@@ -115,8 +110,13 @@ def check_request(request: ContextRequest) -> None:
 def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
     """The first pass: passages, relations, and the window with what the session has shown."""
     notes: list[str] = []
-    window = window_of(kb, request.window, request.session_id, notes.append) if request.use_novelty else None
-    depth = request.k if window is None else candidate_depth(request.k)
+    window, depth = None, request.k
+    if request.use_novelty and (request.window is not None or request.session_id is not None):
+        from kb.context.session import window_of
+        from kb.search.novelty import candidate_depth
+
+        window = window_of(kb, request.window, request.session_id, notes.append)
+        depth = request.k if window is None else candidate_depth(request.k)
     clock = time.perf_counter()
     response = search(kb, SearchRequest(request.query, request.mode, depth, request.filters))
     searched = time.perf_counter()
@@ -128,58 +128,6 @@ def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
     if response.note:
         found.notes.append(response.note)
     return found
-
-
-def _press(kb: KnowledgeBase, found: Composition) -> None:
-    """Hold passages and paths against the window, expand where they echo it; what fails is said and left undone."""
-    request, window = found.request, found.window
-    assert window is not None
-    ranking = [(hit.chunk_id, hit.score) for hit in found.response.hits]
-    clock = time.perf_counter()
-    first = or_warn(
-        lambda: press_chunks(kb, ranking, request.k, window),
-        "holding the passages against the window",
-        found.notes.append,
-    )
-    if first is None:
-        return
-    found.pressed, found.counts = first, first.counts
-    found.ranked = [(int(i), score) for i, score in first.kept][: request.k]
-    found.pressed_paths = _press_paths(kb, found, window)
-    found.milliseconds["novelty"] = (time.perf_counter() - clock) * 1000
-    if needs_expansion(first.scored, request.k, NoveltySettings.of(kb.config.novelty)):
-        clock = time.perf_counter()
-        found.is_expanding = True
-        found.expansion = or_warn(lambda: _expand(kb, found, first), "widening the search", found.notes.append)
-        found.counts += found.expansion.counts if found.expansion else Counts(expansions=1)
-        found.milliseconds["expansion"] = (time.perf_counter() - clock) * 1000
-    if found.expansion:
-        found.ranked = [(int(i), score) for i, score in found.expansion.kept][: request.k]
-
-
-def _press_paths(kb: KnowledgeBase, found: Composition, window: Window) -> Pressed | None:
-    if not found.relations or not found.relations.paths:
-        return None
-    candidates = [
-        Candidate("path", str(place), path.text, path.base_score) for place, path in enumerate(found.relations.paths)
-    ]
-    what = "holding the relations against the window"
-    pressed = or_warn(lambda: press(kb, candidates, len(candidates), window), what, found.notes.append)
-    if pressed:
-        found.paths = [(int(place), score) for place, score in pressed.kept]
-        found.counts = (found.counts or Counts()) + pressed.counts
-    return pressed
-
-
-def _expand(kb: KnowledgeBase, found: Composition, first: Pressed) -> Expansion:
-    request, window = found.request, found.window
-    assert window is not None
-    terms = adjacent_terms(found.relations) if found.relations else ()
-    chunks = fetch_chunks(kb.connection, [int(s.candidate_id) for s in first.scored if is_echo(s, kb.config.novelty)])
-    terms = without_dominant(terms, [chunk.text for chunk in chunks.values()])
-    found.adjacent = tuple(term.text for term in terms)
-    asked = SearchRequest(request.query, request.mode, request.k, request.filters)
-    return expand(kb, asked, first, window, terms, request.project)
 
 
 # ---- the response
@@ -265,7 +213,8 @@ def _why_nothing(found: Composition) -> str:
         return f"nothing that was found fits into {found.request.max_tokens:,} tokens; raise --max-tokens"
     if found.pressed and found.pressed.omitted:
         count = len(found.pressed.omitted)
-        return f"everything that was found ({passages_text(count)}) is in the window already"
+        passages = f"{count:,} passage{'' if count == 1 else 's'}"
+        return f"everything that was found ({passages}) is in the window already"
     return f"nothing was found. {found.response.hint or ''}".strip()
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from kb.rank.window import Window
 from kb.records import Citation, Filters, SearchMode
+
+if TYPE_CHECKING:  # most requests name no window
+    from kb.rank.window import Window
 
 # The seed's bounds are 50 to 2,000, default 500; models read more today. Below 50 nothing whole fits.
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
@@ -25,6 +27,7 @@ class ContextRequest:
     window         what the prompt holds already, None where that is not known
     use_novelty    False composes as if there were no window
     debug          fill the response's `debug`
+    is_evaluation  not the user's own request: it is not counted
     """
 
     query: str
@@ -38,6 +41,7 @@ class ContextRequest:
     window: Window | None = None
     use_novelty: bool = True
     debug: bool = False
+    is_evaluation: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,7 +39,9 @@ def context_scores(
     chunks = fetch_chunks(kb.connection, window_chunks)
     blocks = [chunks[i].text for i in window_chunks if i in chunks]
     window = window_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
-    request = ContextRequest(query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, window=window)
+    request = ContextRequest(
+        query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, window=window, is_evaluation=True
+    )
     facts = new_facts([label.anchor for label in query.labels if label.anchor], blocks)
     scores: Scores = {}
     for suffix, asked in (("", request), ("_plain", replace(request, use_novelty=False))):

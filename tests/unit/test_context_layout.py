@@ -156,6 +156,12 @@ def test_a_passage_without_a_word_of_the_query_is_not_shortened() -> None:
     assert best_sentences(chunk(1, "One sentence only."), frozenset({"one"}), must_match=True) == []
 
 
+def test_a_heading_is_not_what_a_passage_is_shortened_to() -> None:
+    source = chunk(1, "# The word\n\n## Word\n\nNothing of it here. A word in a sentence.\n\nMore.")
+    assert best_sentences(source, frozenset({"word"}), must_match=True)[0].text == "A word in a sentence."
+    assert best_sentences(chunk(1, "# The word\n\n## Word"), frozenset({"word"}), must_match=False) == []
+
+
 def test_only_one_passage_is_shortened() -> None:
     def shorten(offer: str, fits: Callable[[str], bool]) -> str | None:
         return offer[:5] if fits(offer[:5]) else None

@@ -165,8 +165,21 @@ def test_no_mocks() -> None:
             assert not name.startswith("unittest.mock"), path
 
 
-def test_a_search_does_not_pay_for_what_it_was_not_asked() -> None:
-    """Tags are 40 ms of imports, wanted only with search.expand_tags; context stability is 10, wanted to explain."""
-    code = "import sys, kb.search.pipeline; print([name for name in sys.modules if name.startswith(('kb.tags', 'kb.rank'))])"
+NOT_ASKED = ("kb.tags", "kb.rank", "kb.context", "kb.fingerprint", "kb.normal_form", "kb.search.novelty")
+
+
+@pytest.mark.parametrize(
+    ("module", "not_asked"),
+    [
+        ("kb.search.pipeline", NOT_ASKED),
+        ("kb.cli.search", NOT_ASKED),
+        ("kb.cli.ask", NOT_ASKED),
+        ("kb.context.pipeline", ("kb.tags", "kb.rank", "kb.fingerprint", "kb.search.novelty", "kb.context.pressure")),
+    ],
+)
+def test_a_search_does_not_pay_for_what_it_was_not_asked(module: str, not_asked: tuple[str, ...]) -> None:
+    """Tags are 40 ms of imports, wanted only with search.expand_tags; context stability is 10, wanted to explain; novelty
+    pressure is 40, wanted with a window."""
+    code = f"import sys, {module}; print([name for name in sys.modules if name.startswith({not_asked!r})])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
