@@ -208,7 +208,9 @@ def _MULTIPLIER() -> np.uint64:  # noqa: N802
 
 def simhash64(hashes: Hashes) -> int:
     """SimHash of 64-bit features, one entry for each occurrence: a bit is set where most features have it; ties are 0."""
-    return _majority(_bits_of(hashes))
+    import numpy as np
+
+    return _majorities(np.add.reduce(_bits_of(hashes), axis=0, dtype=np.uint32)[None], [len(hashes)])[0]
 
 
 def _bits_of(hashes: Hashes) -> Bits:
@@ -218,11 +220,13 @@ def _bits_of(hashes: Hashes) -> Bits:
     return np.unpackbits(hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
 
 
-def _majority(bits: Bits) -> int:
+def _majorities(ones: Signature, totals: Sequence[int]) -> list[int]:
+    """For each row, (n, 64), the bits that more than half of its features have."""
     import numpy as np
 
-    ones = np.add.reduce(bits, axis=0, dtype=np.uint32)
-    return int.from_bytes(np.packbits(ones * 2 > len(bits), bitorder="little").tobytes(), "little")
+    most = ones * 2 > np.array(totals, np.uint32)[:, None]
+    packed: list[int] = np.packbits(most, axis=1, bitorder="little").view("<u8")[:, 0].tolist()
+    return packed
 
 
 @cache
@@ -288,7 +292,7 @@ def fingerprint(text: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
 
 
 def fingerprint_many(texts: Iterable[str], shape: Shape = DEFAULT_SHAPE) -> list[Fingerprint]:
-    """The fingerprints of texts, in their order; a third faster for each than one at a time."""
+    """The fingerprints of texts, in their order; faster for each than one at a time."""
     found: list[Fingerprint] = []
     remaining = iter(texts)
     while batch := [normal_words(text) for text in islice(remaining, _BATCH)]:
@@ -315,16 +319,21 @@ def _fingerprint_batch(normals: Sequence[str], hashes: Sequence[Hashes], shape: 
     import numpy as np
 
     ends = np.cumsum([len(one) for one in hashes]).tolist()
+    starts = [0, *ends[:-1]]
     row = np.concatenate(hashes)
     bits = _bits_of(row)
+    ones = np.empty((len(hashes), 64), np.uint32)
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        np.add.reduce(bits[start:end], axis=0, dtype=np.uint32, out=ones[number])
+    simhashes = _majorities(ones, [len(one) for one in hashes])
     long = shingle_hashes(row, shape.k)
     short = shingle_hashes(row, shape.short_k)
     found = []
-    for normal, start, end in zip(normals, [0, *ends], ends, strict=False):
+    for normal, simhash, start, end in zip(normals, simhashes, starts, ends, strict=True):
         found.append(
             Fingerprint(
                 sha256=sha256_of(normal),
-                simhash64=_majority(bits[start:end]),
+                simhash64=simhash,
                 long=sketch_of(long[start : max(start, end - shape.k + 1)], shape.k, shape.permutations),
                 short=sketch_of(short[start : max(start, end - shape.short_k + 1)], shape.short_k, shape.permutations),
                 token_count=end - start,
