@@ -22,14 +22,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kb import fingerprint as fp
+from kb import shingles
 from kb.config import NoveltyConfig
-from kb.fingerprint import fingerprint, fingerprint_many, minhash, shingle_hashes, simhash64, token_hashes
+from kb.fingerprint import fingerprint, fingerprint_many
 from kb.normal_form import normalize
 from kb.rank import overlap
 from kb.rank.novelty import Candidate, NoveltySettings, assess, make_cache, penalize
 from kb.rank.window import Window, window_from_blocks, window_from_text
 from kb.rank.window_payload import read_payload, window_from_payload, window_payload
+from kb.shingles import minhash, shingle_hashes, simhash64, token_hashes
 from kb.store.database import open_for_writing
 from kb.store.documents import save_source
 from kb.store.fingerprints import add_fingerprints
@@ -274,7 +275,7 @@ def print_times(documents: Sequence[list[str]]) -> None:
     print(f"fingerprint, together: {ms_each(fingerprint_many, texts):.4f} ms a chunk", end="")
     print(f", one at a time {ms_each(one_at_a_time, texts):.4f}", end="")
     print(f", of it normal form {ms_each(lambda part: [normalize(text) for text in part], texts):.4f}", end="")
-    fp._token_hashes.clear()
+    shingles._token_hashes.clear()
     began = time.process_time()
     fingerprint_many(texts)
     print(f"; with every word met for the first time {(time.process_time() - began) / len(texts) * 1000:.4f}")
@@ -283,7 +284,7 @@ def print_times(documents: Sequence[list[str]]) -> None:
     candidates = [Candidate("chunk", str(i), text, 1.0) for i, text in enumerate(texts[10:30])]
 
     def cold_request() -> None:
-        fp._token_hashes.clear()
+        shingles._token_hashes.clear()
         penalize(candidates, window_from_text(window_text), SETTINGS)
 
     print(f"window of 5,000 tokens and 20 candidates: {best_ms(cold_request):.1f} ms, no word met before", end="")

@@ -1,7 +1,7 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
 records, drafts, errors, text, arrays, setting, environment, config, wire   the ground: what everything talks about
-normal_form, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
+normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint, shingle_hashes, shingles_behind
+from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint
 from kb.rank.window import SPAN_TOKENS, Window
+from kb.shingles import shingle_hashes, shingles_behind
 
 if TYPE_CHECKING:
     import numpy as np
