@@ -22,13 +22,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kb import fingerprint as fp
+from kb import shingles
 from kb.config import NoveltyConfig
-from kb.fingerprint import fingerprint, fingerprint_many, minhash, simhash64, token_hashes
+from kb.fingerprint import fingerprint, fingerprint_many
 from kb.normal_form import normalize
+from kb.rank import overlap
 from kb.rank.novelty import Candidate, NoveltySettings, assess, make_cache, penalize
 from kb.rank.window import Window, window_from_blocks, window_from_text
 from kb.rank.window_payload import read_payload, window_from_payload, window_payload
+from kb.shingles import minhash, shingle_hashes, simhash64, token_hashes
 from kb.store.database import open_for_writing
 from kb.store.documents import save_source
 from kb.store.fingerprints import add_fingerprints
@@ -69,6 +71,8 @@ def main() -> None:
             continue
         print(f"\n## {folder.name}: {len(documents)} documents, {len(cases)} windows of {given.window_tokens:,} tokens")
         print_by_length(cases, given.draws)
+        print_scattered(cases, given.draws)
+        print_without_care(cases, given.draws)
         print_edits(cases, given.draws)
     print_errors()
     print_times([document for folder in folders for document in read_documents(folder)])
@@ -148,6 +152,43 @@ def print_by_length(cases: Sequence[Case], draws: int) -> None:
         untouched = [share(one[path].overlap_ratio < 0.30 for one in others) for path in (0, 1)]
         print(f"| {length} | {suppressed:.3f} | {exact:.3f} | {six:.3f} | {seven:.3f} | {mean:.2f} |", end="")
         print(f" {untouched[0]:.3f} | {untouched[1]:.3f} |")
+
+
+def print_scattered(cases: Sequence[Case], draws: int) -> None:
+    """Unrelated short passages, if their trigrams counted wherever they stand in the window: what one place spares."""
+    parts = []
+    for length in (10, 15):
+        rng = random.Random(length)
+        overlaps = []
+        for number in range(draws):
+            case = cases[number % len(cases)]
+            text = draw(rng, rng.choice(case.others), length)
+            own = np.unique(shingle_hashes(token_hashes(normalize(text or "")), 3))
+            if len(own):
+                overlaps.append(float(np.isin(own, case.raw.ordered_shingles(3)[0]).mean()))
+        parts.append(f"{length} tokens {share(one < 0.30 for one in overlaps):.3f}")
+    print(f"\nunrelated and below .30, if trigrams counted wherever they stand: {', '.join(parts)}")
+
+
+def print_without_care(cases: Sequence[Case], draws: int) -> None:
+    """Estimates for short passages as the formula gives them, whatever the number of matches behind them."""
+    parts = []
+    careful, overlap.FEW_MATCHES = overlap.FEW_MATCHES, -1
+    for length in (15, 25):
+        rng = random.Random(length)
+        copies, others = [], []
+        for number in range(draws):
+            case = cases[number % len(cases)]
+            for text, found in (
+                (draw(rng, case.words, length), copies),
+                (draw(rng, rng.choice(case.others), length), others),
+            ):
+                if text:
+                    found.append(assess(Candidate("chunk", "1", text, 1.0), case.payload, SETTINGS).overlap_ratio)
+        near, far = share(one >= 0.70 for one in copies), share(one < 0.30 for one in others)
+        parts.append(f"{length} tokens: copies from .70 on {near:.3f}, unrelated below .30 {far:.3f}")
+    overlap.FEW_MATCHES = careful
+    print(f"\npayload, few matches taken as they are: {'; '.join(parts)}")
 
 
 def share(values: object) -> float:
@@ -234,7 +275,7 @@ def print_times(documents: Sequence[list[str]]) -> None:
     print(f"fingerprint, together: {ms_each(fingerprint_many, texts):.4f} ms a chunk", end="")
     print(f", one at a time {ms_each(one_at_a_time, texts):.4f}", end="")
     print(f", of it normal form {ms_each(lambda part: [normalize(text) for text in part], texts):.4f}", end="")
-    fp._token_hashes.clear()
+    shingles._token_hashes.clear()
     began = time.process_time()
     fingerprint_many(texts)
     print(f"; with every word met for the first time {(time.process_time() - began) / len(texts) * 1000:.4f}")
@@ -243,7 +284,7 @@ def print_times(documents: Sequence[list[str]]) -> None:
     candidates = [Candidate("chunk", str(i), text, 1.0) for i, text in enumerate(texts[10:30])]
 
     def cold_request() -> None:
-        fp._token_hashes.clear()
+        shingles._token_hashes.clear()
         penalize(candidates, window_from_text(window_text), SETTINGS)
 
     print(f"window of 5,000 tokens and 20 candidates: {best_ms(cold_request):.1f} ms, no word met before", end="")

@@ -1,11 +1,12 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, setting, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, setting, environment, config, wire   the ground: what everything talks about
+normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
 support/         claim + texts → does the text back it: numbers, names, negations, words
-rank/            how well passages hold together and fit a question; which neighbourhoods to pack
+rank/            how well passages hold together and fit a question; what to pack; what only repeats the reader's window
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once

@@ -14,19 +14,26 @@ import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from kb.normal_form import has_unspaced, normal_words, normalize, spaced
+from kb.normal_form import normal_words, normalize
+from kb.shingles import (
+    bits_of,
+    count_distinct,
+    hash_line,
+    majorities,
+    minhash,
+    shingle_hashes,
+    token_hashes,
+    tokens_of,
+)
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     Hashes = NDArray[np.uint64]
-    Signature = NDArray[np.uint32]
-    Bits = NDArray[np.uint8]
 
 __all__ = [
     "DEFAULT_SHAPE",
@@ -45,18 +52,9 @@ __all__ = [
 
 # Bump when a fingerprint of the same text changes: the normal form, the tokens, the hashes or the permutations.
 FP_VERSION = "kb-fp-1"
-# How tokens become hashes and hashes signatures; a payload names it, since signatures of two schemes look alike.
-SCHEME = "blake2b64-poly-mul32"
-# Seed of the multipliers of the permutations.
-SEED = 20_260_000
 # The shingle size of short texts, and the length in tokens below which a text is short.
 SHORT_K = 3
 SHORT_TEXT_TOKENS = 20
-# Shingles are made of so much of the normal form; sha256 is taken of all of it.
-MOST_CHARS = 20_000
-# Entries of the table of token hashes: some 100 bytes each, and a corpus of 100,000 chunks has fewer words.
-_MOST_TOKENS = 500_000
-_EMPTY_SLOT = 0xFFFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,181 +116,17 @@ class Fingerprint:
         return self.long if self.long.k == k else self.short if self.short.k == k else None
 
 
-def tokens_of(normalized: str) -> list[str]:
-    """The words of a normal form without the punctuation around them; a character each in scripts without spaces.
-
-    >>> tokens_of(normalize("> Set `max_tokens` to **500**, then run -- 한글로 日本"))
-    ['set', 'max_tokens', 'to', '500', 'then', 'run', '한글로', '日', '本']
-    """
-    return [core for core in map(_core, spaced(normalized).split()) if core]
-
-
-# Whatever may stand around a word; what is inside one stays: snake_case, a.b/c-d, x=3.
-_AROUND = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»“”‘’„‚…–—·•、。「」『』（）【】《》"
-
-
-def _core(word: str) -> str:
-    return word.strip(_AROUND)
-
-
-class _TokenHashes(dict[str, int]):
-    """Word → 64-bit hash of its core, 0 for punctuation; filled as words are met, so that most words cost a look-up."""
-
-    def __missing__(self, word: str) -> int:
-        core = _core(word)
-        value = 0
-        if core:
-            digest = hashlib.blake2b(core.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-            value = int.from_bytes(digest, "little") or 1
-        if len(self) < _MOST_TOKENS:
-            self[word] = value
-        return value
-
-
-_token_hashes = _TokenHashes()
-
-
-def word_hashes(words: Sequence[str]) -> Hashes:
-    """The hashes of words between spaces, (n,) uint64; 0 for a word that is all punctuation and makes no token."""
-    import numpy as np
-
-    return np.fromiter(map(_token_hashes.__getitem__, words), np.uint64, len(words))
-
-
-def token_hashes(normalized: str) -> Hashes:
-    """The hashes of the tokens of a normal form's first MOST_CHARS, in order, (n,) uint64."""
-    return _hash_line(normalized, None)
-
-
-def all_token_hashes(normalized: str) -> Hashes:
-    """The same of all of it, however long: of a window."""
-    return _without_punctuation(word_hashes(spaced(normalized).split()))
-
-
-def _hash_line(line: str, words: Sequence[str] | None) -> Hashes:
-    if len(line) > MOST_CHARS:
-        line, words = line[:MOST_CHARS], None
-    if words is None or has_unspaced(line):
-        words = spaced(line).split()
-    return _without_punctuation(word_hashes(words))
-
-
-def _without_punctuation(hashes: Hashes) -> Hashes:
-    return hashes if hashes.all() else hashes[hashes != 0]
-
-
-def shingle_hashes(hashes: Hashes, k: int) -> Hashes:
-    """Hashes of every k tokens in a row, (n - k + 1,) uint64, in order; empty when there are fewer than k."""
-    import numpy as np
-
-    count = len(hashes) - k + 1
-    if count <= 0:
-        return np.empty(0, np.uint64)
-    # A polynomial in an odd constant keeps the order of the tokens; the end spreads the upper bits (splitmix64).
-    mixed = hashes[:count].copy()
-    for offset in range(1, k):
-        mixed *= _MULTIPLIER()
-        mixed += hashes[offset : offset + count]
-    mixed ^= mixed >> np.uint64(32)
-    mixed *= _MULTIPLIER()
-    mixed ^= mixed >> np.uint64(29)
-    return mixed
-
-
-@cache
-def _MULTIPLIER() -> np.uint64:  # noqa: N802
-    import numpy as np
-
-    return np.uint64(0xBF58476D1CE4E5B9)  # of splitmix64 (Steele, Lea and Flood 2014)
-
-
-def simhash64(hashes: Hashes) -> int:
-    """SimHash of 64-bit features, one entry for each occurrence: a bit is set where most features have it; ties are 0."""
-    return _majority(_bits_of(hashes))
-
-
-def _bits_of(hashes: Hashes) -> Bits:
-    """(n,) uint64 as (n, 64) bits, the lowest first."""
-    import numpy as np
-
-    return np.unpackbits(hashes.astype("<u8", copy=False).view(np.uint8).reshape(-1, 8), axis=1, bitorder="little")
-
-
-def _majority(bits: Bits) -> int:
-    import numpy as np
-
-    ones = np.add.reduce(bits, axis=0, dtype=np.uint32)
-    return int.from_bytes(np.packbits(ones * 2 > len(bits), bitorder="little").tobytes(), "little")
-
-
-@cache
-def multipliers(permutations: int) -> Signature:
-    """Odd uint32 factors, one a permutation; the first of a longer row are those of a shorter one."""
-    import numpy as np
-
-    # Philox is documented and the same on every machine; PCG's bits for integers may change between numpy versions.
-    raw = np.random.Philox(SEED).random_raw(permutations)
-    return (raw >> np.uint64(32)).astype(np.uint32) | np.uint32(1)
-
-
-def minhash(shingles: Hashes, permutations: int) -> Signature:
-    """The least value of each permutation over the shingles, (permutations,) uint32; all ones where there is none.
-
-    A permutation is the product with an odd factor modulo 2³², a bijection; an added constant would cost a third more
-    time and shifts nothing, since shingle hashes are already spread evenly.
-    """
-    import numpy as np
-
-    if not len(shingles):
-        return np.full(permutations, _EMPTY_SLOT, np.uint32)
-    values = (shingles >> np.uint64(32)).astype(np.uint32)[:, None]
-    factors = multipliers(permutations)
-    least: Signature = np.minimum.reduce(values[:_ROWS] * factors, axis=0)
-    for start in range(_ROWS, len(values), _ROWS):
-        np.minimum(least, np.minimum.reduce(values[start : start + _ROWS] * factors, axis=0), out=least)
-    return least
-
-
-# Rows of the product at a time: 128 kB, which stay in the second-level cache.
-_ROWS = 256
-
-
-@cache
-def _inverses(permutations: int) -> Hashes:
-    """What undoes each multiplication: odd factors have an inverse modulo 2³²."""
-    import numpy as np
-
-    return np.array([pow(int(factor), -1, 2**32) for factor in multipliers(permutations)], np.uint64)
-
-
-def shingles_behind(signature: Signature) -> Hashes:
-    """Which shingle, as the 32 bits that are permuted, has the least value in each permutation, (permutations,)."""
-    import numpy as np
-
-    return (signature.astype(np.uint64) * _inverses(len(signature))) & np.uint64(0xFFFFFFFF)
-
-
-def count_distinct(shingles: Hashes) -> int:
-    """How many different shingles there are."""
-    import numpy as np
-
-    if not len(shingles):
-        return 0
-    ordered = np.sort(shingles)
-    return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
-
-
 def fingerprint(text: str, shape: Shape = DEFAULT_SHAPE) -> Fingerprint:
     """The fingerprint of one text."""
     return fingerprint_normalized(normalize(text), shape)
 
 
 def fingerprint_many(texts: Iterable[str], shape: Shape = DEFAULT_SHAPE) -> list[Fingerprint]:
-    """The fingerprints of texts, in their order; a third faster for each than one at a time."""
+    """The fingerprints of texts, in their order; faster for each than one at a time."""
     found: list[Fingerprint] = []
     remaining = iter(texts)
     while batch := [normal_words(text) for text in islice(remaining, _BATCH)]:
-        found += _fingerprint_batch([line for line, _ in batch], [_hash_line(*one) for one in batch], shape)
+        found += _fingerprint_batch([line for line, _ in batch], [hash_line(*one) for one in batch], shape)
     return found
 
 
@@ -315,16 +149,21 @@ def _fingerprint_batch(normals: Sequence[str], hashes: Sequence[Hashes], shape: 
     import numpy as np
 
     ends = np.cumsum([len(one) for one in hashes]).tolist()
+    starts = [0, *ends[:-1]]
     row = np.concatenate(hashes)
-    bits = _bits_of(row)
+    bits = bits_of(row)
+    ones = np.empty((len(hashes), 64), np.uint32)
+    for number, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        np.add.reduce(bits[start:end], axis=0, dtype=np.uint32, out=ones[number])
+    simhashes = majorities(ones, [len(one) for one in hashes])
     long = shingle_hashes(row, shape.k)
     short = shingle_hashes(row, shape.short_k)
     found = []
-    for normal, start, end in zip(normals, [0, *ends], ends, strict=False):
+    for normal, simhash, start, end in zip(normals, simhashes, starts, ends, strict=True):
         found.append(
             Fingerprint(
                 sha256=sha256_of(normal),
-                simhash64=_majority(bits[start:end]),
+                simhash64=simhash,
                 long=sketch_of(long[start : max(start, end - shape.k + 1)], shape.k, shape.permutations),
                 short=sketch_of(short[start : max(start, end - shape.short_k + 1)], shape.short_k, shape.permutations),
                 token_count=end - start,

@@ -18,17 +18,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kb.config import NoveltyConfig
-from kb.fingerprint import (
-    DEFAULT_SHAPE,
-    Fingerprint,
-    FingerprintCache,
-    Shape,
-    fingerprint_of,
-    token_hashes,
-)
+from kb.fingerprint import DEFAULT_SHAPE, Fingerprint, FingerprintCache, Shape, fingerprint_of
 from kb.normal_form import normalize, spaced
 from kb.rank.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash
 from kb.rank.window import Window
+from kb.shingles import token_hashes
 
 Source = Literal["chunk", "path"]
 Reason = Literal["exact_duplicate", "near_duplicate", "self_referential", "partial", "novel"]

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter, deque
 from typing import TYPE_CHECKING
 
-from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint, shingle_hashes, shingles_behind
+from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint
 from kb.rank.window import SPAN_TOKENS, Window
+from kb.shingles import shingle_hashes, shingles_behind
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,8 +22,7 @@ if TYPE_CHECKING:
 
 # So few permutations that agree say little of how many shingles are shared, and the best of forty units has some by
 # chance. Each tells which shingle it is, though: a common phrase gives the same one or two again and again, a copy gives
-# different ones. Then at most twice as many are taken to be shared as were seen. Measured on passages of 25 tokens:
-# unrelated ones below .30 from .92 to .97, verbatim ones from .70 on from .94 to .92 (benchmarks/novelty.py).
+# different ones. Then at most twice as many are taken to be shared as were seen. What it does is in benchmarks/README.md.
 FEW_MATCHES = 4
 
 

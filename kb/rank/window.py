@@ -17,16 +17,11 @@ from kb.fingerprint import (
     Fingerprint,
     Shape,
     Sketch,
-    all_token_hashes,
-    count_distinct,
     fingerprint_normalized,
-    minhash,
     sha256_of,
-    shingle_hashes,
-    simhash64,
-    word_hashes,
 )
 from kb.normal_form import normalize, spaced
+from kb.shingles import all_token_hashes, count_distinct, minhash, shingle_hashes, simhash64, word_hashes
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kb.errors import InvalidInput
-from kb.fingerprint import FP_VERSION, SCHEME, SEED, Fingerprint, Shape, Sketch
+from kb.fingerprint import FP_VERSION, Fingerprint, Shape, Sketch
 from kb.rank.window import Span, Window
+from kb.shingles import SCHEME, SEED
 
 # A window of MOST_WINDOW_CHARS has at most so many spans when words are two letters long; each is 2.6 kB of JSON.
 MOST_SPANS = 20_000

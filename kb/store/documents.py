@@ -17,7 +17,6 @@ from kb.drafts import ChunkDraft, DocumentDraft, GraphDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
-from kb.store.fingerprints import add_fingerprints
 from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 
@@ -88,6 +87,8 @@ def save_document(
     replacing  the doc_id to keep (an edited or moved file), None for a new document
     graph      its names and relations; None for none
     """
+    from kb.store.fingerprints import add_fingerprints  # a search, which needs the list of sources, is spared it
+
     with transaction(connection):
         before = _facts(connection, replacing)
         doc_id = _insert_document(connection, draft) if replacing is None else replacing

@@ -17,16 +17,11 @@ from kb.fingerprint import (
     Shape,
     fingerprint,
     fingerprint_many,
-    minhash,
-    multipliers,
     normalize,
     pack,
-    shingle_hashes,
-    shingles_behind,
-    simhash64,
-    token_hashes,
     unpack,
 )
+from kb.shingles import minhash, multipliers, shingle_hashes, shingles_behind, simhash64, token_hashes
 
 
 def md5_features(words: list[str]) -> np.ndarray:

@@ -183,7 +183,8 @@ def test_overlap_lies_in_its_range_and_is_the_same_twice(text: str, blocks: list
 @given(TEXTS, TEXTS)
 def test_containment_is_that_of_the_sets(text: str, against: str) -> None:
     """The oracle: shingles as tuples of words, for texts that are not short."""
-    from kb.fingerprint import token_hashes, tokens_of
+    from kb.fingerprint import tokens_of
+    from kb.shingles import token_hashes
 
     own, other = tokens_of(normalize(text)), tokens_of(normalize(against))
     if len(own) < 20:

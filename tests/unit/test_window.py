@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from kb.errors import InvalidInput
-from kb.fingerprint import FP_VERSION, Shape, Sketch, fingerprint, token_hashes
+from kb.fingerprint import FP_VERSION, Shape, Sketch, fingerprint
 from kb.rank import window as windows
 from kb.rank.window import Window, merge_windows, window_from_blocks, window_from_text
 from kb.rank.window_payload import WindowFingerprint, read_payload, window_from_payload, window_payload
+from kb.shingles import token_hashes
 from kb.wire import to_json
 
 
