@@ -82,9 +82,11 @@ _TRIGGERS = _triggers()
 _ADVERBS = frozenset(
     "also directly currently still now itself themselves heavily strongly always both internally therefore explicitly".split()
 )
+# Verbs that one name alone does not take.
 # A statement under one of these is none: a condition, a wish, hearsay, the past, a negation.
+_BASE_FORMS = frozenset("depend rely require need build conflict clash contradict extend inherit belong are".split())
 _HEDGES = frozenset(
-    "if whether unless suppose imagine assume assuming pretend would could might may should shall myth false wrong untrue wrongly"
+    "dont doesnt didnt if whether unless suppose imagine assume assuming pretend would could might may should shall myth false wrong untrue wrongly"
     " thought claimed claims believed believe proposed proposal planned plan plans maybe perhaps possibly probably formerly previously"
     " once used originally rumour rumor allegedly instead rather before until does do did doesn't don't didn't can cannot can't"
     " seems seem appears appear suppose supposed hypothetical today's test".split()
@@ -227,6 +229,8 @@ def _subjects(
             end = before
         else:
             break
+    if lows[at] in _BASE_FORMS and len(ends) == 1:
+        return []  # "fix V8 build on Cygwin": one name and a plural verb are no sentence
     if _is_clause_start(lows, end, is_relative):
         return ends
     # ", and Tulip extends Rose": no list, but the subject of a clause of its own; the verb says that it is one.
@@ -315,8 +319,8 @@ def _objects(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequenc
         low = lows[at] if at < len(lows) else ""
         if low in ("or", "/", "if", "unless", "when", "whenever"):
             return []  # one of several, or not always
-        if low and low[0].isalnum() and (low not in _AFTER_OBJECT or (low in ("that", "which") and not end.is_sure)):
-            break  # "Marigold data": the head is another word; "the fact that" is none
+        if low and low[0].isalnum() and (low not in _AFTER_OBJECT or (low != "and" and not end.is_sure)):
+            break  # "Marigold data": the head is another word; nor is "access to" or "the fact that" a name
         ends.append(end)
         if low == "," and not is_closed and at + 1 < len(lows):
             if lows[at + 1] == "or":
