@@ -102,6 +102,7 @@ def test_names_count_and_their_strongest_form_holds() -> None:
         ("We asked In May Tomasz.", ["Tomasz"]),
         ("It runs on NASA hardware", ["NASA"]),
         ("write to x@Example.org", []),
+        ("here is Marigold's mirror", ["Marigold"]),
         ("one task: Write a function", []),
     ],
 )
