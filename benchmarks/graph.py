@@ -25,6 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kb.config import Config
+from kb.context.neighbourhood import RECURRENT_COUNT, RECURRENT_DOCUMENTS
 from kb.drafts import ChunkDraft, DocumentDraft, EdgeDraft, EndDraft, GraphDraft, NameDraft
 from kb.graph.extract import extract_graph
 from kb.graph.records import HIGH_SIGNAL_PREDICATES
@@ -104,13 +105,28 @@ def extract(folders: list[Path]) -> None:
 def sample(folders: list[Path], each: int) -> None:
     """Relations with the line that states them, `each` of a predicate, drawn by hash."""
     lines: dict[str, list[tuple[str, str]]] = {}
+    named: dict[str, list[tuple[str, int, str]]] = {}
     for path, text, graph, _, _ in graphs(folders):
         rows = text.split("\n")
+        for name in graph.names:
+            if name.kind == "entity":
+                said = rows[name.line - 1][:160] if name.line else ""
+                named.setdefault(name.key, []).append(
+                    (name.form, name.count, f"{path.name}:{name.line}  {name.label}\n      {said}")
+                )
         for edge in graph.edges:
             said = " ".join(rows[edge.line - 1 : edge.line + 1]) if edge.line else ""
             shown = f"{_end(edge.subject)} —{edge.predicate}→ {_end(edge.object)}"
             key = sha256(f"{path.name}{shown}{said}".encode()).hexdigest()
             lines.setdefault(edge.predicate, []).append((key, f"{path.name}:{edge.line}  {shown}\n      {said[:300]}"))
+    for key, several in named.items():
+        if (
+            len(several) >= RECURRENT_DOCUMENTS
+            or sum(n for _, n, _ in several) >= RECURRENT_COUNT
+            or several[0][0] != "name"
+        ):
+            form, _, shown = several[0]
+            lines.setdefault(f"mentions/{form}", []).append((sha256(key.encode()).hexdigest(), shown))
     for predicate, found in sorted(lines.items()):
         print(f"## {predicate}: {len(found)}")
         for _, line in sorted(found)[:each]:

@@ -18,6 +18,7 @@ from kb.graph.links import Mark, definition_places, definitions_of, find_marks, 
 from kb.graph.matter import matter_edges, matter_names
 from kb.graph.names import (
     HANGUL,
+    NO_CODE_NAMES,
     identifiers,
     is_common,
     korean_names,
@@ -32,15 +33,12 @@ _FORMS = ("path", "title", "alias", "stem", "heading", "tag", "project", "matter
 # A page names some dozen things; a table of symbols names thousands, of which those count that come most often.
 MOST_NAMES = 400
 MOST_EDGES = 400
-# A Korean noun is not told from a name by its letters: in one document it must come this often to be taken for one.
-KOREAN_NAME_COUNT = 2
+# A Korean noun is not told from a verb by its letters: in one document it must come with so many different particles.
+KOREAN_PARTICLES = 2
 _SENTENCE = re.compile(
     r"(?<![.!?…。])[.!?…。]++[\"'”’)\]*_]*+\s++(?=[^a-z])|\n(?=[ \t]*+(?:[-*+|>]|\d{1,3}[.)])[ \t])|\n[ \t]*+\n|(?<=:)\n"
 )
 _CODE_SPAN_NAME = re.compile(r"[A-Za-z_가-힣][\w.:/+#<>@-]{1,59}(?:\(\))?")
-_NO_CODE_NAMES = frozenset(
-    "true false none null self this i32 u32 str int bool string let if else for while return and or not in".split()
-)
 
 
 def extract_graph(parsed: Parsed, source: str, path: str, title: str, chunks: Sequence[ChunkDraft] = ()) -> GraphDraft:
@@ -68,7 +66,7 @@ class _Reading:
         self.chunk_starts = [chunk.start for chunk in chunks]
         self.names: dict[tuple[str, str], NameDraft] = {}
         self.edges: dict[tuple[EndDraft, str, EndDraft], EdgeDraft] = {}
-        self.korean: dict[str, tuple[str, int, int]] = {}
+        self.korean: dict[str, list[tuple[str, str, int]]] = {}
 
     # ---- what is known of the document itself
 
@@ -117,7 +115,7 @@ class _Reading:
         for mark in marks:
             if mark.kind == "code":
                 label = mark.label.removesuffix("()")
-                if _CODE_SPAN_NAME.fullmatch(mark.label) and label.casefold() not in _NO_CODE_NAMES:
+                if _CODE_SPAN_NAME.fullmatch(mark.label) and label.casefold() not in NO_CODE_NAMES:
                     self.add("entity", label, "code", start + mark.start)
             elif (end := self.linked(mark)) and mark.target and not _is_outside(mark):
                 self.state(EndDraft("self"), "links_to", end, *self.place(start + mark.start))
@@ -127,10 +125,8 @@ class _Reading:
         for offset, name in proper_names(flat):
             self.add("entity", name, "name", shift.place(start + offset))
         if HANGUL.search(flat):
-            for offset, noun in korean_names(flat):
-                key = name_key(noun)
-                label, count, first = self.korean.get(key, (noun, 0, shift.place(start + offset)))
-                self.korean[key] = (label, count + 1, first)
+            for offset, noun, particle in korean_names(flat):
+                self.korean.setdefault(name_key(noun), []).append((noun, particle, shift.place(start + offset)))
             statements = [*read_korean(flat, marks), *read_english(flat, marks)]
         else:
             statements = read_english(flat, marks)
@@ -203,9 +199,9 @@ class _Reading:
         return line, position if position >= 0 else None
 
     def finish(self) -> GraphDraft:
-        for key, (label, count, first) in self.korean.items():
-            if count >= KOREAN_NAME_COUNT:
-                self.add("entity", label, "name", first, key=key, count=count)
+        for key, said in self.korean.items():
+            if len({particle for _, particle, _ in said}) >= KOREAN_PARTICLES:
+                self.add("entity", said[0][0], "name", said[0][2], key=key, count=len(said))
         names = sorted(self.names.values(), key=lambda n: (_FORMS.index(n.form), -n.count, n.kind, n.key))
         edges = list(self.edges.values())
         edges.sort(key=lambda e: e.predicate == "links_to")  # stable: what is stated goes before what is linked

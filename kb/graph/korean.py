@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kb.drafts import EndDraft
-from kb.graph.english import LONGEST_SENTENCE_CHARS
+from kb.graph.english_words import LONGEST_SENTENCE_CHARS
 from kb.graph.links import Mark
 from kb.graph.names import HANGUL, TICKET, is_common
 from kb.graph.tokens import Statement, end_of_mark, end_of_words, entity, is_mark
 
-HINT = re.compile(r"의존|필요|요구|기반|충돌|호환|양립|확장|상속|해결|고친|고쳤|수정|프로젝트|구축|구현|함께")
+HINTS = tuple("의존 필요 요구 기반 충돌 호환 양립 확장 상속 해결 고친 고쳤 수정 프로젝트 구축 구현 함께".split())
 # Endings of a statement or of a clause that goes on; 하면, 하는지, 할, 했던 and the like are none.
 _ENDS = r"(?:한다|합니다|하고|하며|하므로|하지만|하는데|함|해요|한다는\s사실|하기\s때문)"
 _DONE = r"(?:한다|합니다|하고|하며|함|해요|했다|하였다|했습니다|하였습니다|했고)"
@@ -73,7 +73,11 @@ LONGEST_NAME_WORDS = 3
 
 def read_korean(sentence: str, marks: Sequence[Mark]) -> list[Statement]:
     """The relations of one sentence whose code spans and links are single signs (kb/graph/links.py)."""
-    if len(sentence) > LONGEST_SENTENCE_CHARS or not HINT.search(sentence) or _HEDGES.search(sentence):
+    if (
+        len(sentence) > LONGEST_SENTENCE_CHARS
+        or not any(hint in sentence for hint in HINTS)
+        or _HEDGES.search(sentence)
+    ):
         return []
     found: list[Statement] = []
     for verb in _VERBS:

@@ -12,6 +12,7 @@ from kb.text import STOP_WORDS
 
 # A name longer than this is a sentence.
 LONGEST_NAME_CHARS = 80
+KOREAN_NAME_CHARS = 3
 _ARTICLES = re.compile(r"^(?:the|a|an)\s+")
 _EDGES = " \t\n\"'`“”‘’*_~.,;:!?()[]{}<>«»「」『』…"
 # What follows a Korean noun; the longest first, since 에서는 ends in 는 too.
@@ -45,13 +46,13 @@ _NO_NAMES = STOP_WORDS | frozenset(
     "monday tuesday wednesday thursday friday saturday sunday january february march april may june july august september"
     " october november december english korean ok yes no note see also here there each every all some any most many both"
     " neither either please however therefore thus hence once first second third finally next last new old other another"
-    " chapter section figure table listing appendix page part step example one two three four five".split()
+    " api apis ui gui cli os sdk ide url urls faq todo chapter section figure table listing appendix page part step example one two three four five".split()
 )
 _CAPITALISED = r"[A-Z]\w++(?:['’-]\w++)?+"
 PROPER = re.compile(
     rf"(?<![\w@#/.-]){_CAPITALISED}(?:[ ](?:(?:of|de|van|von)[ ])?{_CAPITALISED}){{0,3}}+(?![@/])", re.ASCII
 )
-_KOREAN_WORD = re.compile(r"(?<![가-힣\w])[가-힣]{3,12}(?![가-힣\w])")
+_KOREAN_WORD = re.compile(r"(?<![가-힣\w])[가-힣]{4,14}(?![가-힣\w])")
 # Korean words that end like a noun with a particle and are none, or name nothing.
 _KOREAN_NO_NAMES = frozenset(
     "그것 이것 저것 우리 여기 거기 저기 무엇 누구 모두 모든 하나 다음 이후 이전 경우 때문 결과 내용 방법 문제 부분 사람 시간 오늘 내일 어제 지금 아침 저녁 오전 오후 다른 자신 어느 이번 지난"
@@ -105,9 +106,20 @@ def strip_particle(word: str) -> str:
 
 
 def korean_noun(word: str) -> str | None:
-    """The noun of a Korean word that carries a particle, None where none is seen or it names nothing."""
+    """The noun of a Korean word that carries a particle, None where none is seen or it is hardly a name.
+
+    Words of two syllables are mostly common nouns (작업, 버전, 기능), and those in -하, -되 or -적 are no nouns.
+    """
     bare = strip_particle(word)
-    return bare if bare != word and len(bare) >= 2 and bare not in _KOREAN_NO_NAMES else None
+    if bare == word or len(bare) < KOREAN_NAME_CHARS or bare in _KOREAN_NO_NAMES or bare[-1] in "하되적히해로서며":
+        return None
+    return bare
+
+
+# Code spans that name nothing of their own: keywords and basic types.
+NO_CODE_NAMES = frozenset(
+    "true false none null nil self this super i32 u32 str int bool string let if else for while return and or not in".split()
+)
 
 
 def is_common(word: str) -> bool:
@@ -123,7 +135,8 @@ def is_identifier(word: str) -> bool:
     >>> is_identifier("TestClient"), is_identifier("example.com"), is_identifier("Rust")
     (True, False, False)
     """
-    if len(word) > LONGEST_NAME_CHARS or _ADDRESS.search(word):
+    is_emphasis = word[0] == "_" == word[-1] and word[:2] != "__"  # _mod.rs_
+    if len(word) > LONGEST_NAME_CHARS or is_emphasis or _ADDRESS.search(word):
         return False
     return IDENTIFIER.fullmatch(word) is not None or DOTTED.fullmatch(word) is not None
 
@@ -145,12 +158,15 @@ def proper_names(sentence: str) -> Iterator[tuple[int, str]]:
         while first and is_common(first):  # "In May Tomasz" is Tomasz
             name, (first, _, rest) = rest, rest.partition(" ")
         at = match.end() - len(name)
-        if at > begins and len(name) >= 3 and not is_common(name):
+        name = name.removesuffix("'s").removesuffix("’s")
+        opens = sentence[:at].rstrip()[-1:] == ":" and " " not in name  # "a task: Write a function"
+        if at > begins and len(name) >= 3 and not opens and not is_common(name):
             yield at, name
 
 
-def korean_names(text: str) -> Iterator[tuple[int, str]]:
-    """(offset, noun) of Korean words with a particle behind them."""
+def korean_names(text: str) -> Iterator[tuple[int, str, str]]:
+    """(offset, noun, particle) of Korean words with a particle behind them."""
     for match in _KOREAN_WORD.finditer(text):
-        if noun := korean_noun(match.group()):
-            yield match.start(), noun
+        word = match.group()
+        if noun := korean_noun(word):
+            yield match.start(), noun, word[len(noun) :]

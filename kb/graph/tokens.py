@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from kb.drafts import EndDraft
 from kb.graph.links import MARK_BASE, Mark
-from kb.graph.names import TICKET, is_common, is_identifier, name_key
+from kb.graph.names import NO_CODE_NAMES, TICKET, is_common, is_identifier, name_key
 
 TOKEN = re.compile(r"[\ue000-\uf8ff]|#\d{1,7}\b|\w+(?:(?:::|[.:'’/+-])\w+)*(?:\(\))?(?:[+#]+(?!\w))?|[^\w\s]")
 _CODE_NAME = re.compile(r"[^\s`]{1,60}")
 _CAPITAL = re.compile(r"[A-Z]\w*(?:-\w+)*[+#]*", re.ASCII)
 _ODD_CAPITAL = re.compile(r"\w+[A-Z]|\w*\d|[A-Z]{2,}", re.ASCII)
 _LOWER = re.compile(r"[a-z][a-z0-9]{2,}(?:-[a-z0-9]+)*", re.ASCII)
+_NO_NOUN = re.compile(r"(?:ing|ly|ed)$")
 # "Marigold-style data" is data, not Marigold.
 _TAILED = re.compile(
     r"-(?:style|based|like|compatible|related|specific|aware|only|free|side|level|powered|driven|first)$", re.I
@@ -50,6 +51,8 @@ def end_of_mark(token: str, marks: Sequence[Mark]) -> EndDraft | None:
     if mark.kind == "code":
         if not _CODE_NAME.fullmatch(mark.label) or not re.search(r"[^\W\d]", mark.label):
             return None
+        if mark.label.casefold() in NO_CODE_NAMES:
+            return None
         return entity(mark.label)
     return EndDraft("link", str(ord(token) - MARK_BASE), mark.label)  # kb/graph/extract.py knows where it leads
 
@@ -76,7 +79,7 @@ def end_of_words(words: Sequence[str], *, begins: bool) -> EndDraft | None:
             return None
         if is_capitalised(word):
             return entity(word, is_sure=not begins or _ODD_CAPITAL.match(word) is not None)
-        return entity(word, is_sure=False) if _LOWER.fullmatch(word) else None
+        return entity(word, is_sure=False) if _LOWER.fullmatch(word) and not _NO_NOUN.search(word) else None
     return entity(text) if all(is_capitalised(word) for word in words) else None
 
 

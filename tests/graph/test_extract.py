@@ -102,6 +102,8 @@ def test_names_count_and_their_strongest_form_holds() -> None:
         ("We asked In May Tomasz.", ["Tomasz"]),
         ("It runs on NASA hardware", ["NASA"]),
         ("write to x@Example.org", []),
+        ("here is Marigold's mirror", ["Marigold"]),
+        ("one task: Write a function", []),
     ],
 )
 def test_proper_names(text: str, expected: list[str]) -> None:
@@ -109,7 +111,15 @@ def test_proper_names(text: str, expected: list[str]) -> None:
 
 
 def test_korean_nouns_are_seen_by_their_particles() -> None:
-    assert [noun for _, noun in korean_names("마리골드는 튤립보다 크다. 그것은 어제 왔다.")] == ["마리골드", "튤립"]
+    text = "마리골드는 튤립보다 크다. 그것은 어제 왔다. 해바라기를 실행하고 내부적으로 본다."
+    assert [(noun, particle) for _, noun, particle in korean_names(text)] == [("마리골드", "는"), ("해바라기", "를")]
+
+
+def test_a_korean_noun_is_a_name_when_it_comes_with_several_particles() -> None:
+    once = graph_of("# T\n\n마리골드는 크다. 마리골드는 낡았다.\n")
+    twice = graph_of("# T\n\n마리골드는 크다. 마리골드를 닫는다.\n")
+    assert "마리골드" not in {n.key for n in once.names}
+    assert {n.key: (n.form, n.count) for n in twice.names}["마리골드"] == ("name", 2)
 
 
 @pytest.mark.parametrize(

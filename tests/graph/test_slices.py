@@ -166,7 +166,7 @@ def test_walks_follow_relations_both_ways_and_leave_out_parts() -> None:
     both = walk([entity("A"), entity("D")], graph_expand(steps), 10)
     assert [p.text for p in both] == [
         "A depends on B; C extends B (x.md:1)",
-        "A depends on B; C extends B; C mentions D (x.md:1)",
+        "C mentions D; C extends B; A depends on B (x.md:1)",
     ]
     assert walk([], graph_expand(steps), 10) == []
 
