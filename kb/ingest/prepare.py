@@ -11,9 +11,10 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from kb.config import ChunkingConfig, Config
-from kb.drafts import ChunkDraft, DocumentDraft, Parsed
+from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, Parsed
 from kb.ingest.chunk import CHUNKER_VERSION, chunk_document, embedding_text
 from kb.ingest.language import detect_language
+from kb.ingest.notes import make_notes
 from kb.ingest.readers import READERS, read_file
 from kb.ingest.report import Outcome, Result, Tally
 from kb.ingest.sources import Target
@@ -104,6 +105,7 @@ class Prepared:
     replacing: int | None
     moved_from: str | None
     ms: dict[str, float]
+    notes: DocumentNotes | None = None
 
     def hashed_chunks(self) -> list[tuple[ChunkDraft, str]]:
         """Each chunk with the hash its vector is filed under."""
@@ -144,7 +146,13 @@ def prepare(
     chunks = chunk_document(parsed, settings.token_starts, settings.target_tokens, settings.max_tokens)
     texts = [settings.embedding_text(shown_title, chunk) for chunk in chunks]
     hashes = [settings.embed_hash(text) for text in texts]
-    ms = {"parse": (parsed_at - began) * 1000, "chunk": (time.perf_counter() - parsed_at) * 1000}
+    chunked_at = time.perf_counter()
+    notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], reader.name)
+    ms = {
+        "parse": (parsed_at - began) * 1000,
+        "chunk": (chunked_at - parsed_at) * 1000,
+        "notes": (time.perf_counter() - chunked_at) * 1000,
+    }
     for phase, value in ms.items():
         tally.add_ms(phase, value)
     draft = DocumentDraft(
@@ -170,6 +178,7 @@ def prepare(
         replacing=replaced.doc_id if replaced else None,
         moved_from=moved_from.path if moved_from else None,
         ms=ms,
+        notes=notes,
     )
 
 

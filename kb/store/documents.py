@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from kb.drafts import ChunkDraft, DocumentDraft
+from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
+from kb.store.notes import write_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +78,14 @@ def save_document(
     encoder_digest: str | None,
     vectors: Mapping[str, bytes],
     replacing: int | None = None,
+    notes: DocumentNotes | None = None,
 ) -> Saved:
     """Write a document with its chunks, tags and vectors in one transaction, in place of what was there.
 
     chunks     each with the hash its vector is filed under
     vectors    hash → float32 bytes, for hashes the store does not have yet
     replacing  the doc_id to keep (an edited or moved file), None for a new document
+    notes      what the context nodes keep of it; None leaves them to `heal_notes`
     """
     with transaction(connection):
         before = _facts(connection, replacing)
@@ -105,6 +108,8 @@ def save_document(
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
         ).rowcount
         add_neighbours(connection, doc_id, encoder_digest)
+        if notes is not None:
+            write_notes(connection, doc_id, notes)
         is_changed = not keeps_chunks or new_vectors > 0 or _facts(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)

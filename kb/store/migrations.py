@@ -11,6 +11,7 @@ import uuid
 
 from sqlite_utils import Database, Migrations
 
+from kb.store.node_tables import NODE_TABLES
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
 from kb.store.search_terms import search_terms
 
@@ -225,6 +226,13 @@ def m003_tags(database: Database) -> None:
 def m004_neighbourhoods(database: Database) -> None:
     """Cosines between chunks that stand side by side, sums of projects, and the log of what was packed."""
     for statement in _NEIGHBOURHOODS.split(";\n\n"):
+        database.execute(statement)
+
+
+@migrations(name="m007_nodes")
+def m007_nodes(database: Database) -> None:
+    """What the context nodes read: facts, gists, open items, measured tokens; and which nodes an answer had."""
+    for statement in NODE_TABLES.split(";\n\n"):
         database.execute(statement)
 
 

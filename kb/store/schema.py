@@ -8,4 +8,5 @@ MIGRATION_NAMES = (
     "m002_answer_history",
     "m003_tags",
     "m004_neighbourhoods",
+    "m007_nodes",
 )
