@@ -1,6 +1,6 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, setting, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, setting, config, config_nodes, wire   the ground: what everything talks about
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
@@ -12,6 +12,7 @@ knowledge_base   opens store, indexes, encoder and model of one home, lazily, on
 ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hits
+context/         the context nodes: one provider each, read when a decision includes it
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability

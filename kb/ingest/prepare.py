@@ -146,13 +146,8 @@ def prepare(
     chunks = chunk_document(parsed, settings.token_starts, settings.target_tokens, settings.max_tokens)
     texts = [settings.embedding_text(shown_title, chunk) for chunk in chunks]
     hashes = [settings.embed_hash(text) for text in texts]
-    chunked_at = time.perf_counter()
     notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], reader.name)
-    ms = {
-        "parse": (parsed_at - began) * 1000,
-        "chunk": (chunked_at - parsed_at) * 1000,
-        "notes": (time.perf_counter() - chunked_at) * 1000,
-    }
+    ms = {"parse": (parsed_at - began) * 1000, "chunk": (time.perf_counter() - parsed_at) * 1000}
     for phase, value in ms.items():
         tally.add_ms(phase, value)
     draft = DocumentDraft(

@@ -234,6 +234,15 @@ def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
         ).rowcount
 
 
+def newest_documents(connection: sqlite3.Connection, since: str, most: int) -> list[tuple[str, str]]:
+    """(path, indexed_at) of documents written after a moment, newest first; `since` as `indexed_at` is written."""
+    rows = connection.execute(
+        "SELECT path, indexed_at FROM documents WHERE indexed_at > ? ORDER BY indexed_at DESC, doc_id LIMIT ?",
+        [since, most],
+    )
+    return [(path, indexed_at) for path, indexed_at in rows]
+
+
 def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None = None) -> list[Document]:
     """Documents in (source, path) order: those named, or all."""
     tags: dict[int, list[str]] = {}

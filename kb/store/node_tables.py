@@ -44,6 +44,8 @@ CREATE TABLE node_tokens (
     tokens INTEGER NOT NULL         -- of all those runs together
 ) WITHOUT ROWID;
 
+CREATE INDEX documents_by_time ON documents (indexed_at);
+
 ALTER TABLE answers ADD COLUMN relevance_json TEXT;
 
 ALTER TABLE answers ADD COLUMN nodes_json TEXT;

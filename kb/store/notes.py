@@ -5,15 +5,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kb.drafts import DocumentNotes
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
+
+if TYPE_CHECKING:  # reading notes makes none
+    from kb.drafts import DocumentNotes
 
 # Documents whose notes are written in one transaction while healing: other writers get their turn in between.
 HEAL_BATCH_DOCUMENTS = 200
 # text and first line of each chunk, and the document's type → its notes
-MakeNotes = Callable[[Sequence[tuple[str, int | None]], str], DocumentNotes]
+MakeNotes = Callable[[Sequence[tuple[str, int | None]], str], "DocumentNotes"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,11 @@ import json
 import sqlite3
 from dataclasses import dataclass
 
+from kb.store.search_terms import any_expression
+
+# For every earlier answer that is wanted, so many that share a word are looked at: refusals and replays are among them.
+LOOKED_THROUGH = 4
+
 
 @dataclass(frozen=True, slots=True)
 class Turn:
@@ -56,6 +61,24 @@ def measure_session(connection: sqlite3.Connection, session_id: str) -> tuple[in
         f"SELECT count(*), max(created_at) FROM answers WHERE {_TURNS}", [session_id]
     ).fetchone()
     return int(count), last
+
+
+def like_turns(connection: sqlite3.Connection, question: str, session_id: str | None, most: int) -> tuple[Turn, ...]:
+    """Answered turns of other sessions, and of none, that share words with a question: best first (BM25), then newer.
+
+    session_id  the session that is left out
+    """
+    expression = any_expression(question)
+    if expression is None:
+        return ()
+    rows = connection.execute(
+        f"{_COLUMNS} FROM (SELECT rowid AS found_id, rank AS found_rank FROM answer_search WHERE answer_search MATCH ?"
+        " ORDER BY rank LIMIT ?) JOIN answers ON search_id = found_id"
+        " WHERE refusal_reason IS NULL AND replay_of IS NULL AND chunks_used > 0 AND (? IS NULL OR session_id IS NOT ?)"
+        " ORDER BY found_rank, created_at DESC, trace_id LIMIT ?",
+        [expression, most * LOOKED_THROUGH, session_id, session_id, most],
+    )
+    return tuple(_to_turn(row) for row in rows)
 
 
 def list_sessions(connection: sqlite3.Connection) -> tuple[SessionSummary, ...]:

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "kb"
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
     ["kb.text", "kb.fingerprint", "kb.setting"],
+    ["kb.config_nodes"],
     ["kb.config"],
     ["kb.wire"],
     ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.support", "kb.llm"],
