@@ -5,6 +5,8 @@ Strict on purpose: what is told here replaces a refusal, and no document stands 
 
 from __future__ import annotations
 
+import re
+
 from kb.ask.answer_type import matches_answer_type
 from kb.ask.question import Unit, units_of
 from kb.text import STOP_WORDS, analyze
@@ -44,7 +46,9 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
         return share
     if len(units) == 1 and len(shown) / max(1, len(units_of(text))) < LEAST_PART:
         return 0.0
-    if not _says_more(question, units, terms) or matches_answer_type(question, [text]) == 0.0:
+    # "on Mondays" is a date, too, and told facts are of what happens every week.
+    told = [text, re.sub(r"days\b", "day", text)]
+    if not _says_more(question, units, terms) or matches_answer_type(question, told) == 0.0:
         return 0.0
     return share
 
