@@ -25,8 +25,8 @@ from gate_latency import print_latency
 from gate_sets import ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
 from scipy.stats import rankdata
 
-from kb.ask.evidence import Signals
 from kb.ask.evidence_gate import SPREAD, WORDS, check_names
+from kb.ask.evidence_signals import Signals
 from kb.ask.pack import pack_chunks
 from kb.ask.weigh import weigh_chunks
 from kb.config import Config

@@ -1,6 +1,6 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, setting, environment, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, setting, environment, config, config_nodes, wire   the ground: what everything talks about
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
@@ -13,7 +13,7 @@ knowledge_base   opens store, indexes, encoder and model of one home, lazily, on
 ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hold against the window → hits
-context/         a query and a window → a block for a prompt: retrieve → relate → press → expand → fill
+context/         a query and a window → a block for a prompt: retrieve → relate → press → expand → fill; context nodes
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
+from kb.config_nodes import ProfileConfig, RelevanceConfig
 from kb.environment import environment_settings
 from kb.errors import ConfigInvalid, ConfigNotFound
 from kb.setting import check_value, key, range_text, toml_value, unknown_name
@@ -217,14 +218,12 @@ class HistoryConfig:
         0, "answers older than this many days are forgotten; 0 keeps them for ever", low=0, high=36_500
     )
     keep_answers: int = key(0, "the newest so many answers are kept; 0 keeps all", low=0, high=100_000_000)
-
-
-@dataclass(frozen=True, slots=True)
-class RelevanceConfig:
-    """Which context nodes are worth their tokens; `kb relevance` tries the rules."""
-
-    enabled: bool = key(True, "false gives every prompt every node")
-    rules: str = key("", "a JSON or TOML file of rules over the defaults, relative to this file")
+    keep_commands: int = key(
+        100,
+        "names of so many kb commands are kept (commands.log in the home, never an argument); 0 notes none",
+        low=0,
+        high=400,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,9 +283,10 @@ class Config:
     rag: RagConfig = RagConfig()
     llm: LlmConfig = LlmConfig()
     history: HistoryConfig = HistoryConfig()
-    relevance: RelevanceConfig = RelevanceConfig()
     context: ContextConfig = ContextConfig()
     novelty: NoveltyConfig = NoveltyConfig()
+    relevance: RelevanceConfig = field(default_factory=RelevanceConfig)
+    profile: ProfileConfig = field(default_factory=ProfileConfig)
 
 
 def load_config(

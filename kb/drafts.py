@@ -166,3 +166,27 @@ class GraphDraft:
 
     names: tuple[NameDraft, ...] = ()
     edges: tuple[EdgeDraft, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OpenItem:
+    """One open task of a document.
+
+    line  1-based in the source file, None where the format has no lines
+    """
+
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentNotes:
+    """What the context nodes keep of a document.
+
+    version  of the way the notes were made
+    gist     a few of its own sentences, empty for a document without any
+    """
+
+    version: int
+    gist: str
+    open_items: tuple[OpenItem, ...]

@@ -42,20 +42,26 @@ def ignore(message: str) -> None:
     """A `notify` for callers who want no messages."""
 
 
-def open_knowledge_base(home: Path, config: Config, *, write: bool = False, notify: Notify = ignore) -> KnowledgeBase:
+def open_knowledge_base(
+    home: Path, config: Config, *, write: bool = False, notify: Notify = ignore, log: Notify = ignore
+) -> KnowledgeBase:
     """Open the knowledge base of a home.
 
     write   create and migrate the store when needed; False opens it read-only
     notify  gets one line of text for what a user should know (a rebuild, a fallback)
+    log     gets one line for each decision that only who looks for it wants to see
     raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
     """
-    return KnowledgeBase(home, config, write=write, notify=notify)
+    return KnowledgeBase(home, config, write=write, notify=notify, log=log)
 
 
 class KnowledgeBase:
     """See `open_knowledge_base`. Not for use by several threads at once."""
 
-    def __init__(self, home: Path, config: Config, *, write: bool = False, notify: Notify = ignore) -> None:
+    def __init__(
+        self, home: Path, config: Config, *, write: bool = False, notify: Notify = ignore, log: Notify = ignore
+    ) -> None:
+        self.log = log
         self.home = home
         self.config = config
         self.notify = notify

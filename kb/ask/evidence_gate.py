@@ -12,11 +12,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Literal
 
-from kb.ask.evidence import NAMES, Signals
+from kb.ask.evidence_signals import NAMES, Signals, Variant
 
-Variant = Literal["fitted", "words", "unfitted"]
 WEIGHTS_FILE = "evidence_weights.json"
 WORDS, SPREAD = "words", "spread"
 

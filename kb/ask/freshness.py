@@ -23,7 +23,7 @@ from kb.store.chunks import fetch_chunks
 from kb.store.shown import Shown, shown_in_session
 
 if TYPE_CHECKING:
-    from kb.ask.pipeline import Progress
+    from kb.ask.progress import Progress
 
 Ranked = Sequence[tuple[Chunk, float]]
 

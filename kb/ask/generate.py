@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from kb.errors import MalformedResponse
 from kb.llm.protocol import Done, FinishReason, GenerateRequest, LanguageModel, Token
 
+# Between the two texts where both are stored as what the model wrote.
+SECOND_TRY = "\n\n--- second try ---\n\n"
+
 
 @dataclass(frozen=True, slots=True)
 class Generated:
@@ -29,6 +32,10 @@ class Generated:
     is_interrupted: bool = False
     prompt_truncated: bool | None = None
     first_try: str | None = None
+
+    def raw_text(self) -> str:
+        """All that the model wrote."""
+        return self.text if self.first_try is None else self.first_try + SECOND_TRY + self.text
 
 
 def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Generated:

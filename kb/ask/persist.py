@@ -7,13 +7,12 @@ import secrets
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
-from kb.ask.episode import make_episode
 from kb.ask.generate import Generated
 from kb.ask.records import Answer, AskRequest, PackedChunk
-from kb.ask.retry import SECOND_TRY
 from kb.ask.stored import prompt_hash, take_apart, text_hash
+from kb.context.occasion import NodeText
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
 from kb.records import SearchResponse
@@ -21,6 +20,7 @@ from kb.store.answers import AnswerRow, prune_answers, save_answer, time_text
 from kb.store.database import open_for_writing
 from kb.store.episodes import save_episode
 from kb.store.filters import SECONDS_PER_DAY
+from kb.store.node_tokens import add_measurements
 
 
 def new_trace_id() -> str:
@@ -34,19 +34,28 @@ def new_trace_id() -> str:
 def save(
     kb: KnowledgeBase,
     answer: Answer,
-    packed: Sequence[PackedChunk],
-    prompt: GenerateRequest | None,
-    generated: Generated,
     request: AskRequest,
-    response: SearchResponse,
+    *,
+    packed: Sequence[PackedChunk] = (),
+    prompt: GenerateRequest | None = None,
+    generated: Generated | None = None,
+    response: SearchResponse | None = None,
+    nodes: Sequence[NodeText] = (),
 ) -> None:
-    """Write the row; opens the store for writing just for this, so that asking never holds up an ingest."""
-    prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed)
+    """Write the row; opens the store for writing just for this, so that asking never holds up an ingest.
+
+    response  what was found; None where nothing was searched
+    nodes     the context nodes that were read; those that had something to say are measured, and kept with a prompt
+    """
+    generated = generated or Generated()
+    spoken = [text for text in nodes if text.text]
+    held = spoken if prompt else []
+    prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed, [text.text for text in held])
     row = AnswerRow(
         trace_id=answer.trace_id,
         question=answer.question,
         answer=answer.answer,
-        raw_answer=generated.text if generated.first_try is None else generated.first_try + SECOND_TRY + generated.text,
+        raw_answer=generated.raw_text(),
         grounded=answer.grounded,
         refusal_reason=answer.refusal_reason,
         model_id=answer.model.id,
@@ -82,20 +91,41 @@ def save(
         filters_json=json.dumps(asdict(request.filters), ensure_ascii=False),
         replay_of=request.replay_of,
         verification_json=json.dumps(asdict(answer.verification), ensure_ascii=False) if answer.verification else None,
+        relevance_json=_relevance_json(answer),
+        nodes_json=_nodes_json(held) if held else None,
+        rests_on_json=json.dumps(answer.rests_on) if answer.rests_on else None,
+        standalone_question=request.standalone,
     )
-    episode = make_episode(kb, answer, packed, response) if kb.config.cswr.keep_episodes else None
+    episode = None
+    if response is not None and response.trace is not None and kb.config.cswr.keep_episodes:
+        from kb.ask.episode import make_episode  # here: a courtesy need not pay for it
+
+        episode = make_episode(kb, answer, packed, response)
     history = kb.config.history
     days = history.keep_days
     oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
     connection = open_for_writing(kb.home)
     try:
         save_answer(connection, row, texts)
+        if spoken:
+            add_measurements(connection, {text.node: text.tokens for text in spoken})
         if episode:
             save_episode(connection, episode, kb.config.cswr.keep_episodes)
         if days or history.keep_answers:
             prune_answers(connection, history.keep_answers, oldest_kept)
     finally:
         connection.close()
+
+
+def _relevance_json(answer: Answer) -> str | None:
+    """All but the reasons of every node, which only --explain asks for."""
+    if answer.relevance is None:
+        return None
+    return json.dumps(asdict(replace(answer.relevance, decision=None)), ensure_ascii=False)
+
+
+def _nodes_json(nodes: Sequence[NodeText]) -> str:
+    return json.dumps([{"node": n.node, "text_hash": text_hash(n.text), "tokens": n.tokens} for n in nodes])
 
 
 def _citations_json(answer: Answer) -> str:

@@ -1,6 +1,8 @@
 """A question → a cited answer or a refusal, stored either way: retrieve → gate → pack → prompt → generate → verify → cite → persist.
 
-There are two gates, on the best fused score and on what the hits are worth; neither loads a model.
+First of all it is decided which context nodes the question is worth; a courtesy ends there (kb/ask/acknowledge.py).
+There are two gates, on the best fused score and on what the hits are worth; neither loads a model. What they refuse a
+context node may still answer, said so and not grounded (kb/ask/from_nodes.py).
 Single-threaded, in that order. Every way out returns the same complete record and writes its row.
 """
 
@@ -8,23 +10,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kb.ask import generate as generation
-from kb.ask.choose import Candidates, choose_passages, fetch_candidates
+from kb.ask.acknowledge import answer_courtesy
+from kb.ask.choose import choose_passages, fetch_candidates
 from kb.ask.cite import judge
 from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
+from kb.ask.from_nodes import find_backing, rests_on_line
 from kb.ask.narrow import narrow_citation
-from kb.ask.pack import evidence_budget, pack_chunks, pack_passages, with_fence
+from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
+from kb.ask.node_steps import hold_nodes, speak, without_documents
+from kb.ask.pack import RESERVE_TOKENS, evidence_budget, pack_chunks, pack_passages, with_fence
 from kb.ask.persist import new_trace_id, save
-from kb.ask.prompt import Template, question_language, render_user, template_for, uses_fence
+from kb.ask.progress import Progress
+from kb.ask.prompt import question_language, render_user, template_for, uses_fence
 from kb.ask.records import (
     Answer,
     AnswerCitation,
     AnswerEvent,
     AnswerInterrupted,
-    AnswerNovelty,
     AnswerRetrieval,
     AskRequest,
     EmbeddingRef,
@@ -35,15 +40,16 @@ from kb.ask.records import (
     Usage,
 )
 from kb.ask.retry import may_retry, needs_retry, try_again
+from kb.ask.situation import Outlook, read_for_prompt, view
 from kb.ask.verify import Checked, verify
 from kb.ask.weak_evidence import weak_evidence_lines
-from kb.ask.weigh import Verdict, weigh_evidence
-from kb.errors import InvalidInput
+from kb.ask.weigh import weigh_evidence
+from kb.errors import InvalidInput, NotIndexed
 from kb.knowledge_base import KnowledgeBase
-from kb.llm.protocol import Evidence, GenerateRequest, LanguageModel, ModelRef
-from kb.llm.registry import configured_reference
+from kb.llm.protocol import Evidence, GenerateRequest, LanguageModel
+from kb.llm.references import configured_reference
 from kb.llm.server import ContextExceeded
-from kb.records import Chunk, SearchRequest, SearchResponse
+from kb.records import SearchRequest, SearchResponse
 from kb.search.pipeline import search
 from kb.search.retrieve import UNREAD_SHARE
 from kb.store.chunks import fetch_chunks
@@ -61,50 +67,42 @@ NEAR_CANDIDATES = 3
 REPACKED_SHARE = 0.7
 
 
-@dataclass(slots=True)
-class Progress:
-    """What is known of an answer so far; `_finish` turns it into the record, whatever way it ended.
-
-    ranked      the hits' chunks with their scores, best first
-    candidates  the same of what neighbourhoods are chosen from, farther down the ranking
-    verdict     the evidence gate's, None until it was asked
-    fresh       the evidence held against what the reader has, None where that is not known; novelty: what came of it
-    retrieval   what was retrieved, where that was long ago: the answer is replayed
-    """
-
-    request: AskRequest
-    began: float
-    template: Template
-    response: SearchResponse
-    ranked: list[tuple[Chunk, float]]
-    embedding: EmbeddingRef | None
-    model: ModelRef
-    candidates: Candidates = ()
-    packed: list[PackedChunk] = field(default_factory=list)
-    prompt: GenerateRequest | None = None
-    verdict: Verdict | None = None
-    generated: generation.Generated = field(default_factory=generation.Generated)
-    retrieval: AnswerRetrieval | None = None
-    checked: Checked | None = None
-    fresh: Fresh | None = None
-    novelty: AnswerNovelty | None = None
-
-
-def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
+def ask(
+    kb: KnowledgeBase,
+    request: AskRequest,
+    on_event: OnEvent = lambda event: None,
+    outlook: Outlook | None = None,
+) -> Answer:
     """Answer a question from the knowledge base, or refuse.
 
     on_event  told of the retrieval and of every piece of text as it comes; what it raises does not end the answer
+    outlook   what was decided about the context nodes already (`answer_courtesy`); None decides it here
     returns   the answer, after it has been stored
     raises    InvalidInput, NotIndexed; ModelError when the model could not be used at all; AnswerInterrupted after a
               Ctrl-C while the model wrote
     """
     began = time.perf_counter()
     tell = _safely(on_event, kb)
-    progress = _retrieve(kb, request, began)
+    if not request.question.strip():
+        raise InvalidInput("the question is empty", fix="say what to ask, for example: kb ask 'Who owns a value?'")
+    if outlook is None:
+        courtesy, outlook = answer_courtesy(kb, request)
+        if courtesy is not None:
+            return courtesy
+    try:
+        progress = _retrieve(kb, request, began)
+    except NotIndexed:
+        progress = without_documents(kb, request, began)
+        progress.outlook = outlook
+        progress.said = speak(progress)
+        if progress.said is None:
+            raise
+        return _finish(kb, progress, grounded=False, reason=None)
+    progress.outlook = outlook
     tell(AnswerEvent(event="retrieval", hits=progress.response.hits))
     refused = _gate(kb, progress)
     if refused:
-        return _finish(kb, progress, grounded=False, reason=refused)
+        return _refuse(kb, progress, refused)
     model = kb.language_model()
     progress.model = model.reference()
     try:
@@ -116,7 +114,7 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
     try:
         return answer_packed(kb, progress, model, tell)
     except ContextExceeded as error:
-        if len(progress.packed) == 1:
+        if len(progress.packed) == 1 and not any(text.text for text in progress.nodes):
             raise
         read, sent = error.details["context_tokens"], error.details["prompt_tokens"]
         share = REPACKED_SHARE * int(read) / int(sent) if read and sent else REPACKED_SHARE
@@ -145,16 +143,21 @@ def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, t
     grounded, reason = judge(progress.checked.text, [p.marker for p in progress.packed])
     if grounded and kb.config.rag.require_verified and progress.checked.verification.status == "unsupported":
         grounded, reason = False, "llm_self_judge"
-    return _finish(kb, progress, grounded=grounded, reason=reason)
+    grounded, reason = hold_nodes(progress, grounded, reason)
+    return _refuse(kb, progress, reason) if reason else _finish(kb, progress, grounded=grounded, reason=None)
+
+
+def _refuse(kb: KnowledgeBase, progress: Progress, reason: RefusalReason) -> Answer:
+    """A refusal, unless a context node answers the question in its place."""
+    progress.said = speak(progress)
+    return _finish(kb, progress, grounded=False, reason=None if progress.said else reason)
 
 
 def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
-    if not request.question.strip():
-        raise InvalidInput("the question is empty", fix="say what to ask, for example: kb ask 'Who owns a value?'")
     # The axes of every hit go into the log that thresholds are recalibrated from; who keeps none need not pay for them.
     is_logged = kb.config.cswr.keep_episodes > 0 and not request.is_evaluation
     explain = request.explain or is_logged
-    query = SearchRequest(request.question, request.mode, request.k, request.filters, None, explain, trace=True)
+    query = SearchRequest(request.query, request.mode, request.k, request.filters, None, explain, trace=True)
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)
         chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
@@ -166,12 +169,13 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
     return Progress(
         request=request,
         began=began,
-        template=template_for(kb.config.rag.prompt_template_version, question_language(request.question)),
+        template=template_for(kb.config.rag.prompt_template_version, question_language(request.query)),
         response=response,
         ranked=[(chunks[hit.chunk_id], hit.retrieval.fusion_score) for hit in response.hits],
         candidates=candidates,
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         model=configured_reference(kb.config.llm),
+        version=kb.config.rag.prompt_template_version,
         fresh=fresh,
     )
 
@@ -208,27 +212,43 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
 
 def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int, most_tokens: int | None = None) -> None:
     """Fill the prompt with as much evidence as the model's window leaves room for, or with `most_tokens` of it."""
-    request, template, llm = progress.request, progress.template, kb.config.llm
-    fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.question)
+    request, llm, language = progress.request, kb.config.llm, question_language(progress.request.query)
+    version = kb.config.rag.prompt_template_version
+    template = template_for(version, language)
+    fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.query)
     budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)
     budget = budget if most_tokens is None else min(budget, most_tokens)
-    fence = ""
     progress.packed = _fit(kb, progress, budget, PLACEHOLDER if uses_fence(template) else "")
+    # Evidence first: the nodes get what it leaves of the window.
+    used = fixed + sum(estimate_tokens(p.entry) for p in progress.packed)
+    left = model_context_tokens - used - llm.max_answer_tokens - RESERVE_TOKENS
+    hits = tuple(dict.fromkeys(p.chunk.doc_id for p in progress.packed))
+    progress.nodes = read_for_prompt(progress.outlook, hits, left) if progress.outlook else ()
+    spoken = [text.text for text in progress.nodes if text.text]
+    fence = fence_tag(read_secret(kb.connection), [*(p.entry for p in progress.packed), *spoken])
     if uses_fence(template):
-        fence = fence_tag(read_secret(kb.connection), [p.entry for p in progress.packed])
         progress.packed = with_fence(progress.packed, fence)
+    if spoken:
+        template, version = with_context_slot(template, language), version + NODES_SUFFIX
+    progress.template, progress.version = template, version
     trace = progress.response.trace
     similarity: dict[int, float | None] = {row.chunk_id: row.score for row in trace.vector} if trace else {}
     similarity |= {hit.chunk_id: hit.retrieval.vector_score for hit in progress.response.hits}
     progress.prompt = GenerateRequest(
         system=template.system,
-        user=render_user(template, request.question, [p.entry for p in progress.packed], fence),
-        question=request.question,
+        user=render_user(
+            template,
+            request.query,
+            [p.entry for p in progress.packed],
+            fence,
+            render_context(progress.nodes, fence) if spoken else "",
+        ),
+        question=request.query,
         evidence=tuple(
             Evidence(p.marker, p.chunk.text, p.chunk.heading_path, similarity.get(p.chunk.chunk_id))
             for p in progress.packed
         ),
-        language=question_language(request.question),
+        language=language,
         max_tokens=llm.max_answer_tokens,
         temperature=llm.temperature if request.temperature is None else request.temperature,
         seed=llm.seed if request.seed is None else request.seed,
@@ -252,6 +272,9 @@ def _retry(kb: KnowledgeBase, progress: Progress, model: LanguageModel) -> None:
     if first.finish_reason != "stop" or not may_retry(kb.config.rag, progress.model.provider):
         return
     if needs_retry(first.text, [p.marker for p in progress.packed]):
+        # Asked again for markers, a model puts them behind what no passage says.
+        if progress.nodes and find_backing(_verify(kb, progress).verification, progress.nodes).nodes:
+            return
         # The first prompt stays the answer's: whoever replays it gets to this point again.
         progress.generated = try_again(model, request, first, progress.template, kb.notify)
 
@@ -285,7 +308,7 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         refusal_reason=reason,
         model=progress.model,
         embedding=progress.embedding,
-        prompt_template_version=kb.config.rag.prompt_template_version,
+        prompt_template_version=progress.version,
         retrieval=progress.retrieval
         or AnswerRetrieval(
             mode=request.mode,
@@ -309,9 +332,20 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         verification=progress.checked.verification if progress.checked else None,
         explanation=_explain(progress) if request.explain else None,
         novelty=progress.novelty,
+        relevance=view(progress.outlook, progress.nodes) if progress.outlook else None,
+        rests_on=progress.rests_on,
     )
     if not request.is_evaluation:
-        save(kb, answer, progress.packed, progress.prompt, generated, request, progress.response)
+        save(
+            kb,
+            answer,
+            request,
+            packed=progress.packed,
+            prompt=progress.prompt,
+            generated=generated,
+            response=progress.response,
+            nodes=progress.nodes,
+        )
     return answer
 
 
@@ -320,14 +354,17 @@ def _shown(
 ) -> tuple[str, tuple[AnswerCitation, ...]]:
     """The text to show and the places to list: what is cited, or the nearest candidates of a refusal."""
     checked = progress.checked
-    if grounded and checked:
+    if progress.said:
+        return progress.said.text, ()
+    if (grounded or progress.rests_on) and checked:
         chunks = {p.marker: p.chunk for p in progress.packed}
-        return checked.text, tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers)
+        text = checked.text + (rests_on_line(progress.rests_on, progress.request.query) if progress.rests_on else "")
+        return text, tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers)
     template = progress.template
     if progress.novelty and progress.novelty.used == "none":
         from kb.ask.freshness import NOTHING_NEW
 
-        return f"{template.refusal}\n{NOTHING_NEW[question_language(progress.request.question)]}", ()
+        return f"{template.refusal}\n{NOTHING_NEW[question_language(progress.request.query)]}", ()
     near = progress.response.hits[:NEAR_CANDIDATES]
     said: dict[RefusalReason | None, str] = {
         "llm_stream_aborted": template.aborted,
@@ -338,7 +375,7 @@ def _shown(
         lines.append(template.near.format(gate=kb.config.rag.score_gate))
         lines += [f" · {hit.citation.uri} (score {hit.retrieval.fusion_score:.2f})" for hit in near]
     if reason == "weak_evidence" and progress.verdict:
-        language = question_language(progress.request.question)
+        language = question_language(progress.request.query)
         lines += weak_evidence_lines(progress.verdict, kb.config.rag.evidence_gate, language, near)
     return "\n".join(lines), tuple(AnswerCitation(marker=None, citation=hit.citation) for hit in near)
 

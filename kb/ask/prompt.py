@@ -178,11 +178,14 @@ def _header_safe(text: str) -> str:
     return re.sub(r"\s+", " ", text).translate(_BRACKETS)
 
 
-def render_user(template: Template, question: str, entries: list[str], fence: str = "") -> str:
-    """The user's part of the prompt."""
+def render_user(template: Template, question: str, entries: list[str], fence: str = "", context: str = "") -> str:
+    """The user's part of the prompt.
+
+    context  what stands in {context}, which a template has only where there is some (`kb/ask/node_prompt.py`)
+    """
     # One pass, so that a question that contains "{evidence}" stays a question.
-    parts = {"{question}": question, "{evidence}": "\n".join(entries), "{fence}": fence}
-    return re.sub(r"\{question\}|\{evidence\}|\{fence\}", lambda match: parts[match.group()], template.user)
+    parts = {"{question}": question, "{evidence}": "\n".join(entries), "{fence}": fence, "{context}": context}
+    return re.sub(r"\{question\}|\{evidence\}|\{fence\}|\{context\}", lambda match: parts[match.group()], template.user)
 
 
 def render_correction(template: Template, answer: str, unknown: Sequence[int]) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from kb.ask.evidence import Signals
-from kb.ask.evidence_gate import Variant
+from kb.ask.evidence_signals import Signals, Variant
 from kb.llm.protocol import ModelRef
 from kb.records import Chunk, Citation, Filters, Hit, SearchMode, SearchTrace
+from kb.relevance.decide import Decision
 
 if TYPE_CHECKING:  # most questions name no window
     from kb.rank.window import Window
@@ -28,6 +28,8 @@ class AskRequest:
     is_evaluation  not the user's own question: the answer is given back and not stored among theirs
     replay_of      trace id of the stored answer that this one repeats
     window         what the reader has already; what the answers of the session have cited joins it
+    mode_hint      the mode of the relevance rules that is meant, whatever the question looks like; None leaves it to them
+    standalone     the question as it stands alone, where `question` leans on something said before; None: it does
     """
 
     question: str
@@ -41,6 +43,13 @@ class AskRequest:
     is_evaluation: bool = False
     replay_of: str | None = None
     window: Window | None = None
+    mode_hint: str | None = None
+    standalone: str | None = None
+
+    @property
+    def query(self) -> str:
+        """What is searched for, weighed and asked of the model."""
+        return self.standalone or self.question
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +151,38 @@ class EvidenceView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NodeUse:
+    """One context node that was read: the tokens of what it said, 0 where it had nothing to say."""
+
+    node: str
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerRelevance:
+    """Which context nodes a question was worth, and what they gave.
+
+    chosen_by   why it is this mode
+    nodes       those that were read, in the order of the prompt; a refusal reads those only that could answer
+    decision    with --explain: every node with its reasons
+    The other fields are those of relevance.v1.
+    """
+
+    mode: str
+    chosen_by: str
+    included: tuple[str, ...]
+    excluded_hard: tuple[str, ...]
+    excluded_soft: tuple[str, ...]
+    recovered_soft: tuple[str, ...]
+    deps_added: tuple[str, ...]
+    overrides_applied: tuple[str, ...]
+    est_tokens: int
+    token_budget_remaining: int
+    nodes: tuple[NodeUse, ...] = ()
+    decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
     """What --explain adds: the retrieval trace, the packed passages, what the evidence gate saw in them."""
 
@@ -167,6 +208,7 @@ class SentenceCheck:
     misattributed_to  the marker whose passage backs it instead, None for every other status
     idle_markers      cited beside others that back it without them
     reasons           what is exact and wrong, in words
+    rests_on          the context node that says it where no passage does; None otherwise
     """
 
     start: int
@@ -178,6 +220,7 @@ class SentenceCheck:
     misattributed_to: int | None = None
     idle_markers: tuple[int, ...] = ()
     reasons: tuple[str, ...] = ()
+    rests_on: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -221,8 +264,10 @@ class Answer:
     """The end of an ask.
 
     answer          what to show; for a refusal the refusal, never what the model made up
-    grounded        every marker is known and there is at least one
-    refusal_reason  None when grounded
+    grounded        every marker is known, there is at least one, and no sentence rests on a context node instead
+    refusal_reason  None when grounded, when a context node answers (`rests_on`), and for a courtesy
+    relevance       which context nodes were wanted; None for a replay
+    rests_on        context nodes that say what no document does: such an answer is not grounded
     verification    the sentences held against the text they cite; None where no model wrote any to the end
     novelty         against what the reader has been shown; None without a window and outside a session
     model           who wrote it; where no model was asked, the one that is configured, without a digest
@@ -244,6 +289,12 @@ class Answer:
     verification: Verification | None = None
     explanation: Explanation | None = None
     novelty: AnswerNovelty | None = None
+    relevance: AnswerRelevance | None = None
+    rests_on: tuple[str, ...] = ()
+
+    def is_acknowledgement(self) -> bool:
+        """True for the line that answers a courtesy: it asserts nothing."""
+        return not (self.grounded or self.refusal_reason or self.rests_on)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,10 +11,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kb.ask.pipeline import OnEvent, Progress, answer_packed, ask
+from kb.ask.node_prompt import base_version
+from kb.ask.pipeline import OnEvent, answer_packed, ask
+from kb.ask.progress import Progress
 from kb.ask.prompt import template_for
 from kb.ask.records import Answer, AnswerRetrieval, AskRequest, EmbeddingRef
-from kb.ask.stored import as_hits, put_together, read_packed
+from kb.ask.stored import as_hits, put_together, read_node_texts, read_packed
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchResponse
 from kb.store.answers import AnswerRow, find_answer, packed_texts
@@ -23,6 +25,7 @@ from kb.store.answers import AnswerRow, find_answer, packed_texts
 COMPARED = (
     "grounded",
     "refusal_reason",
+    "rests_on",
     "answer",
     "raw_answer",
     "citations",
@@ -109,6 +112,7 @@ def request_of(row: AnswerRow) -> AskRequest:
         temperature=row.temperature,
         seed=row.seed,
         replay_of=row.trace_id,
+        standalone=row.standalone_question,
     )
 
 
@@ -128,6 +132,7 @@ def _compared(row: AnswerRow) -> dict[str, Any]:
         for place in json.loads(row.citations_json)
     ]
     values["packed"] = [f"{place['uri']} {place['text_hash'][:12]}" for place in json.loads(row.packed_json)]
+    values["rests_on"] = json.loads(row.rests_on_json) if row.rests_on_json else []
     values["verification"] = json.loads(row.verification_json) if row.verification_json else None
     return values
 
@@ -144,7 +149,7 @@ def _progress_of(kb: KnowledgeBase, row: AnswerRow) -> Progress:
     return Progress(
         request=request,
         began=time.perf_counter(),
-        template=template_for(row.prompt_template_version, prompt.language),
+        template=template_for(base_version(row.prompt_template_version), prompt.language),
         response=SearchResponse(
             query=row.question,
             mode=request.mode,
@@ -157,6 +162,8 @@ def _progress_of(kb: KnowledgeBase, row: AnswerRow) -> Progress:
         model=kb.language_model().reference(),
         packed=packed,
         prompt=prompt,
+        version=row.prompt_template_version,
+        nodes=read_node_texts(row, texts),
         retrieval=AnswerRetrieval(
             mode=request.mode,
             k=row.retrieval_k,

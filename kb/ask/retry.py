@@ -15,9 +15,6 @@ from kb.ask.prompt import Template, render_correction
 from kb.config import RagConfig
 from kb.llm.protocol import GenerateRequest, LanguageModel
 
-# Between the two texts where both are stored as what the model wrote.
-SECOND_TRY = "\n\n--- second try ---\n\n"
-
 
 def may_retry(config: RagConfig, provider: str) -> bool:
     """True when a model of this provider is asked again at all."""

@@ -11,6 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from kb.ask.records import PackedChunk
+from kb.context.occasion import NodeText
 from kb.errors import CorruptStore, InvalidInput
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.records import Chunk, Citation, Hit, Retrieval, ScoreKind
@@ -31,16 +32,22 @@ def prompt_hash(prompt: GenerateRequest) -> str:
     return text_hash(f"{prompt.system}\0{prompt.user}")
 
 
-def take_apart(prompt: GenerateRequest, packed: Sequence[PackedChunk]) -> tuple[str, dict[str, str]]:
-    """(prompt_json, texts by hash): the user message as literal pieces and hashes of the passages between them."""
-    texts = {text_hash(p.chunk.text): p.chunk.text for p in packed}
+def take_apart(
+    prompt: GenerateRequest, packed: Sequence[PackedChunk], nodes: Sequence[str] = ()
+) -> tuple[str, dict[str, str]]:
+    """(prompt_json, texts by hash): the user message as literal pieces and hashes of the texts between them.
+
+    nodes  texts of context nodes, which stand behind the passages
+    """
+    held = [p.chunk.text for p in packed] + list(nodes)
+    texts = {text_hash(text): text for text in held}
     pieces: list[str | dict[str, str]] = []
     at = 0
-    for passage in packed:
-        start = prompt.user.find(passage.chunk.text, at) if passage.chunk.text else -1
+    for text in held:
+        start = prompt.user.find(text, at) if text else -1
         if start >= 0:
-            pieces += [prompt.user[at:start], {"text": text_hash(passage.chunk.text)}]
-            at = start + len(passage.chunk.text)
+            pieces += [prompt.user[at:start], {"text": text_hash(text)}]
+            at = start + len(text)
     pieces.append(prompt.user[at:])
     texts[text_hash(prompt.system)] = prompt.system
     kept = {
@@ -59,7 +66,8 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
     raises  InvalidInput where none was made or kept; CorruptStore when it is not the one that was sent
     """
     if row.prompt_sha256 is None:
-        raise InvalidInput(f"{row.trace_id} was refused before a model was asked: there is no prompt", fix=FRESH_FIX)
+        how = "refused before a model was asked" if row.refusal_reason else "answered without a model"
+        raise InvalidInput(f"{row.trace_id} was {how}: there is no prompt", fix=FRESH_FIX)
     if row.prompt_json is None:
         raise InvalidInput(f"{row.trace_id} was stored by an older kb, which kept no prompts", fix=FRESH_FIX)
     kept: dict[str, Any] = json.loads(row.prompt_json)
@@ -67,7 +75,7 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
         prompt = GenerateRequest(
             system=texts[kept["system"]],
             user="".join(piece if isinstance(piece, str) else texts[piece["text"]] for piece in kept["user"]),
-            question=row.question,
+            question=row.standalone_question or row.question,
             evidence=tuple(
                 Evidence(p["marker"], texts[p["text_hash"]], tuple(p["chunk"]["heading_path"]), p["similarity"])
                 for p in json.loads(row.packed_json)
@@ -92,6 +100,12 @@ def read_packed(row: AnswerRow, texts: Mapping[str, str]) -> list[PackedChunk]:
         PackedChunk(p["marker"], _read_chunk(p["chunk"], texts[p["text_hash"]]), p["score"], "")
         for p in json.loads(row.packed_json)
     ]
+
+
+def read_node_texts(row: AnswerRow, texts: Mapping[str, str]) -> tuple[NodeText, ...]:
+    """The context nodes that a stored prompt held, in its order."""
+    kept = json.loads(row.nodes_json) if row.nodes_json else []
+    return tuple(NodeText(entry["node"], texts[entry["text_hash"]], entry["tokens"]) for entry in kept)
 
 
 def as_hits(packed: Sequence[PackedChunk], row: AnswerRow) -> tuple[Hit, ...]:

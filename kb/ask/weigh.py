@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kb.ask.evidence import Passage, Signals, best_windows, idf_weights, weigh
+from kb.ask.evidence import Passage, best_windows, idf_weights, weigh
 from kb.ask.evidence_gate import Score, score_signals
+from kb.ask.evidence_signals import Signals
 from kb.ask.question import Unit, units_of
 from kb.ask.records import AskRequest, EvidenceView
 from kb.knowledge_base import KnowledgeBase
@@ -68,12 +69,12 @@ def weigh_evidence(
     """
     assert response.trace is not None
     with kb.snapshot():
-        digest = None if request.mode == "lexical" or not can_read(kb, request.question) else kb.stored_encoder()[1]
+        digest = None if request.mode == "lexical" or not can_read(kb, request.query) else kb.stored_encoder()[1]
         # What was not shown yet may stand below the hits; a ranking by vectors has its cosine all the same.
         cosines: dict[int, float | None] = {row.chunk_id: row.score for row in response.trace.vector}
         cosines |= {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
-        weighed = weigh_chunks(kb, request.question, chunks, response.trace, with_vectors=digest is not None)
+        weighed = weigh_chunks(kb, request.query, chunks, response.trace, with_vectors=digest is not None)
     score = score_signals(weighed.signals, digest)
     if score.variant == "unfitted" and kb.config.rag.evidence_gate:
         kb.notify_once(

@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 
 from kb.ask.cite import has_refusal_phrase
-from kb.ask.evidence import NAMES
+from kb.ask.evidence_signals import NAMES
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
+from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.support.check import WEAK
@@ -76,7 +77,7 @@ class AnswerPrinter:
                 print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
             print(to_json(answer))
             return
-        if answer.grounded:
+        if answer.grounded or answer.rests_on:
             self._print_answer(answer)
         else:
             if self._printed:
@@ -92,8 +93,7 @@ class AnswerPrinter:
             say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
             say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
-        if answer.explanation:
-            self._print_explanation(answer)
+        self._print_explanation(answer)
 
     def _print_answer(self, answer: Answer) -> None:
         """The rest of what was streamed; all of it where another text than the streamed one is the answer."""
@@ -103,9 +103,14 @@ class AnswerPrinter:
                 say()
                 say(styled("✗ the text above was taken back; asked once more, the model said:", "red"))
             say(harmless(answer.answer))
-        elif streamed and self.streams:
-            self._write(self._held)
+        elif streamed and self.streams and (answer.grounded or _begins_with(answer.answer, streamed)):
+            # Behind what was streamed stands what the answer rests on, when no document says it.
+            self._write(self._held + ("" if answer.grounded else answer.answer[len(streamed) :]))
             say()
+        elif self._printed:
+            say()
+            say(styled("✗ the text above is not an answer; this is one, and not from your documents:", "red"))
+            say(harmless(answer.answer))
         else:
             say(harmless(answer.answer))
 
@@ -113,7 +118,7 @@ class AnswerPrinter:
         """One line for every sentence that does not hold: nothing is dropped in silence."""
         checks = answer.verification.sentences if answer.verification else ()
         doubts = [check for check in checks if check.status != "verified"]
-        if not answer.grounded or not doubts:
+        if not (answer.grounded or answer.rests_on) or not doubts:
             return
         say()
         for check in doubts:
@@ -123,7 +128,7 @@ class AnswerPrinter:
         if not answer.citations or answer.refusal_reason in ("score_gate", "weak_evidence"):  # their text lists them
             return
         say()
-        if not answer.grounded:
+        if not answer.grounded and not answer.rests_on:
             say(styled("nearest places:", "dim"))
         for cited in answer.citations:
             label = f"[#{cited.marker}]" if cited.marker is not None else "  ·"
@@ -133,18 +138,19 @@ class AnswerPrinter:
             say(f"{styled(label, 'bold')} {styled(place, 'cyan')}{styled(section, 'dim')}")
 
     def _footer(self, answer: Answer) -> str:
-        verdict = (
-            styled("grounded ✓", "green")
-            if answer.grounded
-            else styled(f"grounded ✗ ({answer.refusal_reason}: {_reason(answer)})", "red")
-        )
+        if answer.grounded:
+            verdict = styled("grounded ✓", "green")
+        elif answer.rests_on:
+            verdict = styled(f"grounded ✗ (rests on {_named(answer.rests_on)}, not on your documents)", "yellow")
+        else:
+            verdict = styled(f"grounded ✗ ({answer.refusal_reason}: {_reason(answer)})", "red")
         if answer.grounded and answer.verification:
             found = answer.verification
             colour = {"verified": "green", "weak": "yellow", "unsupported": "red"}[found.status]
             verdict += " · " + styled(f"verified {found.verified}/{found.total}", colour)
         used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
         parts = [
-            "no model asked" if answer.refusal_reason in NOT_ASKED else harmless_line(answer.model.id),
+            harmless_line(answer.model.id) if _was_asked(answer) else "no model asked",
             answer.prompt_template_version,
             used,
             f"{answer.usage.latency_ms:.0f} ms",
@@ -152,6 +158,9 @@ class AnswerPrinter:
         return f"{verdict}{styled(' · ' + ' · '.join(parts), 'dim')}"
 
     def _print_explanation(self, answer: Answer) -> None:
+        if answer.relevance and answer.relevance.decision:
+            say()
+            print_relevance(answer.relevance)
         if answer.explanation is None:
             return
         gates = (
@@ -192,6 +201,20 @@ def describe_doubt(check: SentenceCheck) -> str:
         "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
     }[check.status]
     return f"{said} ({'; '.join(check.reasons)})" if check.reasons and check.status != "forged" else said
+
+
+def _begins_with(answer: str, streamed: str) -> bool:
+    """True where an answer is what was streamed and more; a forged marker in it is as long as before."""
+    return answer.replace("＃", "#").startswith(streamed.replace("＃", "#"))
+
+
+def _named(nodes: tuple[str, ...]) -> str:
+    return ", ".join(node.replace("_", " ") for node in nodes)
+
+
+def _was_asked(answer: Answer) -> bool:
+    """False where no model was asked: refused before, or answered by a context node."""
+    return answer.verification is not None or not (answer.rests_on or answer.refusal_reason in NOT_ASKED)
 
 
 def _reason(answer: Answer) -> str:

@@ -33,8 +33,14 @@ CSV_COLUMNS = (
 
 
 def verdict(row: AnswerRow) -> str:
-    """✓ or ✗ with the reason."""
-    return styled("✓", "green") if row.grounded else styled(f"✗ {row.refusal_reason}", "red")
+    """✓, ✗ with the reason, ◌ with the nodes it rests on, · for a courtesy."""
+    if row.grounded:
+        return styled("✓", "green")
+    if row.refusal_reason:
+        return styled(f"✗ {row.refusal_reason}", "red")
+    return (
+        styled(f"◌ {', '.join(json.loads(row.rests_on_json))}", "yellow") if row.rests_on_json else styled("·", "dim")
+    )
 
 
 def as_objects(row: AnswerRow) -> dict[str, Any]:
@@ -74,7 +80,8 @@ def print_replay(replayed: AnswerReplay) -> None:
         say(styled(harmless(line), colours.get(line[:1], "dim")))
     words = styled("the same", "green") if replayed.is_same else styled("changed", "yellow")
     source = "the stored prompt" if replayed.evidence == "packed" else "today's corpus"
-    state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({replayed.answer.refusal_reason})"
+    why = replayed.answer.refusal_reason or f"rests on {', '.join(replayed.answer.rests_on) or 'nothing'}"
+    state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
     say(styled(f"stored as {replayed.trace_id}, a replay of {replayed.replay_of}", "dim"))
 
@@ -157,6 +164,8 @@ def _export_markdown(rows: Iterable[AnswerRow], file: TextIO) -> int:
     count = 0
     for row in rows:
         state = "grounded" if row.grounded else f"refused: {row.refusal_reason}"
+        if not row.grounded and not row.refusal_reason:
+            state = f"rests on {', '.join(json.loads(row.rests_on_json))}" if row.rests_on_json else "a courtesy"
         places = json.loads(row.citations_json)
         file.write(f"## {harmless_line(row.question)}\n\n{harmless(row.answer)}\n\n")
         for place in places:

@@ -111,6 +111,7 @@ def replay(
     The stored prompt is sent byte for byte, to the model that answered then. The replay is stored as an answer of its
     own. Exit 0 when nothing changed, a refusal that stays one included; 1 when something did.
     """
+    from kb.ask.node_prompt import base_version
     from kb.ask.records import AnswerInterrupted
     from kb.ask.replay import replay as run_replay
     from kb.cli.answer_views import print_replay
@@ -123,7 +124,7 @@ def replay(
     config = invocation.config(
         llm__provider="extractive" if is_extractive else "ollama" if name else None,
         llm__model=None if is_extractive else name,
-        rag__prompt_template_version=row.prompt_template_version,
+        rag__prompt_template_version=base_version(row.prompt_template_version),
     )
     with invocation.open(config) as kb:
         try:

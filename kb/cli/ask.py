@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from kb.cli.search import KOption, ModeOption
 from kb.cli.window import WindowOption, read_window_option, tell_novelty
 from kb.errors import ExitCode
 from kb.records import Filters
+
+if TYPE_CHECKING:  # a help text asks nothing
+    from kb.ask.records import Answer
 
 
 @command
@@ -40,8 +43,18 @@ def ask(
         ),
     ] = None,
     window: WindowOption = None,
+    mode_hint: Annotated[
+        str | None,
+        typer.Option(
+            "--mode-hint",
+            metavar="M",
+            help="what kind of prompt it is: RESPOND, CLARIFY, ACT, ACKNOWLEDGE, or a mode of your rules",
+            show_default=False,
+        ),
+    ] = None,
     explain: Annotated[
-        bool, typer.Option("--explain", help="show the retrieval, the gates and the packed passages")
+        bool,
+        typer.Option("--explain", help="show the context nodes, the retrieval, the gates and the packed passages"),
     ] = False,
     stream: Annotated[
         bool | None,
@@ -50,11 +63,12 @@ def ask(
         ),
     ] = None,
 ) -> None:
-    """Ask a question: a cited answer, or an honest refusal (exit 1)."""
-    from kb.ask.pipeline import ask as run_ask
+    """Ask a question: a cited answer, or an honest refusal (exit 1).
+
+    What only you have told kb (kb remember) is said to be that, and is exit 1 as well.
+    """
+    from kb.ask.acknowledge import answer_courtesy
     from kb.ask.records import AnswerInterrupted, AskRequest
-    from kb.cli.answer_printer import AnswerPrinter
-    from kb.cli.reader import ReaderWatch
 
     extractive = model == "extractive"
     config = invocation.config(
@@ -74,13 +88,24 @@ def ask(
         explain=explain,
         session_id=session,
         window=read_window_option(invocation, config, window),
+        mode_hint=mode_hint,
     )
-    printer = AnswerPrinter(as_json=invocation.json, streams=_streams(stream, invocation))
+    streams = _streams(stream, invocation)
     with invocation.open(config) as kb:
+        answer, outlook = answer_courtesy(kb, request)
+        if answer is not None:
+            _print_courtesy(answer, as_json=invocation.json, streams=streams)
+            return
+        # Here: a greeting does not wait for what it does not use.
+        from kb.ask.pipeline import ask as run_ask
+        from kb.cli.answer_printer import AnswerPrinter
+        from kb.cli.reader import ReaderWatch
+
+        printer = AnswerPrinter(as_json=invocation.json, streams=streams)
         watch = ReaderWatch()
         try:
             with watch if printer.streams else nullcontext():
-                answer = run_ask(kb, request, printer.on_event)
+                answer = run_ask(kb, request, printer.on_event, outlook)
         except KeyboardInterrupt as interrupt:
             if watch.has_left:  # what came of the answer is stored
                 raise BrokenPipeError from interrupt
@@ -93,6 +118,25 @@ def ask(
         tell_novelty(invocation, question, session, held.candidates, held.novel, held.exact_duplicates)
     if not answer.grounded:
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def _print_courtesy(answer: Answer, *, as_json: bool, streams: bool) -> None:
+    """One line, and how it came to it where that was asked for."""
+    if as_json:
+        from kb.ask.records import AnswerEvent
+        from kb.wire import to_json
+
+        if streams:
+            print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
+        print(to_json(answer))
+        return
+    from kb.cli.relevance_output import print_relevance
+    from kb.cli.terminal import harmless, say
+
+    say(harmless(answer.answer))
+    if answer.relevance and answer.relevance.decision:
+        say()
+        print_relevance(answer.relevance)
 
 
 def _streams(wanted: bool | None, invocation: Invocation) -> bool:

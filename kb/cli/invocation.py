@@ -33,6 +33,7 @@ class Invocation:
     json     print wire objects
     quiet    no progress, no messages
     verbose  more of them
+    kept_commands  history.keep_commands, once the configuration was read
     """
 
     home: Path
@@ -40,21 +41,31 @@ class Invocation:
     json: bool = False
     quiet: bool = False
     verbose: bool = False
+    kept_commands: int = 0
 
     def config(self, **overrides: Any) -> Config:
         """The checked configuration; overrides are flags as section__key=value, None for a flag that was not given."""
         given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
-        return load_config(self.config_path, self.home, os.environ, given)
+        config = load_config(self.config_path, self.home, os.environ, given)
+        self.kept_commands = config.history.keep_commands
+        return config
 
     def open(self, config: Config, *, write: bool = False) -> KnowledgeBase:
         """The knowledge base of this home; its messages go to stderr."""
         from kb.knowledge_base import open_knowledge_base
 
-        return open_knowledge_base(self.home, config, write=write, notify=self.notify)
+        return open_knowledge_base(self.home, config, write=write, notify=self.notify, log=self.log)
 
     def cache(self) -> Path:
         """Where what can be made again is kept, shared by all homes."""
         return cache_folder(os.environ)
+
+    def log(self, line: str) -> None:
+        """A line of log, for those who want to see it."""
+        if self.verbose:
+            from kb.cli.terminal import tell
+
+            tell(line)
 
     def notify(self, message: str) -> None:
         """A line for the user, unless quiet."""
@@ -63,6 +74,9 @@ class Invocation:
 
             tell(message)
 
+
+# The command that is run in this process, for the note that is taken of it when it has ended.
+LAST: list[Invocation] = []
 
 HomeOption = Annotated[
     str | None,
@@ -121,8 +135,10 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
             from kb.cli.filters import make_filters
 
             values["filters"] = make_filters(**{name: values.pop(name) for name in filter_names})
+        invocation = invocation_from(given)
+        LAST.append(invocation)
         try:
-            function(invocation_from(given), **values)
+            function(invocation, **values)
         except KeyboardInterrupt as interrupted:  # here, for typer turns it into an exit code without a word
             if str(interrupted):
                 print(interrupted, file=sys.stderr)

@@ -14,6 +14,7 @@ import typer
 
 from kb import __version__
 from kb.cli.invocation import (
+    LAST,
     ConfigOption,
     HomeOption,
     JsonOption,
@@ -35,6 +36,9 @@ COMMANDS = {
     "graph": "kb.cli.graph:graph",
     "verify": "kb.cli.verify:verify",
     "answers*": "kb.cli.answers:app",
+    "remember": "kb.cli.facts:remember",
+    "forget": "kb.cli.facts:forget",
+    "facts": "kb.cli.facts:facts",
     "relevance": "kb.cli.relevance:relevance",
     "tags*": "kb.cli.tags:app",
     "cswr*": "kb.cli.cswr:app",
@@ -60,7 +64,23 @@ def main() -> None:
 
 
 def run(arguments: list[str], json: bool) -> int:
-    """Run one command line; returns the exit code. Errors are printed here and nowhere else."""
+    """Run one command line; returns the exit code. What was run is noted by its name, for the node act_history."""
+    LAST.clear()
+    code = _run(arguments, json)
+    if LAST and LAST[0].kept_commands and "--dry-run" not in arguments:  # that one changes nothing, anywhere
+        from datetime import UTC, datetime
+
+        from kb.store.acts import Act, note_act
+
+        words = hoist_global_options(arguments, GROUPS)
+        name = " ".join(words[: 2 if words[0] in GROUPS else 1])
+        done_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        note_act(LAST[0].home, Act(name, done_at, int(code)), LAST[0].kept_commands)
+    return code
+
+
+def _run(arguments: list[str], json: bool) -> int:
+    """Run it. Errors are printed here and nowhere else."""
     try:
         code = _call(hoist_global_options(arguments, GROUPS), json)
         sys.stdout.flush()

@@ -157,9 +157,7 @@ def _print_line_error(error: KbError, number: int, *, json: bool) -> None:
 
 
 def _log(invocation: Invocation, decision: Decision) -> None:
-    """The line of log, for those who want to see it."""
-    if invocation.verbose:
-        from kb.cli.terminal import tell
-        from kb.relevance.decide import log_line
+    from kb.relevance.decide import log_line
 
-        tell(log_line(decision))
+    if invocation.verbose:
+        invocation.log(log_line(decision))

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kb.cli.terminal import harmless_line, say, styled
 from kb.relevance.decide import Decision, NodeDecision
+
+if TYPE_CHECKING:  # kb relevance asks nothing
+    from kb.ask.records import AnswerRelevance
 
 
 def print_decision(decision: Decision) -> None:
@@ -34,3 +39,16 @@ def _value_text(value: bool | int | float | str | None) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.2f}" if isinstance(value, float) else str(value)
+
+
+def print_relevance(relevance: AnswerRelevance) -> None:
+    """The decision of an ask, and below it what each node that was read gave."""
+    if relevance.decision is None:
+        return
+    say(styled(f"mode {harmless_line(relevance.mode)}: {relevance.chosen_by}", "dim"))
+    print_decision(relevance.decision)
+    given = [f"{node.node} {node.tokens}" for node in relevance.nodes if node.tokens]
+    silent = [node.node for node in relevance.nodes if not node.tokens]
+    say(styled(f"read, in tokens: {', '.join(given) or 'nothing'}", "dim"))
+    if silent:
+        say(styled(f"nothing to say: {', '.join(silent)}", "dim"))

@@ -15,6 +15,7 @@ from pathlib import Path
 from kb.errors import InvalidInput, KbError
 from kb.ingest.discover import Scan, scan
 from kb.ingest.embed import Window, embed_missing, embed_window
+from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.plan import Candidate, Plan, make_plan
 from kb.ingest.prepare import Prepared, Settings, hash_bytes, prepare
 from kb.ingest.report import IngestEvent, IngestReport, Outcome, Result, Tally, count_results, make_report
@@ -26,6 +27,7 @@ from kb.store.database import corpus_state, transaction, write_meta
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
 from kb.store.neighbours import heal_neighbours
+from kb.store.notes import heal_notes
 
 OnEvent = Callable[[IngestEvent], None]
 
@@ -297,6 +299,7 @@ class _Run:
                 {h: vectors[h] for h in prepared.texts if h in vectors},
                 prepared.replacing,
                 prepared.graph,
+                prepared.notes,
             )
             save_ms = (time.perf_counter() - began) * 1000
             self.tally.add_ms("save", save_ms)
@@ -342,6 +345,7 @@ class _Run:
                     self.interrupted = not is_whole
                 with self.timing("save"):
                     heal_neighbours(connection, self.settings.encoder_digest)
+                    heal_notes(connection, NOTES_VERSION, make_notes)
             with self.timing("index"):
                 self.kb.refresh_lexical(announce=False)
                 self.kb.refresh_vector(announce=False)

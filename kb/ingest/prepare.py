@@ -11,11 +11,12 @@ from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Protocol
 
 from kb.config import ChunkingConfig, Config
-from kb.drafts import ChunkDraft, DocumentDraft, GraphDraft, Parsed
+from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft, Parsed
 from kb.graph import GRAPH_VERSION
 from kb.graph.extract import extract_graph
 from kb.ingest.chunk import CHUNKER_VERSION, chunk_document, embedding_text
 from kb.ingest.language import detect_language
+from kb.ingest.notes import make_notes
 from kb.ingest.readers import READERS, read_file
 from kb.ingest.report import Outcome, Result, Tally
 from kb.ingest.sources import Target
@@ -107,6 +108,7 @@ class Prepared:
     moved_from: str | None
     ms: dict[str, float]
     graph: GraphDraft
+    notes: DocumentNotes | None = None
 
     def hashed_chunks(self) -> list[tuple[ChunkDraft, str]]:
         """Each chunk with the hash its vector is filed under."""
@@ -154,6 +156,7 @@ def prepare(
         "chunk": (chunked_at - parsed_at) * 1000,
         "graph": (time.perf_counter() - chunked_at) * 1000,
     }
+    notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], reader.name)
     for phase, value in ms.items():
         tally.add_ms(phase, value)
     draft = DocumentDraft(
@@ -180,6 +183,7 @@ def prepare(
         moved_from=moved_from.path if moved_from else None,
         ms=ms,
         graph=graph,
+        notes=notes,
     )
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kb.llm.protocol import Done, GenerateRequest, ModelRef, Token
+from kb.llm.references import EXTRACTIVE, EXTRACTIVE_ID
 from kb.llm.sentences import Sentence, sentences_of
 from kb.text import analyze, analyze_query, estimate_tokens
 
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
 
 Encode = Callable[[Sequence[str]], "FloatMatrix"]
 
-MODEL_ID = "extractive-v1"
-PROVIDER = "extractive"
+MODEL_ID, PROVIDER = EXTRACTIVE_ID, EXTRACTIVE
 REFUSALS = {"ko": "근거가 부족하다."}
 REFUSAL = "The evidence is insufficient to answer this."
 # Tokens of evidence read; four times the default pack. Encoding its sentences is what takes time.

@@ -11,10 +11,9 @@ from urllib.parse import urlsplit
 
 from kb.config import LlmConfig
 from kb.errors import ModelError, ModelNotPulled
-from kb.llm.extractive import MODEL_ID, Encode, ExtractiveModel
-from kb.llm.extractive import PROVIDER as EXTRACTIVE
+from kb.llm.extractive import Encode, ExtractiveModel
 from kb.llm.ollama import OllamaModel
-from kb.llm.protocol import LanguageModel, ModelRef
+from kb.llm.protocol import LanguageModel
 from kb.llm.server import normalize_endpoint
 
 Notify = Callable[[str], None]
@@ -46,13 +45,6 @@ def choose_model(config: LlmConfig, *, encode: Encode | None, notify: Notify) ->
         return model
     notify(f"{reason}: answering with the embedded extractive model")
     return PROVIDERS["extractive"](config, encode, notify)
-
-
-def configured_reference(config: LlmConfig) -> ModelRef:
-    """What the configuration names, for an answer that needed no model: asks nobody, so "auto" stays "auto"."""
-    if config.provider == EXTRACTIVE:
-        return ModelRef(MODEL_ID, EXTRACTIVE)
-    return ModelRef(config.model, config.provider)
 
 
 def is_listening(endpoint: str, timeout_seconds: float) -> bool:

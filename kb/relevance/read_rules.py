@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from kb.config import RelevanceConfig
+from kb.config_nodes import RelevanceConfig
 from kb.errors import ConfigInvalid, IoError, NotFound, RulesInvalid
 from kb.relevance.positions import Places
 from kb.relevance.rules import Rules

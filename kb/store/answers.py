@@ -29,6 +29,10 @@ class AnswerRow:
     prompt_json         the prompt in pieces, packed texts by their hash; None where no model was asked
     filters_json        the filters of the retrieval, None for answers of before they were kept
     replay_of           trace id of the answer this one repeats
+    relevance_json      which context nodes were wanted, and why; None for answers of before they were chosen
+    nodes_json          the nodes that the prompt held, each with its tokens and the hash of its text
+    rests_on_json       nodes that the answer rests on instead of documents
+    standalone_question the question as it was searched for, None where that is the question itself
     """
 
     trace_id: str
@@ -70,6 +74,10 @@ class AnswerRow:
     prompt_json: str | None = None
     filters_json: str | None = None
     replay_of: str | None = None
+    relevance_json: str | None = None
+    nodes_json: str | None = None
+    rests_on_json: str | None = None
+    standalone_question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +150,19 @@ def trace_ids_of(connection: sqlite3.Connection, query: AnswerQuery) -> list[str
     clause, values = _where(query)
     rows = connection.execute(f"SELECT trace_id FROM answers{clause} ORDER BY created_at, trace_id", values)
     return [trace_id for (trace_id,) in rows]
+
+
+def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> int:
+    """How many answers hold one of these texts: in question or answer, or in what their prompt held."""
+    found: set[str] = set()
+    for text in texts:
+        rows = connection.execute(
+            "SELECT trace_id FROM answers WHERE instr(question, ?1) OR instr(answer, ?1) OR instr(raw_answer, ?1)"
+            " UNION SELECT trace_id FROM answer_texts JOIN packed_texts USING (text_hash) WHERE instr(text, ?1)",
+            [text],
+        )
+        found.update(trace_id for (trace_id,) in rows)
+    return len(found)
 
 
 def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:

@@ -109,6 +109,18 @@ def lexical_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int, str
         yield chunk_id, doc_id, title, " \n ".join(json.loads(headings)), text
 
 
+def places_of(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[tuple[str, str]]:
+    """(source, path) of each chunk in their order; those that are gone are left out."""
+    found: dict[int, tuple[str, str]] = {}
+    for batch in batches_of(chunk_ids):
+        rows = connection.execute(
+            f"SELECT chunk_id, source, path FROM chunks JOIN documents USING (doc_id) WHERE chunk_id IN {marks(batch)}",
+            batch,
+        )
+        found.update((chunk_id, (source, path)) for chunk_id, source, path in rows)
+    return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+
 def count_chunks(connection: sqlite3.Connection) -> int:
     """How many chunks there are."""
     return int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from kb.drafts import ChunkDraft, DocumentDraft, GraphDraft
+from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
 from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
+from kb.store.notes import write_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,7 @@ def save_document(
     vectors: Mapping[str, bytes],
     replacing: int | None = None,
     graph: GraphDraft | None = None,
+    notes: DocumentNotes | None = None,
 ) -> Saved:
     """Write a document with its chunks, tags, vectors, fingerprints and graph in one transaction, in place of what was there.
 
@@ -86,6 +88,7 @@ def save_document(
     vectors    hash → float32 bytes, for hashes the store does not have yet
     replacing  the doc_id to keep (an edited or moved file), None for a new document
     graph      its names and relations; None for none
+    notes      what the context nodes keep of it; None leaves them to `heal_notes`
     """
     from kb.store.fingerprints import add_fingerprints  # a search, which needs the list of sources, is spared it
 
@@ -112,6 +115,8 @@ def save_document(
         add_neighbours(connection, doc_id, encoder_digest)
         add_fingerprints(connection, doc_id)
         is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph or GraphDraft())
+        if notes is not None:
+            write_notes(connection, doc_id, notes)
         is_changed = not keeps_chunks or new_vectors > 0 or is_graph_new or _facts(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)
@@ -234,6 +239,15 @@ def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
             "DELETE FROM embeddings WHERE NOT EXISTS"
             " (SELECT 1 FROM chunks WHERE chunks.embed_hash = embeddings.embed_hash)"
         ).rowcount
+
+
+def newest_documents(connection: sqlite3.Connection, since: str, most: int) -> list[tuple[str, str]]:
+    """(path, indexed_at) of documents written after a moment, newest first; `since` as `indexed_at` is written."""
+    rows = connection.execute(
+        "SELECT path, indexed_at FROM documents WHERE indexed_at > ? ORDER BY indexed_at DESC, doc_id LIMIT ?",
+        [since, most],
+    )
+    return [(path, indexed_at) for path, indexed_at in rows]
 
 
 def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None = None) -> list[Document]:

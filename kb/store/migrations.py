@@ -11,6 +11,7 @@ import uuid
 
 from sqlite_utils import Database, Migrations
 
+from kb.store.node_tables import NODE_TABLES
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
 from kb.store.search_terms import search_terms
 
@@ -238,6 +239,13 @@ def m005_fingerprints(database: Database) -> None:
 def m006_graph(database: Database) -> None:
     """What documents are called, what they mention, and the relations they state."""
     for statement in _GRAPH.split(";\n\n"):
+        database.execute(statement)
+
+
+@migrations(name="m007_nodes")
+def m007_nodes(database: Database) -> None:
+    """What the context nodes read: facts, gists, open items, measured tokens; and which nodes an answer had."""
+    for statement in NODE_TABLES.split(";\n\n"):
         database.execute(statement)
 
 

@@ -10,4 +10,5 @@ MIGRATION_NAMES = (
     "m004_neighbourhoods",
     "m005_fingerprints",
     "m006_graph",
+    "m007_nodes",
 )

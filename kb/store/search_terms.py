@@ -13,6 +13,20 @@ def search_terms(question: str, answer: str) -> str:
     return " ".join(analyze(f"{question}\n{answer}"))
 
 
+def terms_text(text: str) -> str:
+    """The terms of one text, with a space between two."""
+    return " ".join(analyze(text))
+
+
+def any_expression(query: str) -> str | None:
+    """A query as an FTS5 expression: one term is enough; None when it has none.
+
+    >>> any_expression("clean mirrors")
+    '"clean" OR "mirror"'
+    """
+    return " OR ".join(_quoted(analyze_query(query))) or None
+
+
 def match_expression(query: str) -> str | None:
     """A query as an FTS5 expression: every term must be there; None when it has none.
 
@@ -22,8 +36,11 @@ def match_expression(query: str) -> str | None:
     ('"clean" AND "mirror"', '"거울" AND "면"*')
     """
     terms = analyze_query(query)
+    return " AND ".join(_quoted(terms)) or None
+
+
+def _quoted(terms: list[str]) -> list[str]:
     # The analyzer leaves no quotation mark in a term; doubled all the same, as SQL wants it.
-    quoted = [
+    return [
         '"' + term.replace('"', '""') + '"' + ("*" if len(term) == 1 and count_unspaced(term) else "") for term in terms
     ]
-    return " AND ".join(quoted) or None

@@ -43,13 +43,15 @@ COLUMNS = (
     "embedding_dimensions prompt_template_version prompt_sha256 retrieval_mode retrieval_k score_gate top_score "
     "evidence_gate evidence_score chunks_returned chunks_used citations_json packed_json packed_chunks_json "
     "prompt_tokens completion_tokens latency_ms first_token_ms temperature seed finish_reason session_id "
-    "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of search_id search_terms"
+    "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of search_id search_terms "
+    "relevance_json nodes_json rests_on_json standalone_question"
 ).split()
 # What is known of every answer, whatever way it ended.
 ALWAYS = set(COLUMNS) - set(
     "refusal_reason model_digest embedding_model_id embedding_dimensions prompt_sha256 top_score "
     "evidence_score packed_chunks_json prompt_tokens completion_tokens first_token_ms temperature seed finish_reason "
-    "session_id verification_json prompt_truncated prompt_json replay_of".split()
+    "session_id verification_json prompt_truncated prompt_json replay_of "
+    "nodes_json rests_on_json standalone_question".split()
 )
 
 Open = Callable[..., KnowledgeBase]
@@ -288,6 +290,9 @@ def test_row_on_all_paths(opened: Open) -> None:
         "refusal_reason",
         "prompt_truncated",
         "replay_of",
+        "nodes_json",
+        "rests_on_json",
+        "standalone_question",
     }
     assert [row["evidence_score"] is None for row in rows] == [False, True, False, False, False, False]
     assert (full["temperature"], full["seed"], full["session_id"]) == (0.0, 3, "s")

@@ -47,6 +47,9 @@ CALLS: dict[str, list[str]] = {
     "reindex": ["reindex"],
     "backup": ["backup", "{new}"],
     "schema": ["schema"],
+    "remember": ["remember", "The dome key hangs in the kitchen."],
+    "forget": ["forget", "1"],
+    "facts": ["facts"],
     "relevance": ["relevance", "RESPOND"],
     "tags import": ["tags", "import", str(VOCABULARY)],
     "tags train": ["tags", "train"],
@@ -63,8 +66,16 @@ CALLS: dict[str, list[str]] = {
     "eval report": ["eval", "report", "{run}"],
     "eval list": ["eval", "list"],
 }
-# On a home that has no answers.
-NOTHING_STORED = {"answers list": 1, "answers show": 2, "answers replay": 2, "answers rm": 2, "answers export": 1}
+# On a home that has no answers and no facts.
+NOTHING_STORED = {
+    "answers list": 1,
+    "answers show": 2,
+    "answers replay": 2,
+    "answers rm": 2,
+    "answers export": 1,
+    "forget": 2,
+    "facts": 1,
+}
 NAMES = [name.rstrip("*") for name in COMMANDS]
 GLOBAL_FLAGS = ("--home DIR", "--config FILE", "--json", "--quiet", "--verbose", "--version")
 

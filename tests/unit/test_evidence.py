@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.ask.answer_type import matches_answer_type
-from kb.ask.evidence import NAMES, Passage, Signals, best_windows, coverage, idf_weights, weigh
+from kb.ask.evidence import Passage, best_windows, coverage, idf_weights, weigh
+from kb.ask.evidence_signals import NAMES, Signals
 from kb.ask.question import units_of
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.evidence import NAMES, Signals
 from kb.ask.evidence_gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
+from kb.ask.evidence_signals import NAMES, Signals
 from kb.ask.weak_evidence import explain_weakness, weak_evidence_lines
 from kb.ask.weigh import Verdict, Weighed
 

@@ -16,6 +16,7 @@ ORDER = [
     ["kb.text", "kb.normal_form", "kb.setting", "kb.environment"],
     ["kb.shingles"],
     ["kb.fingerprint"],
+    ["kb.config_nodes"],
     ["kb.config"],
     ["kb.wire"],
     ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.support", "kb.llm"],

@@ -1,0 +1,58 @@
+"""A question and a remembered sentence → whether the sentence answers the question, by words alone. Pure.
+
+Strict on purpose: what is told here replaces a refusal, and no document stands behind it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kb.ask.answer_type import matches_answer_type
+from kb.ask.question import Unit, units_of
+from kb.text import STOP_WORDS, analyze
+
+# Share of what is asked about that the text must show: of two or three things all, of four three.
+LEAST_SHARE = 0.75
+# A question about one thing only: that thing must be no small part of what the text is about, too.
+LEAST_PART = 0.3
+# What a question asks for, not what it is about: "사무실 와이파이 이름이 뭐야?"; English ones are among FRAMES.
+_ASKED_FOR = frozenset("이름 명칭 이름이 이름은 값 내용".split())
+
+
+def match_strength(question: str, text: str, *, adds: bool = True) -> float:
+    """How much of what is asked the text shows, in [LEAST_SHARE, 1]; 0 where it does not answer.
+
+    Every name and number of the question must be there, the kind of thing that is asked for as well, and something that
+    the question does not say already.
+
+    adds  False compares two questions: neither has to say anything new
+
+    >>> match_strength("What is the office wifi called?", "The office wifi is called Plover")
+    1.0
+    >>> match_strength("Who is the office manager?", "The office wifi is called Plover")
+    0.0
+    """
+    units = [unit for unit in units_of(question) if unit.text not in _ASKED_FOR]
+    terms = frozenset(analyze(text))
+    if not units or not terms:
+        return 0.0
+    shown = [unit for unit in units if unit.share_in(terms) >= 0.5]
+    if any(unit.kind != "word" and unit not in shown for unit in units):
+        return 0.0
+    share = len(shown) / len(units)
+    if share < LEAST_SHARE:
+        return 0.0
+    if not adds:
+        return share
+    if len(units) == 1 and len(shown) / max(1, len(units_of(text))) < LEAST_PART:
+        return 0.0
+    # "on Mondays" is a date, too, and told facts are of what happens every week.
+    told = [text, re.sub(r"days\b", "day", text)]
+    if not _says_more(question, units, terms) or matches_answer_type(question, told) == 0.0:
+        return 0.0
+    return share
+
+
+def _says_more(question: str, units: list[Unit], terms: frozenset[str]) -> bool:
+    asked = frozenset(analyze(question)) | {term for unit in units for term in unit.terms}
+    return any(term not in asked and term not in STOP_WORDS for term in terms)

@@ -1,0 +1,140 @@
+"""A question and what is known of its conversation → which context nodes it gets, decided before anything is fetched.
+
+Costs a few counts in the store. Loads no encoder, no index and no model, and imports none of retrieval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
+from kb.context.nodes import read_nodes
+from kb.context.occasion import NodeText, Occasion
+from kb.context.surroundings import news_since
+from kb.knowledge_base import KnowledgeBase
+from kb.relevance.decide import Decision, decide, log_line
+from kb.relevance.read_rules import configured_rules
+from kb.relevance.signals import (
+    MODES_WITHOUT_RETRIEVAL,
+    WARM_GISTS,
+    Conversation,
+    ModeChoice,
+    choose_mode,
+    compute_signals,
+    measure_silence,
+)
+from kb.store.documents import newest_documents
+from kb.store.facts import count_facts
+from kb.store.node_tokens import fetch_averages
+from kb.store.notes import count_gists
+from kb.store.sessions import measure_session
+
+# What the rule and the fence of the nodes take in a prompt, beside their texts: 95 tokens in English, 113 in Korean.
+SLOT_TOKENS = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What was decided before anything was fetched.
+
+    ceilings  node → tokens it may take at most: the rules' estimates
+    """
+
+    choice: ModeChoice
+    decision: Decision
+    occasion: Occasion
+    ceilings: Mapping[str, int]
+
+    def needs_retrieval(self) -> bool:
+        """False for a mode whose answer rests on no document; a hint names modes in any case."""
+        return self.decision.mode not in MODES_WITHOUT_RETRIEVAL
+
+    def with_hits(self, doc_ids: tuple[int, ...]) -> Occasion:
+        """What providers may read once something was found."""
+        return replace(self.occasion, hit_documents=doc_ids)
+
+
+def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = None) -> Outlook:
+    """Signals, mode, and the decision; one line of log.
+
+    raises  RulesInvalid
+    """
+    now = now or datetime.now(UTC)
+    config = kb.config.relevance
+    rules = configured_rules(config)
+    with kb.snapshot():
+        conversation = _conversation(kb, request.session_id, now)
+        averages = fetch_averages(kb.connection)
+    signals = compute_signals(request.query, conversation)
+    choice = choose_mode(signals, hint=request.mode_hint)
+    situation = signals.situation(choice.mode, token_budget_remaining=config.token_budget, measured_tokens=averages)
+    decision = decide(rules, situation, explain=request.explain)
+    if not request.is_evaluation:
+        _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
+    occasion = Occasion(
+        connection=kb.connection,
+        home=kb.home,
+        profile=kb.config.profile,
+        question=request.query,
+        mode=decision.mode,
+        now=now,
+        session_id=request.session_id,
+        speaks_freely=conversation.turns > 0 or not rules.enabled,
+    )
+    return Outlook(choice, decision, occasion, rules.token_estimates)
+
+
+def read_for_prompt(outlook: Outlook, doc_ids: tuple[int, ...], room_tokens: int) -> tuple[NodeText, ...]:
+    """What the included nodes have to say beside the evidence.
+
+    doc_ids      of the documents hit, best first
+    room_tokens  what the evidence, the question and the answer leave of the model's window
+    """
+    budget = min(outlook.decision.token_budget_remaining, room_tokens - SLOT_TOKENS)
+    return read_nodes(outlook.with_hits(doc_ids), outlook.decision.included, outlook.ceilings, max(0, budget))
+
+
+def view(outlook: Outlook, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
+    """As the answer's record shows it.
+
+    nodes  what the providers that ran have given
+    """
+    decision = outlook.decision
+    return AnswerRelevance(
+        mode=decision.mode,
+        chosen_by=outlook.choice.why,
+        included=decision.included,
+        excluded_hard=decision.excluded_hard,
+        excluded_soft=decision.excluded_soft,
+        recovered_soft=decision.recovered_soft,
+        deps_added=decision.deps_added,
+        overrides_applied=decision.overrides_applied,
+        est_tokens=decision.est_tokens,
+        token_budget_remaining=decision.token_budget_remaining,
+        nodes=tuple(NodeUse(node=text.node, tokens=text.tokens) for text in nodes),
+        decision=decision if decision.nodes is not None else None,
+    )
+
+
+def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> Conversation:
+    connection = kb.connection
+    turns, last_at = measure_session(connection, session_id) if session_id is not None else (0, None)
+    return Conversation(
+        turns=turns,
+        gist_count=count_gists(connection, WARM_GISTS),
+        fact_count=count_facts(connection, session_id),
+        has_world_state=bool(newest_documents(connection, news_since(last_at, now), 1)),
+        silence_seconds=measure_silence(last_at, now),
+    )
+
+
+def _tell(kb: KnowledgeBase, decision: Decision, *, is_known: bool, faults: tuple[str, ...]) -> None:
+    """A rules file that cannot be read and a mode that is none are for the user; the rest is for the log."""
+    kb.log(log_line(decision))
+    for warning in decision.warnings:
+        if warning in faults or (not is_known and warning.startswith("unknown mode")):
+            kb.notify_once(f"note: {warning}")
+        else:
+            kb.log(f"[CONTEXT RELEVANCE] warning: {warning}")

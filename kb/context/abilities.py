@@ -1,0 +1,60 @@
+"""What kb can do → lines: its own commands. Only what there is; a test holds the list against the command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kb.context.bearing import is_for_kb
+from kb.context.occasion import Occasion
+
+
+@dataclass(frozen=True, slots=True)
+class Skill:
+    """One command: how it is called, and what for in words that questions use.
+
+    korean  beginnings of the Korean words for it
+    """
+
+    call: str
+    does: str
+    korean: tuple[str, ...] = ()
+
+
+SKILLS = (
+    Skill("kb remember TEXT", "remember a fact", ("기억", "메모", "적어")),
+    Skill("kb forget ID", "forget a fact", ("잊어", "지워")),
+    Skill("kb facts", "list what is remembered"),
+    Skill("kb ingest PATH", "add files and folders, update what has changed", ("수집", "추가", "등록", "넣어")),
+    Skill("kb search QUERY", "find passages with their places"),
+    Skill("kb ask QUESTION", "answer with citations, or refuse"),
+    Skill("kb list", "list the documents", ("목록",)),
+    Skill("kb show DOC", "show a document"),
+    Skill("kb open CITATION", "open a cited place in the editor", ("열어",)),
+    Skill("kb rm PATH", "forget a document", ("삭제", "지워")),
+    Skill("kb answers list", "list, search, replay, remove, export stored answers"),
+    Skill("kb tags suggest", "import, train, suggest and apply tags"),
+    Skill("kb verify", "check whether texts back a claim"),
+    Skill("kb eval run", "measure search and answers against labels"),
+    Skill("kb relevance MODE", "try the context relevance rules"),
+    Skill("kb cswr show", "show the thresholds of context stability"),
+    Skill("kb status", "show the state of the knowledge base"),
+    Skill("kb doctor", "check this installation and repair the store"),
+    Skill("kb reindex", "rebuild the search indexes", ("색인", "인덱")),
+    Skill("kb backup FILE", "back up the knowledge base", ("백업",)),
+    Skill("kb init", "make a home and its settings"),
+    Skill("kb schema", "print the JSON Schemas"),
+)
+
+
+def tell_skills(occasion: Occasion) -> list[str]:
+    """The commands, for who wants kb to do something."""
+    if not occasion.speaks_freely and not is_for_kb(occasion.question):
+        return []
+    return [f"- {skill.call}: {skill.does}" for skill in SKILLS]
+
+
+def tell_tools(occasion: Occasion) -> list[str]:
+    """The tools a model may call: none, since this version serves no MCP tools."""
+    if not occasion.speaks_freely and not is_for_kb(occasion.question):
+        return []
+    return ["none: nothing is carried out by asking; the user runs the commands"]

@@ -1,0 +1,109 @@
+"""What was said before → lines: this session's turns, earlier ones like this, facts, the topic, a word for who comes back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import timedelta
+
+from kb.context.bearing import refers_back
+from kb.context.occasion import Occasion, quote
+from kb.relevance.phrases import tidy
+from kb.relevance.signals import content_words, measure_silence
+from kb.store.chunks import places_of
+from kb.store.facts import Fact, find_facts, recent_facts
+from kb.store.sessions import Turn, like_turns, session_turns
+
+# Turns of a session that are looked at; more than fit beside the evidence.
+TURNS = 6
+# Facts that are offered to the budget, the fitting ones first.
+FACTS = 20
+# Earlier answers that are offered; each takes about 100 tokens.
+EPISODES = 5
+TOPIC_WORDS = 6
+TOPIC_DOCUMENTS = 3
+
+
+def tell_turns(occasion: Occasion) -> list[str]:
+    """This session's turns, newest first."""
+    if occasion.session_id is None:
+        return []
+    turns = session_turns(occasion.connection, occasion.session_id, TURNS)
+    return [_turn_line(turn) for turn in reversed(turns)]
+
+
+def tell_episodes(occasion: Occasion) -> list[str]:
+    """Earlier questions of other sessions that this one is like, and what was answered; best first."""
+    if not occasion.speaks_freely and not refers_back(occasion.question):
+        return []
+    return [
+        _turn_line(turn)
+        for turn in like_turns(occasion.connection, occasion.question, occasion.session_id, EPISODES)
+        if turn.question != occasion.question
+    ]
+
+
+def tell_facts(occasion: Occasion) -> list[str]:
+    """Facts that share a word with the question, best first; in a session the newest others after them."""
+    found = find_facts(occasion.connection, occasion.question, occasion.session_id, FACTS)
+    if occasion.speaks_freely:
+        found += recent_facts(occasion.connection, occasion.session_id, FACTS)
+    return [fact_line(fact) for fact in dict.fromkeys(found)]
+
+
+def tell_focus(occasion: Occasion) -> list[str]:
+    """What the session is about: its words, the newer the weightier, its documents, and the project they are of."""
+    if occasion.session_id is None:
+        return []
+    turns = session_turns(occasion.connection, occasion.session_id, TURNS)
+    words: Counter[str] = Counter()
+    for age, turn in enumerate(reversed(turns)):
+        for word in dict.fromkeys(content_words(tidy(turn.question))):
+            words[word] += 2 * TURNS - age
+    cited = [chunk_id for turn in reversed(turns) for chunk_id in turn.cited_chunk_ids]
+    places = list(dict.fromkeys(places_of(occasion.connection, cited[:50])))
+    lines = []
+    if words:
+        lines.append("topic: " + ", ".join(sorted(words, key=lambda w: (-words[w], w))[:TOPIC_WORDS]))
+    if places:
+        project, path = places[0]
+        lines.append(f"project: {project}" + (f"/{path.split('/')[0]}" if "/" in path else ""))
+        lines.append("documents: " + ", ".join(path for _, path in places[:TOPIC_DOCUMENTS]))
+    return lines
+
+
+def tell_return(occasion: Occasion) -> list[str]:
+    """How long the user was away, and what the last question was."""
+    if occasion.session_id is None:
+        return []
+    turns = session_turns(occasion.connection, occasion.session_id, 1)
+    silence = measure_silence(turns[-1].created_at, occasion.now) if turns else None
+    if silence is None:
+        return []
+    return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]
+
+
+def fact_line(fact: Fact) -> str:
+    """A fact with its number and date."""
+    return f"- (fact {fact.fact_id}, {fact.created_at[:10]}) {fact.text}"
+
+
+def _turn_line(turn: Turn) -> str:
+    said = quote(turn.answer) if turn.refusal_reason is None else "no answer in the documents"
+    return f"- {turn.created_at[:16].replace('T', ' ')} asked: {quote(turn.question)} | answered: {said}"
+
+
+def _ago(seconds: float) -> str:
+    """A duration in its largest unit.
+
+    >>> _ago(7300.0), _ago(90.0)
+    ('2 hours', '1 minute')
+    """
+    for unit, size in (
+        ("day", timedelta(days=1)),
+        ("hour", timedelta(hours=1)),
+        ("minute", timedelta(minutes=1)),
+    ):
+        count = int(seconds // size.total_seconds())
+        if count:
+            return f"{count} {unit}" + ("s" if count > 1 else "")
+    return "a moment"

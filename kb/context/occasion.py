@@ -1,0 +1,99 @@
+"""What a context node's provider may read, and what it gives back: a few lines of text, made safe and cut to size.
+
+Knows no node. A node's text is data: nothing in it can be taken for a citation, a fence or a terminal's command.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from kb.config_nodes import ProfileConfig
+from kb.llm.sentences import neutralize_markers
+from kb.text import estimate_tokens
+from kb.wire import TERMINAL_DANGERS
+
+# Of a text that a node repeats, an answer or an item: its beginning says what it is about.
+QUOTED_CHARS = 300
+# What ends or begins a fence in a prompt; nobody can know the code, but a small model may not look at it.
+_FENCES = re.compile(r"<(?=\s*/?\s*(?:evidence|context)\b)", re.IGNORECASE)
+_UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_ODD_BRACKETS = str.maketrans("〔〕", "[]")
+_MARKERS = re.compile(r"\s*\[#\d{1,3}\]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occasion:
+    """One question and where it is asked: all that providers know.
+
+    connection     the home's store, read-only; a provider reads when it is called, and not before
+    question       as it stands alone
+    mode           RESPOND, CLARIFY, ACT, ACKNOWLEDGE or one of the rules' own
+    now            with a time zone
+    session_id     None outside of any
+    hit_documents  doc_ids of what retrieval found, best first; empty before or without it
+    speaks_freely  nodes speak whenever they have something: when a session goes on, and where everything is wanted.
+                   False for a question that stands alone: then only those speak that it bears on
+    """
+
+    connection: sqlite3.Connection
+    home: Path
+    profile: ProfileConfig
+    question: str
+    mode: str
+    now: datetime
+    session_id: str | None = None
+    hit_documents: tuple[int, ...] = ()
+    speaks_freely: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NodeText:
+    """What one provider gave.
+
+    text    lines, already safe; empty where the node has nothing to say
+    tokens  of the text with its heading, estimated as evidence is; 0 for an empty one
+    """
+
+    node: str
+    text: str
+    tokens: int
+
+
+def make_safe(text: str) -> str:
+    """One line that can stand in a prompt: no control or unseen characters, no marker, no fence.
+
+    >>> make_safe("see [#1]\\n</evidence 00>\\x1b[0m")
+    'see [＃1] ‹/evidence 00>[0m'
+    """
+    line = " ".join(_UNSEEN.sub("", TERMINAL_DANGERS.sub("", text.replace("\u2028", " "))).split())
+    return _FENCES.sub("‹", neutralize_markers(line.translate(_ODD_BRACKETS)))
+
+
+def quote(text: str, most_chars: int = QUOTED_CHARS) -> str:
+    """The beginning of a text without citation markers, on one line."""
+    line = " ".join(_MARKERS.sub("", text).split())
+    return line if len(line) <= most_chars else line[: most_chars - 1].rstrip() + "…"
+
+
+def heading_of(node: str) -> str:
+    """The line above a node's text in a prompt."""
+    return f"{node.replace('_', ' ')}:"
+
+
+def fit_lines(node: str, lines: Sequence[str], budget_tokens: int) -> tuple[str, int]:
+    """(text, tokens) of the lines that fit, in their order; a line that is too long is passed over. ("", 0) without any."""
+    chosen: list[str] = []
+    for line in map(make_safe, lines):
+        if line and measure(node, [*chosen, line]) <= budget_tokens:
+            chosen.append(line)
+    return ("\n".join(chosen), measure(node, chosen)) if chosen else ("", 0)
+
+
+def measure(node: str, lines: Sequence[str]) -> int:
+    """Tokens of a node's lines below their heading, with the line ends."""
+    return estimate_tokens("\n".join([heading_of(node), *lines, ""]))

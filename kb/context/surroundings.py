@@ -1,0 +1,77 @@
+"""The world around a question → lines: the date and the corpus, the terminal it is asked at, what was done, how to begin."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime, timedelta
+
+from kb.context.bearing import bears_on
+from kb.context.occasion import Occasion
+from kb.store.acts import read_acts
+from kb.store.database import corpus_state
+from kb.store.documents import newest_documents
+from kb.store.sessions import measure_session
+
+# News for a question that stands alone: what came in within a day.
+LATELY = timedelta(days=1)
+NEWS_DOCUMENTS = 5
+ACTS = 10
+# Answers before which a knowledge base counts as new.
+NEW_ANSWERS = 1
+
+
+def news_since(connection_last_turn: str | None, now: datetime) -> str:
+    """The moment from which on what comes in is news: this session's last turn, else a day ago; as `indexed_at`."""
+    return connection_last_turn or (now - LATELY).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def tell_world(occasion: Occasion) -> list[str]:
+    """The date, the corpus, and what was ingested lately."""
+    if not occasion.speaks_freely and not bears_on(occasion.question, "time", "corpus"):
+        return []
+    connection = occasion.connection
+    last_turn = measure_session(connection, occasion.session_id)[1] if occasion.session_id else None
+    count = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+    lines = [
+        f"today is {occasion.now.astimezone().strftime('%A, %Y-%m-%d')}",
+        f"the knowledge base holds {count} documents, revision {corpus_state(connection).revision}",
+    ]
+    news = newest_documents(connection, news_since(last_turn, occasion.now), NEWS_DOCUMENTS)
+    return lines + [f"- ingested {indexed_at[:16].replace('T', ' ')} UTC: {path}" for path, indexed_at in news]
+
+
+def tell_client(occasion: Occasion) -> list[str]:
+    """Where kb runs: folder, locale, terminal."""
+    if not occasion.speaks_freely and not bears_on(occasion.question, "here"):
+        return []
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = "gone"
+    spoken = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or "not set"
+    terminal = os.environ.get("TERM", "unknown") if sys.stdout.isatty() else "none, output goes to a pipe or file"
+    return [f"folder: {folder}", f"locale: {spoken}", f"terminal: {terminal}"]
+
+
+def tell_acts(occasion: Occasion) -> list[str]:
+    """The newest kb commands on this home, newest first."""
+    if not occasion.speaks_freely and not bears_on(occasion.question, "commands"):
+        return []
+    acts = read_acts(occasion.home)
+    return [
+        f"- {act.done_at[:16].replace('T', ' ')} UTC kb {act.command}"
+        + ("" if act.exit_code == 0 else f" (exit {act.exit_code})")
+        for act in reversed(acts[-ACTS:])
+    ]
+
+
+def tell_beginning(occasion: Occasion) -> list[str]:
+    """How to begin, for a knowledge base without documents, or one that nobody has asked yet."""
+    connection = occasion.connection
+    if not connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+        return ["the knowledge base is empty; kb ingest FOLDER fills it"]
+    asked = connection.execute("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT ?)", [NEW_ANSWERS]).fetchone()[0]
+    if not occasion.speaks_freely or asked >= NEW_ANSWERS:
+        return []
+    return ["this is the first question to this knowledge base; kb open PLACE opens what an answer cites"]

@@ -1,0 +1,130 @@
+"""Facts the user told kb: remembered, forgotten, listed, and found by the words they share with a question."""
+
+from __future__ import annotations
+
+import sqlite3
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from kb.errors import NotFound
+from kb.store.chunks import batches_of, marks
+from kb.store.database import transaction
+from kb.store.search_terms import any_expression, terms_text
+
+# Ids that an error names of those there are.
+NAMED_IDS = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """One thing the user told kb.
+
+    session_id  the session it holds in; None for all of them
+    created_at  ISO 8601 UTC
+    """
+
+    schema_version: Literal["fact.v1"] = "fact.v1"
+    fact_id: int
+    text: str
+    session_id: str | None
+    created_at: str
+
+
+_SELECT = "SELECT fact_id, text, session_id, created_at FROM facts"
+# Facts without a session hold everywhere; those of a session in that session alone.
+_HOLDS = "(session_id IS NULL OR session_id = ?)"
+
+
+def text_key(text: str) -> str:
+    """A text without what makes no difference between two facts: case, spacing, width, the stop at the end.
+
+    >>> text_key("The  wifi is Plover.") == text_key("the wifi is plover")
+    True
+    """
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .。!")
+
+
+def add_fact(connection: sqlite3.Connection, text: str, session_id: str | None, created_at: str) -> tuple[Fact, bool]:
+    """(the fact, whether it is new): the same thing, told before and holding here too, is not told twice."""
+    key = text_key(text)
+    with transaction(connection):
+        known = connection.execute(
+            f"{_SELECT} WHERE text_key = ? AND {_HOLDS} ORDER BY fact_id", [key, session_id]
+        ).fetchone()
+        if known:
+            return _to_fact(known), False
+        row = connection.execute(
+            "INSERT INTO facts (text, text_key, search_terms, session_id, created_at) VALUES (?, ?, ?, ?, ?)"
+            " RETURNING fact_id, text, session_id, created_at",
+            [text, key, terms_text(text), session_id, created_at],
+        ).fetchone()
+    return _to_fact(row), True
+
+
+def remove_facts(connection: sqlite3.Connection, fact_ids: Sequence[int]) -> list[Fact]:
+    """Forget these facts, all or none; returns them. What they said is overwritten in the file.
+
+    raises  NotFound for an id that is none, naming what there is
+    """
+    wanted = list(dict.fromkeys(fact_ids))
+    connection.execute("PRAGMA secure_delete = ON")
+    with transaction(connection):
+        found = {
+            fact.fact_id: fact
+            for batch in batches_of(wanted)
+            for fact in map(_to_fact, connection.execute(f"{_SELECT} WHERE fact_id IN {marks(batch)}", batch))
+        }
+        missing = [fact_id for fact_id in wanted if fact_id not in found]
+        if missing:
+            raise NotFound(f"no fact {', '.join(map(str, missing))}", fix=_what_there_is(connection))
+        for batch in batches_of(wanted):
+            connection.execute(f"DELETE FROM facts WHERE fact_id IN {marks(batch)}", batch)
+        # Until segments are merged the full-text index keeps the words of what was removed.
+        connection.execute("INSERT INTO fact_search (fact_search) VALUES ('optimize')")
+    return [found[fact_id] for fact_id in wanted]
+
+
+def _what_there_is(connection: sqlite3.Connection) -> str:
+    ids = [str(row[0]) for row in connection.execute("SELECT fact_id FROM facts ORDER BY fact_id LIMIT ?", [NAMED_IDS])]
+    total = int(connection.execute("SELECT count(*) FROM facts").fetchone()[0])
+    if not ids:
+        return "there are none; kb remember TEXT makes one"
+    more = f" and {total - len(ids)} more" if total > len(ids) else ""
+    return f"there are: {', '.join(ids)}{more}; see them with: kb facts"
+
+
+def list_facts(connection: sqlite3.Connection) -> list[Fact]:
+    """All facts, oldest first."""
+    return [_to_fact(row) for row in connection.execute(f"{_SELECT} ORDER BY fact_id")]
+
+
+def count_facts(connection: sqlite3.Connection, session_id: str | None) -> int:
+    """How many facts hold in a session; None for outside of any."""
+    row = connection.execute(f"SELECT count(*) FROM facts WHERE {_HOLDS}", [session_id]).fetchone()
+    return int(row[0])
+
+
+def recent_facts(connection: sqlite3.Connection, session_id: str | None, most: int) -> list[Fact]:
+    """The newest facts that hold in a session, newest first."""
+    rows = connection.execute(f"{_SELECT} WHERE {_HOLDS} ORDER BY fact_id DESC LIMIT ?", [session_id, most])
+    return [_to_fact(row) for row in rows]
+
+
+def find_facts(connection: sqlite3.Connection, question: str, session_id: str | None, most: int) -> list[Fact]:
+    """Facts that hold in a session and share a word with a question, best first (BM25); ties to the newer."""
+    expression = any_expression(question)
+    if expression is None:
+        return []
+    rows = connection.execute(
+        "SELECT fact_id, text, session_id, created_at FROM fact_search JOIN facts ON facts.fact_id = fact_search.rowid"
+        f" WHERE fact_search MATCH ? AND {_HOLDS} ORDER BY rank, fact_id DESC LIMIT ?",
+        [expression, session_id, most],
+    )
+    return [_to_fact(row) for row in rows]
+
+
+def _to_fact(row: tuple[int, str, str | None, str]) -> Fact:
+    fact_id, text, session_id, created_at = row
+    return Fact(fact_id=fact_id, text=text, session_id=session_id, created_at=created_at)

@@ -1,0 +1,115 @@
+"""Sessions as the stored answers tell them: the turns of one, and which there are. Replays are no turns."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import dataclass
+
+from kb.store.search_terms import any_expression
+
+# For every earlier answer that is wanted, so many that share a word are looked at: refusals and replays are among them.
+LOOKED_THROUGH = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One question of a session and what came of it.
+
+    answer           what was shown, markers included
+    rests_on         the nodes it rested on instead of documents
+    packed_chunk_ids, cited_chunk_ids  best first; of chunks that may be gone by now
+    """
+
+    question: str
+    answer: str
+    trace_id: str
+    created_at: str
+    grounded: bool
+    refusal_reason: str | None
+    rests_on: tuple[str, ...]
+    packed_chunk_ids: tuple[int, ...]
+    cited_chunk_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """One session; times as `created_at` writes them."""
+
+    session_id: str
+    turns: int
+    first_at: str
+    last_at: str
+
+
+_COLUMNS = "SELECT question, answer, trace_id, created_at, grounded, refusal_reason, rests_on_json, packed_json, citations_json"
+_TURNS = "session_id = ? AND replay_of IS NULL"
+
+
+def session_turns(connection: sqlite3.Connection, session_id: str, most: int | None = None) -> tuple[Turn, ...]:
+    """The turns of a session, oldest first; with `most`, only the newest so many."""
+    rows = connection.execute(
+        f"{_COLUMNS} FROM answers WHERE {_TURNS} ORDER BY created_at DESC, trace_id DESC LIMIT ?",
+        [session_id, -1 if most is None else most],
+    ).fetchall()
+    return tuple(_to_turn(row) for row in reversed(rows))
+
+
+def measure_session(connection: sqlite3.Connection, session_id: str) -> tuple[int, str | None]:
+    """(how many turns, when the last one was); (0, None) for a session that begins."""
+    count, last = connection.execute(
+        f"SELECT count(*), max(created_at) FROM answers WHERE {_TURNS}", [session_id]
+    ).fetchone()
+    return int(count), last
+
+
+def like_turns(connection: sqlite3.Connection, question: str, session_id: str | None, most: int) -> tuple[Turn, ...]:
+    """Answered turns of other sessions, and of none, that share words with a question: best first (BM25), then newer.
+
+    session_id  the session that is left out
+    """
+    expression = any_expression(question)
+    if expression is None:
+        return ()
+    rows = connection.execute(
+        f"{_COLUMNS} FROM (SELECT rowid AS found_id, rank AS found_rank FROM answer_search WHERE answer_search MATCH ?"
+        " ORDER BY rank LIMIT ?) JOIN answers ON search_id = found_id"
+        " WHERE refusal_reason IS NULL AND replay_of IS NULL AND chunks_used > 0 AND (? IS NULL OR session_id IS NOT ?)"
+        " ORDER BY found_rank, created_at DESC, trace_id LIMIT ?",
+        [expression, most * LOOKED_THROUGH, session_id, session_id, most],
+    )
+    return tuple(_to_turn(row) for row in rows)
+
+
+def list_sessions(connection: sqlite3.Connection) -> tuple[SessionSummary, ...]:
+    """All sessions, the one that was used last first."""
+    rows = connection.execute(
+        "SELECT session_id, count(*), min(created_at), max(created_at) AS last_at FROM answers"
+        " WHERE session_id IS NOT NULL AND replay_of IS NULL GROUP BY session_id ORDER BY last_at DESC, session_id"
+    )
+    return tuple(SessionSummary(*row) for row in rows)
+
+
+def _to_turn(row: tuple[str, str, str, str, int, str | None, str | None, str, str]) -> Turn:
+    question, answer, trace_id, created_at, grounded, reason, rests_on, packed_json, citations_json = row
+    packed = json.loads(packed_json)
+    cited = {place["marker"] for place in json.loads(citations_json)}
+    return Turn(
+        question=question,
+        answer=answer,
+        trace_id=trace_id,
+        created_at=created_at,
+        grounded=bool(grounded),
+        refusal_reason=reason,
+        rests_on=tuple(json.loads(rests_on)) if rests_on else (),
+        packed_chunk_ids=_members(packed),
+        cited_chunk_ids=_members([entry for entry in packed if grounded and entry["marker"] in cited]),
+    )
+
+
+def _members(packed: list[dict[str, object]]) -> tuple[int, ...]:
+    ids: list[int] = []
+    for entry in packed:
+        members = entry.get("members")
+        ids += [int(i) for i in members] if isinstance(members, list) else [int(str(entry["chunk_id"]))]
+    return tuple(dict.fromkeys(ids))

@@ -1,0 +1,234 @@
+"""The nodes' pure parts: safe text within its budget, what a question bears on, when a remembered sentence answers."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kb.ask.acknowledge import courtesy_line
+from kb.ask.from_nodes import SPEAKERS, find_backing
+from kb.ask.matching import match_strength
+from kb.ask.node_prompt import NODES_SUFFIX, base_version, has_nodes, render_context, with_context_slot
+from kb.ask.prompt import TEMPLATES, render_user, template_for
+from kb.ask.situation import SLOT_TOKENS
+from kb.ask.verify import markers_in_evidence, verify
+from kb.cli.main import COMMANDS
+from kb.config_nodes import ProfileConfig
+from kb.context.abilities import SKILLS
+from kb.context.bearing import bears_on, is_for_kb, refers_back
+from kb.context.nodes import PROVIDERS, read_nodes
+from kb.context.occasion import NodeText, Occasion, fit_lines, make_safe, measure
+from kb.context.profile import tell_modulation, tell_traits
+from kb.relevance.read_rules import default_rules
+from kb.store.acts import Act, note_act, read_acts
+from kb.store.database import open_for_writing
+from kb.store.facts import add_fact
+from kb.text import estimate_tokens
+from kb.wire import TERMINAL_DANGERS
+
+NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
+
+
+def test_every_node_of_the_rules_has_its_provider() -> None:
+    assert sorted(PROVIDERS) == sorted(default_rules().token_estimates)
+    assert set(SPEAKERS) < set(PROVIDERS)
+
+
+def test_skills_are_the_commands_there_are() -> None:
+    assert {skill.call.split()[1] for skill in SKILLS} == {name.rstrip("*") for name in COMMANDS}
+    assert not any(name.startswith("mcp") for name in COMMANDS), "tell_tools says that there are no tools"
+
+
+class TestSafeText:
+    @given(
+        st.text(
+            alphabet=st.one_of(st.characters(), st.sampled_from("[]#0123<>/ ＃［［〔〕\u200b\u00ad\x1b")), max_size=80
+        )
+    )
+    def test_nothing_drives_a_terminal_or_cites_or_fences(self, text: str) -> None:
+        safe = make_safe(f"{text} </evidence 0> [#1] {text}")
+        assert TERMINAL_DANGERS.findall(safe) == []
+        assert "\n" not in safe
+        assert not re.search(r"<\s*/?\s*(?:evidence|context)\b", safe)
+        assert not re.search(r"\[\s*#\s*\d", safe)
+        assert markers_in_evidence([safe.replace("＃", "")]) == markers_in_evidence([])
+
+    @given(st.lists(st.text(max_size=60), max_size=8), st.integers(0, 60))
+    def test_lines_stay_within_the_budget(self, lines: list[str], budget: int) -> None:
+        text, tokens = fit_lines("facts", lines, budget)
+        assert tokens <= budget
+        assert (tokens > 0) == bool(text)
+        if text:
+            assert tokens == measure("facts", text.split("\n"))
+
+    def test_a_line_that_is_too_long_is_passed_over(self) -> None:
+        assert fit_lines("facts", ["x" * 400, "short"], 20)[0] == "short"
+
+
+@pytest.mark.parametrize(
+    ("question", "subjects"),
+    [
+        ("What day is it?", {"time", "date"}),
+        ("오늘 며칠이야?", {"time", "date"}),
+        ("Which documents were ingested lately?", {"corpus"}),
+        ("최근에 추가된 문서는?", {"corpus"}),
+        ("What is in this folder?", {"here"}),
+        ("Give me an overview of the telescope", {"overview"}),
+        ("보고서를 요약해줘", {"overview"}),
+        ("what are my open tasks", {"tasks"}),
+        ("할 일이 뭐가 남았지?", {"tasks"}),
+        ("What did I ask last time?", {"past"}),
+        ("What commands did I run?", {"commands"}),
+        ("How often must the mirror be cleaned?", set()),
+        ("When was the lighthouse built?", set()),
+        ("거울은 며칠마다 청소하나요?", set()),
+        ("What is the latest version of FastAPI?", set()),
+        ("How does Rust drop a value?", set()),
+    ],
+)
+def test_what_a_question_bears_on(question: str, subjects: set[str]) -> None:
+    names = ("time", "date", "corpus", "here", "overview", "tasks", "past", "commands")
+    assert {name for name in names if bears_on(question, name)} == subjects
+    assert refers_back(question) >= ("past" in subjects)
+    assert not is_for_kb(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answers"),
+    [
+        ("What is the office wifi called?", "The office wifi is called Plover", True),
+        ("what's the name of the wifi", "The office wifi is called Plover", True),
+        ("What is the office wifi password?", "The office wifi is called Plover", False),
+        ("Who is the office manager?", "The office wifi is called Plover", False),
+        ("What is Rust?", "The Rust class of the evening school starts on Mondays at nine", False),
+        ("When does the Rust class start?", "The Rust class starts on Mondays", True),
+        ("When does the Rust class start?", "The Rust class starts slowly", False),
+        ("What is the office wifi?", "the office wifi", False),
+        ("What is the code of locker 12?", "The code of locker 13 is 4411", False),
+        ("What is the code of locker 12?", "The code of locker 12 is 4411", True),
+        ("사무실 와이파이 이름이 뭐야?", "사무실 와이파이는 플로버다", True),
+        ("사무실 비밀번호가 뭐야?", "사무실 와이파이는 플로버다", False),
+        ("", "anything", False),
+        ("What is it?", "It is a thing", False),
+    ],
+)
+def test_when_a_remembered_sentence_answers(question: str, text: str, answers: bool) -> None:
+    assert bool(match_strength(question, text)) is answers
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_strength_is_bounded_and_never_from_nothing(question: str, text: str) -> None:
+    strength = match_strength(question, text)
+    assert strength == 0.0 or 0.75 <= strength <= 1.0
+    assert match_strength(question, "") == 0.0
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("hi, thanks!", "Hello! Ask me anything about your documents."),
+        ("sorry", "No problem."),
+        ("ㄱㅅ", "천만에요."),
+        ("👍", "All right. Ask me anything about your documents."),
+    ],
+)
+def test_a_line_for_every_courtesy(text: str, line: str) -> None:
+    assert courtesy_line(text) == line
+
+
+class TestPrompt:
+    @pytest.mark.parametrize("version", TEMPLATES)
+    @pytest.mark.parametrize("language", ["en", "ko"])
+    def test_a_slot_adds_and_changes_nothing(self, version: str, language: str) -> None:
+        template = template_for(version, language)
+        slotted = with_context_slot(template, language)
+        assert slotted.system.startswith(template.system)
+        assert slotted.user.replace("\n\n{context}", "") == template.user
+        assert (slotted.stop, slotted.correction, slotted.refusal) == (
+            template.stop,
+            template.correction,
+            template.refusal,
+        )
+        added = estimate_tokens(slotted.system) - estimate_tokens(template.system)
+        assert added + estimate_tokens("<context 0123456789abcdef>\n\n</context 0123456789abcdef>") <= SLOT_TOKENS + 60
+        question = "what is {context} and {evidence}?"
+        context = render_context([NodeText("facts", "- {question}", 5), NodeText("gists", "", 0)], "f" * 16)
+        user = render_user(slotted, question, ["[#1 x]\n{context}\n"], "f" * 16, context)
+        assert user.count(context) == 1
+        assert question in user
+        assert "[#1 x]\n{context}" in user
+
+    def test_versions(self) -> None:
+        assert base_version(f"rag-v1{NODES_SUFFIX}") == "rag-v1"
+        assert (has_nodes(f"rag-v2{NODES_SUFFIX}"), has_nodes("rag-v2")) == (True, False)
+
+
+def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:
+    nodes = (
+        NodeText("gists", "- a.md: The bell rings at noon.", 9),
+        NodeText("facts", "- (fact 1, 2026-11-21) The gate code is 4411", 9),
+    )
+    found = find_backing(verify("The gate code is 4411. The bell rings at noon.", {}).verification, nodes)
+    assert [check.rests_on for check in found.verification.sentences] == ["facts", None]
+    assert (found.nodes, found.is_whole) == (("facts",), False)
+    assert "only facts says so" in found.verification.sentences[0].reasons[0]
+
+
+def make_occasion(home: Path, question: str, **fields: object) -> Occasion:
+    """An occasion on a new store."""
+    values = {
+        "connection": open_for_writing(home),
+        "home": home,
+        "profile": ProfileConfig(),
+        "mode": "RESPOND",
+        "now": NOW,
+    }
+    return Occasion(question=question, **{**values, **fields})  # type: ignore[arg-type]
+
+
+class TestReading:
+    def test_facts_that_fit_come_first_and_are_cut_to_the_budget(self, tmp_path: Path) -> None:
+        occasion = make_occasion(tmp_path, "Which wifi has the office?", speaks_freely=True)
+        for text in ("The office wifi is Plover", "Bread is sold on Mondays", "The wifi is slow"):
+            add_fact(occasion.connection, text, None, "2026-11-21T00:00:00Z")
+        (facts,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 4000)
+        assert [line.split(") ")[1] for line in facts.text.split("\n")] == [
+            "The office wifi is Plover",
+            "The wifi is slow",
+            "Bread is sold on Mondays",
+        ]
+        (cut,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 18)
+        assert cut.text.count("\n") == 0
+        assert cut.tokens <= 18
+        assert read_nodes(occasion, set(), {}, 4000) == ()
+
+    def test_the_budget_goes_to_the_first(self, tmp_path: Path) -> None:
+        occasion = make_occasion(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
+        add_fact(occasion.connection, "The office wifi is Plover", None, "2026-11-21T00:00:00Z")
+        texts = read_nodes(occasion, {"facts", "user_traits"}, {}, 40)
+        assert [(text.node, bool(text.text)) for text in texts] == [("facts", True), ("user_traits", False)]
+        assert sum(text.tokens for text in texts) <= 40
+
+    def test_an_empty_profile_says_nothing(self, tmp_path: Path) -> None:
+        assert tell_traits(make_occasion(tmp_path, "x")) == []
+        named = make_occasion(tmp_path, "x", profile=ProfileConfig(name="Ana", modulation="dry"))
+        assert (tell_traits(named), tell_modulation(named)) == (["the user is called Ana"], ["tone: dry"])
+
+
+def test_the_log_of_commands_is_bounded(tmp_path: Path) -> None:
+    for number in range(600):
+        assert note_act(tmp_path, Act(f"search {number}", "2026-11-21T00:00:00Z", 0), 100)
+    acts = read_acts(tmp_path)
+    assert acts[-1].command == "search 599"
+    assert 100 <= len(acts) <= 500
+    (tmp_path / "commands.log").write_text(
+        '{"command": 1}\nbroken\n{"command": "ask", "done_at": "x", "exit_code": 0}\n'
+    )
+    assert read_acts(tmp_path) == [Act("ask", "x", 0)]
+    assert not note_act(tmp_path / "nowhere", Act("ask", "x", 0), 100)
+    assert not note_act(tmp_path, Act("ask", "x", 0), 0)
