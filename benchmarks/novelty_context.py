@@ -219,7 +219,8 @@ def show_sessions(kb: KnowledgeBase) -> None:
     ]
     firsts = [queries[0] for queries in groups.values()]
     after = [(a, b) for a, b in zip(firsts, firsts[1:] + firsts[:1], strict=True)]
-    for name, pairs in (("the same need again", again), ("another need after it", after)):
+    same = [(query, query) for query in answerable]
+    for name, pairs in (("the same question", same), ("the same need", again), ("another need", after)):
         alone = {b.id: answers_well(kb, b, []) for _, b in pairs}
         print(
             f"\n{name}: {len(pairs)} pairs; asked alone {sum(alone[b.id] for _, b in pairs) / len(pairs):.3f} say what they must"

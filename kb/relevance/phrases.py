@@ -26,6 +26,7 @@ def tidy(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text[:MOST_CHARS]).casefold().replace("’", "'").split())
 
 
+_HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
 # A word ends here; a hyphen goes on with it, as in hi-fi.
 _END = r"(?![\w-])"
 # Not inside a Korean word: 지급해 is paying, 급해 is being in a hurry.
@@ -83,19 +84,28 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(unicodedata.normalize("NFKC", pattern))
 
 
-@cache
-def _greeting() -> re.Pattern[str]:
-    return _compiled(rf"[^\w]*(?:{'|'.join(_GREETINGS)}){_END}")
+def _of_script(patterns: list[str], has_hangul: bool) -> str:
+    """The alternatives that a text can match: Korean ones hold Hangul, and compiling them takes as long as the others."""
+    return "|".join(p for p in patterns if has_hangul or not _HANGUL.search(p))
 
 
 @cache
-def _courtesies() -> re.Pattern[str]:
-    return _compiled("|".join(_COURTESIES))
+def _greeting(has_hangul: bool) -> re.Pattern[str]:
+    return _compiled(rf"[^\w]*(?:{_of_script(_GREETINGS, has_hangul)}){_END}")
+
+
+@cache
+def _courtesies(has_hangul: bool) -> re.Pattern[str]:
+    return _compiled(_of_script(_COURTESIES, has_hangul))
+
+
+def _has_hangul(text: str) -> bool:
+    return _HANGUL.search(text) is not None
 
 
 def is_greeting(tidied: str) -> bool:
     """True when the text begins with a greeting, whatever follows it."""
-    return _greeting().match(tidied) is not None
+    return _greeting(_has_hangul(tidied)).match(tidied) is not None
 
 
 def is_courtesy(tidied: str) -> bool:
@@ -107,6 +117,7 @@ def is_courtesy(tidied: str) -> bool:
     words = _COURTESY_WORD.findall(tidied)
     if words[0] in _ASKING:
         return False
+    courtesies = _courtesies(_has_hangul(tidied))
     # ends[i]: the first i words read as courtesies and words beside them; True where a courtesy is among them.
     ends: dict[int, bool] = {0: False}
     for start in range(len(words)):
@@ -115,7 +126,7 @@ def is_courtesy(tidied: str) -> bool:
         if words[start] in _BESIDE:
             ends[start + 1] = ends[start] or ends.get(start + 1, False)
         for stop in range(start + 1, min(start + MOST_PHRASE_WORDS, len(words)) + 1):
-            if _courtesies().fullmatch(" ".join(words[start:stop])):
+            if courtesies.fullmatch(" ".join(words[start:stop])):
                 ends[stop] = True
     return ends.get(len(words), False)
 
@@ -155,13 +166,13 @@ SHORT_WORDS = 8
 
 
 @cache
-def _references() -> re.Pattern[str]:
-    return _compiled("|".join(_REFERENCES))
+def _references(has_hangul: bool) -> re.Pattern[str]:
+    return _compiled(_of_script(_REFERENCES, has_hangul))
 
 
 def has_implicit_reference(tidied: str) -> bool:
     """True when the text leans on something said before: "what about …", "you said", "it", 아까, 그건."""
-    if _references().search(tidied) or _BARE_TOPIC.fullmatch(tidied):
+    if _references(_has_hangul(tidied)).search(tidied) or _BARE_TOPIC.fullmatch(tidied):
         return True
     is_short = len(tidied.split()) <= SHORT_WORDS
     return is_short and _PRONOUN.search(tidied) is not None and not _EXPLETIVE.search(tidied)
@@ -190,6 +201,25 @@ _URGENCIES = [
 ]
 
 
+# One of these stands in whatever the patterns above match: most prompts have none, and compiling takes 3 ms.
+_URGENT_SIGNS = (
+    *(
+        "asap",
+        "urgent",
+        "emergency",
+        "hurry",
+        "rush",
+        "immediately",
+        "right now",
+        "right away",
+        "at once",
+        "down",
+        "on fire",
+    ),
+    *("급", "당장", "빨리", "서둘러", "죽었", "다운", "터졌", "멈췄"),
+)
+
+
 @cache
 def _urgency() -> re.Pattern[str]:
     return _compiled("|".join(_URGENCIES))
@@ -197,7 +227,7 @@ def _urgency() -> re.Pattern[str]:
 
 def is_urgent(tidied: str) -> bool:
     """True when the writer is in a hurry; not where urgency is what is asked about."""
-    return _urgency().search(tidied) is not None
+    return any(sign in tidied for sign in _URGENT_SIGNS) and _urgency().search(tidied) is not None
 
 
 _COMMANDS = "init|ingest|search|ask|chat|context|tags|eval|list|show|open|rm|answers|remember|forget|facts|relevance|status|doctor|reindex|backup|schema|mcp"
@@ -220,6 +250,43 @@ _ERRANDS = [
 ]
 
 
+# As _URGENT_SIGNS, of errands.
+_ERRAND_SIGNS = (
+    *(
+        "remember",
+        "note",
+        "write",
+        "remind",
+        "forget",
+        "ingest",
+        "index",
+        "back",
+        "import",
+        "prune",
+        "delete",
+        "remove",
+        "open",
+    ),
+    *(
+        "tag",
+        "save",
+        "export",
+        "show",
+        "list",
+        "clean up",
+        "mark",
+        "kb",
+        "기억",
+        "잊어",
+        "지워",
+        "메모",
+        "적어",
+        "알림",
+    ),
+    *("색인", "인덱", "백업", "추가", "삭제", "등록", "수집", "열어", "넣어", "정리", "내보내"),
+)
+
+
 @cache
 def _errands() -> re.Pattern[str]:
     return _compiled("|".join(_ERRANDS))
@@ -227,7 +294,7 @@ def _errands() -> re.Pattern[str]:
 
 def is_errand(tidied: str) -> bool:
     """True when kb itself is to do something: remember, ingest, open, back up, put on a list."""
-    return _errands().search(tidied) is not None
+    return any(sign in tidied for sign in _ERRAND_SIGNS) and _errands().search(tidied) is not None
 
 
 @cache

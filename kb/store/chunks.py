@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.records import Chunk, Citation
@@ -33,7 +33,7 @@ def batches_of(values: Iterable[int | str]) -> Iterator[list[int | str]]:
         yield batch
 
 
-def marks(values: Sequence[object]) -> str:
+def marks(values: Collection[object]) -> str:
     """The `(?, ?, …)` of an SQL statement for these values."""
     return "(" + ", ".join("?" * len(values)) + ")"
 

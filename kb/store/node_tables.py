@@ -54,5 +54,6 @@ ALTER TABLE answers ADD COLUMN rests_on_json TEXT;
 
 ALTER TABLE answers ADD COLUMN standalone_question TEXT;
 
-CREATE INDEX answers_by_session ON answers (session_id, created_at, trace_id) WHERE session_id IS NOT NULL
+CREATE INDEX answers_by_session ON answers (session_id, created_at, trace_id, replay_of)
+    WHERE session_id IS NOT NULL AND replay_of IS NULL   -- what a session's turns are
 """

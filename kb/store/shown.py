@@ -36,7 +36,7 @@ def shown_in_session(connection: sqlite3.Connection, session_id: str) -> list[Sh
     """
     rows = connection.execute(
         "SELECT trace_id, citations_json, packed_json FROM answers"
-        " WHERE session_id = ? AND grounded ORDER BY created_at, trace_id",
+        " WHERE session_id = ? AND grounded AND replay_of IS NULL ORDER BY created_at, trace_id",
         [session_id],
     ).fetchall()
     found: dict[str, Shown] = {}

@@ -55,8 +55,8 @@ def test_questions_that_do_not(question: str) -> None:
     ("fresh", "everything", "more", "expected"),
     [
         (0.80, 0.80, False, True),
-        (0.80, 0.80 + MARGIN / 2, False, True),
-        (0.80, 0.80 + 2 * MARGIN, False, False),
+        (0.85, 0.80, False, True),
+        (0.80, 0.80 + MARGIN + 0.01, False, False),
         (0.14, 0.14, False, False),  # below the gate, however strong
         (0.16, 0.90, True, True),
         (0.14, 0.90, True, False),
