@@ -15,7 +15,7 @@ from kb.ask.records import SentenceCheck, Verification
 from kb.context.abilities import SKILLS, Skill
 from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.occasion import NodeText, Occasion, make_safe, quote
-from kb.relevance.phrases import tidy
+from kb.relevance.phrases import is_errand, tidy
 from kb.store.database import corpus_state
 from kb.store.documents import newest_documents
 from kb.store.facts import find_facts
@@ -81,8 +81,9 @@ def _from_world(occasion: Occasion, language: str) -> str | None:
     connection = occasion.connection
     count = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
     newest = newest_documents(connection, "", NEWEST_DOCUMENTS)
-    lines = [_CORPUS[language].format(count=count, revision=corpus_state(connection).revision)]
-    return "\n".join(lines + [f" · {make_safe(path)} ({when[:10]})" for path, when in newest])
+    said = _CORPUS[language].format(count=count, revision=corpus_state(connection).revision)
+    said += _NEWEST[language] if newest else "."
+    return "\n".join([said] + [f" · {make_safe(path)} ({when[:10]})" for path, when in newest])
 
 
 def _from_turns(occasion: Occasion, language: str) -> str | None:
@@ -124,7 +125,8 @@ def _from_skills(occasion: Occasion, language: str) -> str | None:
     terms = frozenset(analyze(occasion.question))
     scores = {skill: _skill_score(skill, terms, occasion.question) for skill in SKILLS}
     fits = [skill for skill in SKILLS if scores[skill] == max(scores.values()) > 0][:LISTED_SKILLS]
-    return _SKILL[language].format(calls="\n".join(f" · {s.call}: {s.does}" for s in fits or SKILLS))
+    wording = _SKILL if is_errand(tidy(occasion.question)) else _SKILLS
+    return wording[language].format(calls="\n".join(f" · {s.call}: {s.does}" for s in fits or SKILLS))
 
 
 def _skill_score(skill: Skill, terms: frozenset[str], question: str) -> int:
@@ -155,9 +157,10 @@ _DAYS = {
     "ko": ("월요일", "화요일", "수요일", "목요일", "금요일", "토요일", "일요일"),
 }
 _CORPUS = {
-    "en": "The knowledge base holds {count} documents (revision {revision}). The newest:",
-    "ko": "지식 베이스에 문서 {count}개가 있습니다 (개정 {revision}). 가장 새로운 문서:",
+    "en": "The knowledge base holds {count} documents (revision {revision})",
+    "ko": "지식 베이스에 문서 {count}개가 있습니다 (개정 {revision})",
 }
+_NEWEST = {"en": "; the newest:", "ko": "; 최근 문서:"}
 _TURN = {
     "en": "You asked this on {date} in this session; the answer was, from documents of that day ({trace}): {text}",
     "ko": "이 세션에서 {date}에 물으신 질문입니다. 그날의 문서에 따른 답 ({trace}): {text}",
@@ -174,6 +177,8 @@ _SKILL = {
     "en": "Asking changes nothing. What does it is a command:\n{calls}",
     "ko": "묻는 것만으로는 아무것도 바뀌지 않습니다. 다음 명령이 합니다:\n{calls}",
 }
+
+_SKILLS = {"en": "What kb can do, each by its command:\n{calls}", "ko": "kb 가 할 수 있는 일과 그 명령:\n{calls}"}
 
 
 @dataclass(frozen=True, slots=True)

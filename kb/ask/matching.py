@@ -13,7 +13,7 @@ from kb.text import STOP_WORDS, analyze
 
 # Share of what is asked about that the text must show: of two or three things all, of four three.
 LEAST_SHARE = 0.75
-# A question about one thing only: that thing must be no small part of what the text is about, too.
+# A question about one thing only, where its kind of answer cannot be told: that thing must be no small part of the text, too.
 LEAST_PART = 0.3
 # What a question asks for, not what it is about: "사무실 와이파이 이름이 뭐야?"; English ones are among FRAMES.
 _ASKED_FOR = frozenset("이름 명칭 이름이 이름은 값 내용".split())
@@ -44,11 +44,11 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
         return 0.0
     if not adds:
         return share
-    if len(units) == 1 and len(shown) / max(1, len(units_of(text))) < LEAST_PART:
-        return 0.0
     # "on Mondays" is a date, too, and told facts are of what happens every week.
-    told = [text, re.sub(r"days\b", "day", text)]
-    if not _says_more(question, units, terms) or matches_answer_type(question, told) == 0.0:
+    kind = matches_answer_type(question, [text, re.sub(r"days\b", "day", text)])
+    if kind is None and len(units) == 1 and len(shown) / max(1, len(units_of(text))) < LEAST_PART:
+        return 0.0
+    if kind == 0.0 or not _says_more(question, units, terms):
         return 0.0
     return share
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from kb.context.bearing import refers_back
 from kb.context.occasion import Occasion, quote
 from kb.relevance.phrases import tidy
-from kb.relevance.signals import content_words, measure_silence
+from kb.relevance.signals import RETURNING_AFTER_SECONDS, content_words, measure_silence
 from kb.store.chunks import places_of
 from kb.store.facts import Fact, find_facts, recent_facts
 from kb.store.sessions import Turn, like_turns, session_turns
@@ -72,12 +72,12 @@ def tell_focus(occasion: Occasion) -> list[str]:
 
 
 def tell_return(occasion: Occasion) -> list[str]:
-    """How long the user was away, and what the last question was."""
+    """How long the user was away, and what the last question was; nothing while the session goes on."""
     if occasion.session_id is None:
         return []
     turns = session_turns(occasion.connection, occasion.session_id, 1)
     silence = measure_silence(turns[-1].created_at, occasion.now) if turns else None
-    if silence is None:
+    if silence is None or silence < RETURNING_AFTER_SECONDS:
         return []
     return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]
 

@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kb.config_nodes import RelevanceConfig
 from kb.errors import ConfigInvalid, IoError, NotFound, RulesInvalid
-from kb.relevance.positions import Places
 from kb.relevance.rules import Rules
 from kb.relevance.tables import Fault, Tables, check_tables, find_cycles, merge_tables
+
+if TYPE_CHECKING:  # the defaults have no faults to place: most questions need no positions
+    from kb.relevance.positions import Places
 
 DEFAULTS = Path(__file__).with_name("rules.toml")
 # A fault in every line of a long file is one mistake made often: the first hundred show it.

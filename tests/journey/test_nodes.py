@@ -98,6 +98,7 @@ class TestCourtesies:
 
     def test_who_comes_back_is_welcomed_back(self, kb: Call, corpus_home: Path) -> None:
         kb("ask", MIRROR, "--session", "s", *LEXICAL, home=corpus_home)
+        assert kb("ask", "Hey!", "--session", "s", home=corpus_home).out.startswith("Hello!")
         connection = sqlite3.connect(corpus_home / "kb.sqlite")
         with connection:
             connection.execute("UPDATE answers SET created_at = '2026-01-01T00:00:00Z'")
