@@ -4,6 +4,7 @@ records, drafts, errors, text, arrays, setting, config, wire   the ground: what 
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
 rank/            how well passages hold together and fit a question; which neighbourhoods to pack
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
@@ -12,6 +13,7 @@ knowledge_base   opens store, indexes, encoder and model of one home, lazily, on
 ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hits
+context/         the graph around what a query names: the one place that issues admissibility tokens
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability
