@@ -199,7 +199,7 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
         from kb.ask.freshness import prefer_fresh
 
         if prefer_fresh(kb, progress, placeholder):
-            return "weak_evidence" if progress.ranked else "no_chunks"
+            return "weak_evidence"
     if progress.verdict.score.probability >= kb.config.rag.evidence_gate:
         return None
     progress.packed = evidence
@@ -323,12 +323,12 @@ def _shown(
     if grounded and checked:
         chunks = {p.marker: p.chunk for p in progress.packed}
         return checked.text, tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers)
-    template = progress.template
     if progress.novelty and progress.novelty.used == "none":
         from kb.ask.freshness import NOTHING_NEW
 
-        return f"{template.refusal}\n{NOTHING_NEW[question_language(progress.request.question)]}", ()
+        return NOTHING_NEW[question_language(progress.request.question)], ()
     near = progress.response.hits[:NEAR_CANDIDATES]
+    template = progress.template
     said: dict[RefusalReason | None, str] = {
         "llm_stream_aborted": template.aborted,
         "llm_truncated": template.prompt_cut if progress.generated.prompt_truncated else template.truncated,
