@@ -5,6 +5,7 @@ normal_form, shingles, fingerprint   text → what it is recognised by: sha256, 
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
 rank/            how well passages hold together and fit a question; what to pack; what only repeats the reader's window
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens

@@ -148,8 +148,9 @@ def answer_packed(kb: KnowledgeBase, progress: Progress, model: LanguageModel, t
 
 
 def _refuse(kb: KnowledgeBase, progress: Progress, reason: RefusalReason) -> Answer:
-    """A refusal, unless a context node answers the question in its place."""
-    progress.said = speak(progress)
+    """A refusal, unless a context node answers the question in its place; it may not repeat what was shown."""
+    if progress.novelty is None or progress.novelty.used != "none":
+        progress.said = speak(progress)
     return _finish(kb, progress, grounded=False, reason=None if progress.said else reason)
 
 
@@ -203,7 +204,7 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
         from kb.ask.freshness import prefer_fresh
 
         if prefer_fresh(kb, progress, placeholder):
-            return "weak_evidence" if progress.ranked else "no_chunks"
+            return "weak_evidence"
     if progress.verdict.score.probability >= kb.config.rag.evidence_gate:
         return None
     progress.packed = evidence
@@ -360,12 +361,12 @@ def _shown(
         chunks = {p.marker: p.chunk for p in progress.packed}
         text = checked.text + (rests_on_line(progress.rests_on, progress.request.query) if progress.rests_on else "")
         return text, tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers)
-    template = progress.template
     if progress.novelty and progress.novelty.used == "none":
         from kb.ask.freshness import NOTHING_NEW
 
-        return f"{template.refusal}\n{NOTHING_NEW[question_language(progress.request.query)]}", ()
+        return NOTHING_NEW[question_language(progress.request.query)], ()
     near = progress.response.hits[:NEAR_CANDIDATES]
+    template = progress.template
     said: dict[RefusalReason | None, str] = {
         "llm_stream_aborted": template.aborted,
         "llm_truncated": template.prompt_cut if progress.generated.prompt_truncated else template.truncated,

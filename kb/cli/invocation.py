@@ -61,8 +61,8 @@ class Invocation:
         return cache_folder(os.environ)
 
     def log(self, line: str) -> None:
-        """A line of log, for those who want to see it."""
-        if self.verbose:
+        """A line of log, for those who want to see it; --quiet wins."""
+        if self.verbose and not self.quiet:
             from kb.cli.terminal import tell
 
             tell(line)

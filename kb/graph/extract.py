@@ -64,6 +64,7 @@ class _Reading:
         self.definitions = definitions_of(parsed.text) if parsed.has_lines else {}
         self.newlines = [m.start() for m in re.finditer("\n", parsed.text)] if parsed.has_lines else []
         self.chunk_starts = [chunk.start for chunk in chunks]
+        self.title_key = ""
         self.names: dict[tuple[str, str], NameDraft] = {}
         self.edges: dict[tuple[EndDraft, str, EndDraft], EdgeDraft] = {}
         self.korean: dict[str, list[tuple[str, str, int]]] = {}
@@ -72,6 +73,7 @@ class _Reading:
 
     def name_document(self, title: str) -> None:
         stem = PurePosixPath(self.path).stem
+        self.title_key = name_key(title)  # a heading that repeats it is no other thing
         self.names["document", f"{self.source}/{path_key(self.path)}"] = NameDraft(
             "document", f"{self.source}/{path_key(self.path)}", self.path, "path"
         )
@@ -93,7 +95,7 @@ class _Reading:
     def read_block(self, block: Block) -> None:
         text = self.parsed.text[block.start : block.end]
         if block.kind == "heading":
-            if name_key(block.title):
+            if name_key(block.title) != self.title_key:
                 self.add("heading", block.title, "heading", block.start)
             text, marks = find_marks(text, self.definitions)
             self.read_marks(marks, block.start)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, nsmallest
 
+from kb.graph.names import name_key
 from kb.graph.records import HIGH_SIGNAL_PREDICATES, PREDICATES, Edge, Node, Path
 from kb.graph.render import LONGEST_EDGES, render_edges, score_edges, score_hits
 
@@ -36,8 +37,8 @@ class _Walk:
 def walk(starts: Sequence[Node], expand: Expand, max_paths: int) -> list[Path]:
     """Walks from the starts, best first: by score, then by how many of the starts they meet, then the shorter.
 
-    A walk of several edges counts when it ends in a relation or in another start; one that is part of a better one is
-    left out.
+    A walk of several edges counts when it ends in another start, or in a relation with at most one step on its way that is
+    none. One whose relations better ones have told is left out, wherever else they may be said.
     """
     goals = frozenset(starts)
     current = [_Walk((start,), (), (number,), (), 1) for number, start in enumerate(dict.fromkeys(starts))]
@@ -54,10 +55,9 @@ def _grow(old: _Walk, expand: Expand, goals: Collection[Node], *, relations_only
     last, depth = old.nodes[-1], len(old.edges) + 1
     hits = sum(predicate < _HIGH_SIGNALS for predicate in old.predicates)
     total = sum(old.ranks[1:])
-    met = {node.key for node in old.nodes}  # a tag and a thing of one name are no step from each other
     for rank, edge in enumerate(expand(last, relations_only)):
         other = edge.other(last)
-        if other.key in met:
+        if _is_back(old, other) or (old.edges and _is_sibling(old.edges[-1], edge, last) and other not in goals):
             continue
         predicate = _PREDICATE_RANKS[edge.predicate]
         ranks, predicates = (*old.ranks, rank), (*old.predicates, predicate)
@@ -68,21 +68,40 @@ def _grow(old: _Walk, expand: Expand, goals: Collection[Node], *, relations_only
     return grown
 
 
+def _is_back(old: _Walk, other: Node) -> bool:
+    """A step to where the walk has been: a tag, a heading and a thing of one name are one place to a reader."""
+    key = name_key(other.label)
+    return any(
+        other == node or (key == name_key(node.label) and not other.kind == node.kind == "document")
+        for node in old.nodes
+    )
+
+
+def _is_sibling(before: Edge, after: Edge, through: Node) -> bool:
+    """From one member of a project, or bearer of a tag, to the next: that says nothing of either."""
+    return through.kind in ("project", "tag") and before.predicate == after.predicate
+
+
 def _is_telling(found: _Walk, goals: Collection[Node]) -> bool:
-    return found.edges[-1].predicate in HIGH_SIGNAL_PREDICATES or found.nodes[-1] in goals
+    others = sum(predicate >= _HIGH_SIGNALS for predicate in found.predicates)
+    return found.nodes[-1] in goals or (found.predicates[-1] < _HIGH_SIGNALS and others <= 1)
 
 
 def _best(found: Sequence[_Walk], max_paths: int) -> list[Path]:
-    kept: list[tuple[frozenset[Edge], Path]] = []
-    texts: set[str] = set()
+    kept: list[Path] = []
+    said: set[tuple[Node, str, Node]] = set()
     waiting = [(each.order, each) for each in found]
     heapify(waiting)  # a few of some thousand are wanted
     while waiting and len(kept) < max_paths:
-        candidate = heappop(waiting)[1]
-        edges = frozenset(candidate.edges)
-        text = render_edges(candidate.edges)
-        if text in texts or any(edges <= other for other, _ in kept):
-            continue
-        texts.add(text)
-        kept.append((edges, Path(candidate.nodes, candidate.edges, text, score_edges(candidate.edges))))
-    return [path for _, path in kept]
+        edges = (candidate := heappop(waiting)[1]).edges
+        relations = {_fact(edge) for edge in edges if edge.predicate in HIGH_SIGNAL_PREDICATES}
+        facts = {_fact(edge) for edge in edges}
+        if not (relations or facts) <= said:
+            said |= facts
+            kept.append(Path(candidate.nodes, edges, render_edges(edges), score_edges(edges)))
+    return kept
+
+
+def _fact(edge: Edge) -> tuple[Node, str, Node]:
+    """What an edge says, wherever it says it."""
+    return edge.subject, edge.predicate, edge.object

@@ -151,12 +151,14 @@ def prepare(
     hashes = [settings.embed_hash(text) for text in texts]
     chunked_at = time.perf_counter()
     graph = extract_graph(parsed, file.target.source, file.path, " ".join(shown_title.split()), chunks)
+    graphed_at = time.perf_counter()
+    notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], reader.name)
     ms = {
         "parse": (parsed_at - began) * 1000,
         "chunk": (chunked_at - parsed_at) * 1000,
-        "graph": (time.perf_counter() - chunked_at) * 1000,
+        "graph": (graphed_at - chunked_at) * 1000,
+        "notes": (time.perf_counter() - graphed_at) * 1000,
     }
-    notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], reader.name)
     for phase, value in ms.items():
         tally.add_ms(phase, value)
     draft = DocumentDraft(

@@ -166,9 +166,22 @@ def test_walks_follow_relations_both_ways_and_leave_out_parts() -> None:
     both = walk([entity("A"), entity("D")], graph_expand(steps), 10)
     assert [p.text for p in both] == [
         "A depends on B; C extends B (x.md:1)",
-        "C mentions D; C extends B; A depends on B (x.md:1)",
-    ]
+        "C mentions D (x.md:1)",
+    ], "what joins both is told already, but for the mention"
     assert walk([], graph_expand(steps), 10) == []
+
+
+def test_members_of_one_project_are_no_step_from_each_other() -> None:
+    project = Node("project", "p", "P")
+    members = [Edge(entity(name), "relates_to_project", project, 1, "s", "x.md", 1, 0) for name in "ABC"]
+    assert len(walk([entity("A")], graph_expand(members), 10)) == 1
+    assert len(walk([project], graph_expand(members), 10)) == 3
+    assert len(walk([entity("A"), entity("B")], graph_expand(members), 10)[0].edges) == 2, "asked for both"
+
+
+def test_a_relation_is_told_once_wherever_it_is_said() -> None:
+    twice = [edge("A", "depends_on", "B", "x.md"), edge("A", "depends_on", "B", "y.md")]
+    assert [p.text for p in walk([entity("A")], graph_expand(twice), 10)] == ["A depends on B (x.md:1)"]
 
 
 def test_walks_are_bounded_and_the_same_every_time() -> None:

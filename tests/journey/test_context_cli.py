@@ -348,6 +348,7 @@ def test_an_expansion_that_fails_keeps_the_first_pass(kb: Call, corpus_home: Pat
     assert found["debug"]["expansion_triggered"]
     assert found["debug"]["expansion_queries"] == []
     assert any(note.startswith("warning: widening the search failed") for note in found["notes"])
+    assert found["admissibility_token"] == context(kb, corpus_home, QUERY, "--mode", "vector")["admissibility_token"]
 
 
 # ---- counters

@@ -6,13 +6,15 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from sqlite_utils import Database
 
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.fingerprint import Shape, fingerprint
 from kb.store import documents
 from kb.store.database import open_for_writing
 from kb.store.fingerprints import fetch_fingerprints
-from kb.store.schema import MIGRATION_NAMES
+from kb.store.migrations import migrations
+from kb.store.schema import FILE_NAME
 
 TEXTS = ("The mirror of Marigold is cleaned twice a year.", "거울은 한 해에 두 번 닦는다.", "---")
 
@@ -82,15 +84,20 @@ def test_another_shape_is_not_in_the_store(store: sqlite3.Connection) -> None:
 
 
 def test_a_home_of_an_earlier_kb_gets_the_table_and_keeps_its_chunks(tmp_path: Path) -> None:
-    connection = open_for_writing(tmp_path)
-    documents.save_source(connection, "s", "/root")
-    save(connection, *TEXTS)
-    later = MIGRATION_NAMES[MIGRATION_NAMES.index("m005_fingerprints") :]
-    for table in ("chunk_fingerprints", "graph_names", "graph_edges"):  # what later steps have made
-        connection.execute(f"DROP TABLE {table}")
-    for name in later:
-        connection.execute("DELETE FROM _sqlite_migrations WHERE name = ?", [name])
-    connection.close()
+    earlier = sqlite3.connect(tmp_path / FILE_NAME)
+    migrations.apply(Database(earlier), stop_before="m005_fingerprints")
+    earlier.execute("INSERT INTO sources (source, root) VALUES ('s', '/root')")
+    earlier.execute(
+        "INSERT INTO documents (doc_id, source, path, title, type, language, size_bytes, mtime_ns, content_hash, signature,"
+        " indexed_at) VALUES (1, 's', 'a.md', 'a', 'markdown', 'en', 1, 1, 'h', '', '')"
+    )
+    earlier.executemany(
+        "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, end_line, heading_path, text, text_hash,"
+        " embed_hash, token_count) VALUES (1, ?, 0, 1, 1, 1, '[]', ?, '', ?, 2)",
+        [(i, text, f"e{i}") for i, text in enumerate(TEXTS)],
+    )
+    earlier.commit()
+    earlier.close()
     connection = open_for_writing(tmp_path)
     assert len(chunk_ids(connection)) == len(TEXTS)
     assert fetch_fingerprints(connection, chunk_ids(connection)) == {}
