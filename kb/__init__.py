@@ -8,6 +8,7 @@ index/           lexical (Tantivy BM25) and vector (FAISS), derived from the sto
 graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
 rank/            how well passages hold together and fit a question; what to pack; what only repeats the reader's window
+followup/        a question that leans on earlier ones → the same question, complete
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once

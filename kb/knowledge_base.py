@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
 from kb.errors import EmbeddingMismatch, IndexOutOfDate, KbError, NotIndexed
@@ -79,7 +79,7 @@ class KnowledgeBase:
         """Give back the store's connection."""
         self.connection.close()
 
-    def __enter__(self) -> KnowledgeBase:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

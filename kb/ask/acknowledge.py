@@ -17,7 +17,7 @@ from kb.context.nodes import read_nodes
 from kb.context.occasion import make_safe
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.references import configured_reference
-from kb.relevance.phrases import is_greeting, tidy
+from kb.relevance.phrases import is_greeting, tells_of_user, tidy
 from kb.store.database import corpus_state
 from kb.store.documents import utc_text
 
@@ -35,6 +35,7 @@ _LINES = {
         "farewell": "Goodbye{name}!",
         "thanks": "You're welcome{name}.",
         "sorry": "No problem{name}.",
+        "told": 'All right{name}. I keep what you tell me when you ask for it: kb remember "…"',
         "other": "All right{name}. Ask me anything about your documents.",
     },
     "ko": {
@@ -43,6 +44,7 @@ _LINES = {
         "farewell": "안녕히 가세요{name}!",
         "thanks": "천만에요{name}.",
         "sorry": "괜찮습니다{name}.",
+        "told": '네{name}, 알겠습니다. 기억해 두려면: kb remember "…"',
         "other": "네{name}, 알겠습니다. 문서에 대해 무엇이든 물어보세요.",
     },
 }
@@ -109,6 +111,8 @@ def courtesy_line(text: str, name: str = "", *, returns: bool = False) -> str:
     language = question_language(text)
     tidied = tidy(text)
     kind = next((kind for kind, pattern in _KINDS if pattern.search(tidied)), "other")
-    if is_greeting(tidied) and kind != "farewell":
+    if tells_of_user(text):
+        kind = "told"
+    elif is_greeting(tidied) and kind != "farewell":
         kind = "welcome_back" if returns else "greeting"
     return _LINES[language][kind].format(name=_NAMED[language].format(name) if name else "")

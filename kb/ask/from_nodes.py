@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from kb.ask.matching import match_strength
+from kb.ask.matching import match_strength, user_strength
 from kb.ask.prompt import question_language
 from kb.ask.records import SentenceCheck, Verification
 from kb.context.abilities import SKILLS, Skill
 from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.occasion import NodeText, Occasion, make_safe, quote
-from kb.relevance.phrases import is_errand, tidy
+from kb.relevance.phrases import is_about_user, is_errand, tidy
 from kb.store.database import corpus_state
 from kb.store.documents import newest_documents
 from kb.store.facts import find_facts
@@ -59,6 +59,20 @@ def answer_from_nodes(occasion: Occasion, included: Collection[str], *, was_read
             if said:
                 return NodeAnswer(node, said)
     return None
+
+
+def answer_about_user(occasion: Occasion, included: Collection[str]) -> NodeAnswer | None:
+    """What the user told of themselves, where that is what is asked for: no document knows which night is theirs."""
+    if "facts" not in included or not is_about_user(tidy(occasion.question)):
+        return None
+    language = question_language(occasion.question)
+    found = find_facts(occasion.connection, occasion.question, occasion.session_id, LOOKED_AT)
+    strengths = {fact: user_strength(occasion.question, fact.text) for fact in found}
+    fits = [fact for fact in found if strengths[fact] and strengths[fact] == max(strengths.values())][:SAID_FACTS]
+    if not fits:
+        return None
+    lines = [_FACT[language].format(date=f.created_at[:10], id=f.fact_id, text=make_safe(f.text)) for f in fits]
+    return NodeAnswer("facts", "\n".join(lines))
 
 
 def _from_facts(occasion: Occasion, language: str) -> str | None:

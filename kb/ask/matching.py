@@ -9,7 +9,7 @@ import re
 
 from kb.ask.answer_type import matches_answer_type
 from kb.ask.question import Unit, units_of
-from kb.text import STOP_WORDS, analyze
+from kb.text import STOP_WORDS, analyze, find_words
 
 # Share of what is asked about that the text must show: of two or three things all, of four three.
 LEAST_SHARE = 0.75
@@ -51,6 +51,32 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
     if kind == 0.0 or not _says_more(question, units, terms):
         return 0.0
     return share
+
+
+def user_strength(question: str, text: str) -> float:
+    """The same for a question about the user: what was told is short and about them, so one thing in common is enough.
+
+    >>> user_strength("what's my name, do you remember?", "The user's name is Petra.")
+    1.0
+    >>> user_strength("where is my boat?", "The user's name is Petra.")
+    0.0
+    """
+    units = [unit for unit in units_of(question) if not _RECALLING.match(unit.text)]
+    about = [unit for unit in units if unit.text not in _ASKED_FOR] or units
+    words = [w for w in find_words(question.lower()) if w in _ASKED_FOR_ENGLISH]
+    terms = frozenset(analyze(text))
+    if any(unit.kind != "word" and unit.share_in(terms) < LEAST_SHARE for unit in about):
+        return 0.0
+    shown = sum(unit.share_in(terms) >= 0.5 for unit in about) + sum(bool(terms & set(analyze(w))) for w in words)
+    total = len(about) + len(words)
+    return shown / total if total and shown / total >= LEAST_SHARE else 0.0
+
+
+# "Do you remember …", "제가 … 라고 했죠": words that recall, and say nothing of what.
+_RECALLING = re.compile(
+    r"(?:remember|told|tell|said|say|mention|again|mine|기억|말했|말씀|했죠|담당이라고)", re.IGNORECASE
+)
+_ASKED_FOR_ENGLISH = frozenset("name email number".split())
 
 
 def _says_more(question: str, units: list[Unit], terms: frozenset[str]) -> bool:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kb.ask.cite import is_refusal
-from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_backing
+from kb.ask.from_nodes import NodeAnswer, answer_about_user, answer_from_nodes, find_backing
 from kb.ask.progress import Progress
 from kb.ask.prompt import question_language, template_for
 from kb.ask.records import AskRequest, RefusalReason
+from kb.ask.situation import Outlook
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.references import configured_reference
 from kb.records import SearchResponse
@@ -42,6 +43,17 @@ def speak(progress: Progress) -> NodeAnswer | None:
         if not progress.prompt:
             progress.nodes = (said.as_text(),)
     return said
+
+
+def speak_of_user(kb: KnowledgeBase, request: AskRequest, outlook: Outlook, began: float) -> Progress | None:
+    """The answer to a question about the user, from what they told; None for every other question."""
+    told = answer_about_user(outlook.occasion, outlook.decision.included)
+    if told is None:
+        return None
+    progress = without_documents(kb, request, began)
+    progress.outlook, progress.said = outlook, told
+    progress.rests_on, progress.nodes = (told.node,), (told.as_text(),)
+    return progress
 
 
 def without_documents(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:

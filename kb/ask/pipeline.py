@@ -16,11 +16,12 @@ from kb.ask import generate as generation
 from kb.ask.acknowledge import answer_courtesy
 from kb.ask.choose import choose_passages, fetch_candidates
 from kb.ask.cite import judge
+from kb.ask.explain import explain
 from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
 from kb.ask.from_nodes import find_backing, rests_on_line
 from kb.ask.narrow import narrow_citation
 from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
-from kb.ask.node_steps import hold_nodes, speak, without_documents
+from kb.ask.node_steps import hold_nodes, speak, speak_of_user, without_documents
 from kb.ask.pack import RESERVE_TOKENS, evidence_budget, pack_chunks, pack_passages, with_fence
 from kb.ask.persist import new_trace_id, save
 from kb.ask.progress import Progress
@@ -33,14 +34,13 @@ from kb.ask.records import (
     AnswerRetrieval,
     AskRequest,
     EmbeddingRef,
-    Explanation,
     PackedChunk,
-    PackedView,
     RefusalReason,
     Usage,
 )
 from kb.ask.retry import may_retry, needs_retry, try_again
 from kb.ask.situation import Outlook, read_for_prompt, view
+from kb.ask.standalone import complete_question
 from kb.ask.verify import Checked, verify
 from kb.ask.weak_evidence import weak_evidence_lines
 from kb.ask.weigh import weigh_evidence
@@ -89,6 +89,11 @@ def ask(
         courtesy, outlook = answer_courtesy(kb, request)
         if courtesy is not None:
             return courtesy
+    request = complete_question(kb, request)
+    outlook = outlook.for_question(request.query)
+    told = speak_of_user(kb, request, outlook, began)
+    if told:
+        return _finish(kb, told, grounded=False, reason=None)
     try:
         progress = _retrieve(kb, request, began)
     except NotIndexed:
@@ -331,10 +336,11 @@ def _finish(kb: KnowledgeBase, progress: Progress, *, grounded: bool, reason: Re
         ),
         created_at=utc_text(),
         verification=progress.checked.verification if progress.checked else None,
-        explanation=_explain(progress) if request.explain else None,
+        explanation=explain(progress) if request.explain else None,
         novelty=progress.novelty,
         relevance=view(progress.outlook, progress.nodes) if progress.outlook else None,
         rests_on=progress.rests_on,
+        standalone_question=request.standalone,
     )
     if not request.is_evaluation:
         save(
@@ -379,19 +385,6 @@ def _shown(
         language = question_language(progress.request.query)
         lines += weak_evidence_lines(progress.verdict, kb.config.rag.evidence_gate, language, near)
     return "\n".join(lines), tuple(AnswerCitation(marker=None, citation=hit.citation) for hit in near)
-
-
-def _explain(progress: Progress) -> Explanation | None:
-    if progress.response.trace is None:
-        return None
-    views = [
-        PackedView(
-            marker=p.marker, chunk_id=p.chunk.chunk_id, score=p.score, citation=p.chunk.citation, text=p.chunk.text
-        )
-        for p in progress.packed
-    ]
-    evidence = progress.verdict.view() if progress.verdict else None
-    return Explanation(trace=progress.response.trace, packed=tuple(views), evidence=evidence)
 
 
 def _milliseconds(began: float, moment: float | None) -> float | None:

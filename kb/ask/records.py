@@ -267,6 +267,7 @@ class Answer:
     grounded        every marker is known, there is at least one, and no sentence rests on a context node instead
     refusal_reason  None when grounded, when a context node answers (`rests_on`), and for a courtesy
     relevance       which context nodes were wanted; None for a replay
+    standalone_question  what was searched for, where the question leans on earlier turns; None where it stands alone
     rests_on        context nodes that say what no document does: such an answer is not grounded
     verification    the sentences held against the text they cite; None where no model wrote any to the end
     novelty         against what the reader has been shown; None without a window and outside a session
@@ -291,6 +292,7 @@ class Answer:
     novelty: AnswerNovelty | None = None
     relevance: AnswerRelevance | None = None
     rests_on: tuple[str, ...] = ()
+    standalone_question: str | None = None
 
     def is_acknowledgement(self) -> bool:
         """True for the line that answers a courtesy: it asserts nothing."""

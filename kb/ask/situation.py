@@ -18,6 +18,7 @@ from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
 from kb.relevance.signals import (
     MODES_WITHOUT_RETRIEVAL,
+    MODES_WITHOUT_TOPIC,
     WARM_GISTS,
     Conversation,
     ModeChoice,
@@ -29,7 +30,7 @@ from kb.store.documents import newest_documents
 from kb.store.facts import count_facts
 from kb.store.node_tokens import fetch_averages
 from kb.store.notes import count_gists
-from kb.store.sessions import measure_session
+from kb.store.sessions import count_topic_turns, measure_session
 
 # What the rule and the fence of the nodes take in a prompt, beside their texts: 95 tokens in English, 113 in Korean.
 SLOT_TOKENS = 120
@@ -50,6 +51,14 @@ class Outlook:
     def needs_retrieval(self) -> bool:
         """False for a mode whose answer rests on no document; a hint names modes in any case."""
         return self.decision.mode not in MODES_WITHOUT_RETRIEVAL
+
+    def for_question(self, question: str) -> Outlook:
+        """The same for a question that was made complete: providers look for what it means."""
+        return (
+            self
+            if question == self.occasion.question
+            else replace(self, occasion=replace(self.occasion, question=question))
+        )
 
     def with_hits(self, doc_ids: tuple[int, ...]) -> Occasion:
         """What providers may read once something was found."""
@@ -123,6 +132,7 @@ def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> C
     turns, last_at = measure_session(connection, session_id) if session_id is not None else (0, None)
     return Conversation(
         turns=turns,
+        topic_turns=count_topic_turns(connection, session_id, MODES_WITHOUT_TOPIC) if session_id and turns else 0,
         gist_count=count_gists(connection, WARM_GISTS),
         fact_count=count_facts(connection, session_id),
         has_world_state=bool(newest_documents(connection, news_since(last_at, now), 1)),

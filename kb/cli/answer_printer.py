@@ -77,6 +77,9 @@ class AnswerPrinter:
                 print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
             print(to_json(answer))
             return
+        if answer.is_acknowledgement():
+            self._print_courtesy(answer)
+            return
         if answer.grounded or answer.rests_on:
             self._print_answer(answer)
         else:
@@ -88,12 +91,21 @@ class AnswerPrinter:
             say(styled(harmless(answer.answer), "yellow"))
         self._print_places(answer)
         self._print_doubts(answer)
+        if answer.standalone_question:
+            say(styled(f"searched for: {harmless_line(answer.standalone_question)}", "dim"))
         say(self._footer(answer))
         if answer.usage.prompt_truncated:
             say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
             say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
         self._print_explanation(answer)
+
+    def _print_courtesy(self, answer: Answer) -> None:
+        """One line, and how it came to it where that was asked for."""
+        say(harmless(answer.answer))
+        if answer.relevance and answer.relevance.decision:
+            say()
+            print_relevance(answer.relevance)
 
     def _print_answer(self, answer: Answer) -> None:
         """The rest of what was streamed; all of it where another text than the streamed one is the answer."""

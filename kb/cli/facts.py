@@ -10,10 +10,7 @@ import typer
 
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
-from kb.store.facts import Fact
-
-# A fact is a sentence or two; a text of this length is a document, and kb ingest - takes it.
-LONGEST_CHARS = 2000
+from kb.store.facts import LONGEST_FACT_CHARS, Fact
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,15 +133,15 @@ def _read_text(text: str) -> str:
     raises  InvalidInput for nothing, or for more than a fact
     """
     if text == "-":
-        text = sys.stdin.buffer.read(4 * LONGEST_CHARS + 1).decode("utf-8", "replace").removeprefix("\ufeff")
+        text = sys.stdin.buffer.read(4 * LONGEST_FACT_CHARS + 1).decode("utf-8", "replace").removeprefix("\ufeff")
     said = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
     if not any(c.isalnum() for c in said):
         raise InvalidInput(
             "the fact is empty", fix="say what to remember: kb remember 'The office wifi is called Plover'"
         )
-    if len(said) > LONGEST_CHARS:
+    if len(said) > LONGEST_FACT_CHARS:
         raise InvalidInput(
-            f"a fact of more than {LONGEST_CHARS:,} characters is a document",
+            f"a fact of more than {LONGEST_FACT_CHARS:,} characters is a document",
             fix="store it as one: kb ingest - --title T",
         )
     return said

@@ -47,6 +47,11 @@ class Query:
     window     places whose text the prompt holds already, for two-step tasks
     slices     dimension → value ("lang": "ko", "difficulty": "hard", "kind": "near-miss"), for tables by slice
     group      paraphrases of one question share it
+    session    queries of one session are turns of one conversation, in the order of the file; None stands alone
+    standalone   the question as a person would complete it from the turns before; None where it is complete
+    facts        what the user has kb remember before this turn
+    after_hours  silence before this turn
+    expect_mode  the mode the relevance rules should choose, None where nobody said
     """
 
     id: str
@@ -62,6 +67,11 @@ class Query:
     group: str | None = None
     slices: dict[str, str] = field(default_factory=dict)
     line: int = 0
+    session: str | None = None
+    standalone: str | None = None
+    facts: tuple[str, ...] = ()
+    after_hours: int = 0
+    expect_mode: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

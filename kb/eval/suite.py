@@ -24,7 +24,7 @@ MOST_LEVELS = 50
 MOST_FAULTS_SHOWN = 100
 
 SUITE_KEYS = ("name", "version", "description", "queries")
-SLICE_KEYS = ("lang", "difficulty", "kind")
+SLICE_KEYS = ("lang", "difficulty", "kind", "split")
 QUERY_KEYS = (
     "id",
     "query",
@@ -36,6 +36,11 @@ QUERY_KEYS = (
     "tags",
     "mode",
     "group",
+    "session",
+    "standalone",
+    "facts",
+    "after_hours",
+    "expect_mode",
     *SLICE_KEYS,
 )
 LABEL_KEYS = ("path", "anchor", "heading", "grade")
@@ -210,6 +215,11 @@ def _read_query(reader: _Reader, node: Any) -> Query:
         tags=reader.take(fields, "tags", reader.texts) or (),
         mode=mode,
         group=reader.take(fields, "group", reader.text),
+        session=reader.take(fields, "session", reader.text),
+        standalone=reader.take(fields, "standalone", reader.text),
+        facts=reader.take(fields, "facts", reader.texts) or (),
+        after_hours=reader.take(fields, "after_hours", reader.whole_number) or 0,
+        expect_mode=reader.take(fields, "expect_mode", reader.text),
         slices=slices,
         line=node.start_mark.line + 1,
     )

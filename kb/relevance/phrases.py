@@ -39,9 +39,10 @@ _GREETINGS = [
 ]
 _COURTESIES = [
     *_GREETINGS,
-    r"morning|evening|afternoon",
+    r"morning|evening|afternoon|(?:i'm |i am )?back(?: again)?|me again",
+    r"저 ?왔(?:어요?|습니다)|다녀왔(?:어요?|습니다)",
     # thanks and praise
-    r"thanks?(?: you| u)?(?: for (?:clarifying|explaining|helping|checking|confirming|asking|sharing|telling me|letting me know|looking|answering))?|thx|tnx|tq|ty|tysm|cheers|(?:much |really )?appreciated?|you (?:rock|rule|are the best)|well done|love it|wow|lol|lmao|(?:ha){1,5}h?|(?:he){2,5}",
+    r"thanks?(?: you| u)?(?: for (?:clarifying|explaining|helping|checking|confirming|asking|sharing|telling me|letting me know|looking|answering))?|thx|tnx|tq|ta|ty|tysm|cheers|(?:much |really )?appreciated?|you (?:rock|rule|are the best)|well done|love it|wow|lol|lmao|(?:ha){1,5}h?|(?:he){2,5}",
     r"great|perfect|awesome|cool|nice|good|excellent|wonderful|fine|helpful|amazing|brilliant|fantastic|superb|lovely|neat|sweet|interesting|impressive",
     # assent, dissent, having understood
     r"ok(?:ay|ie|ey)?|o+k+|kk?|got (?:it|that)|gotcha|i see|(?:i )?understand|understood|i get it|makes (?:total |perfect |a lot of )?sense|sure|alright|all right|right",
@@ -241,6 +242,7 @@ _ERRANDS = [
     rf"|(?:back ?up|import|prune|delete|remove|open|tag|index|save|export|show|list|clean up) (?:(?:all )?(?:my|our|these|this|all|the) (?:\S+ ){{0,3}}?{_KB_NOUN}\b(?! in\b)|{_PLACE})"
     rf"|(?:add|put) .{{1,80}} (?:to|on) (?:my|our|the) (?:\S+ )?lists?\b|mark .{{1,80}} (?:as )?(?:done|complete|completed|finished)\b"
     r"|(?:create|make|run|do|take) (?:a|the|another|one more) backup\b(?! (?:of|in|with|for|script|plan)\b)|(?:update|rebuild|refresh) (?:the|my) (?:search )?index[.!]*$"
+    rf"|(?:add|put|load|include) .{{1,80}} (?:to|into|in) (?:my|our|the|this) (?:knowledge ?base|kb|index|{_KB_NOUN})\b[.!]*$"
     r"|(?:tick|check) off .{1,80} (?:on|from|in) (?:my|the|our) (?:\S+ )?lists?\b"
     rf"|(?:run |execute |call )?[`'\"$ ]*kb (?:{_COMMANDS})\b)",
     r"기억해 ?(?:줘|주세요|둬|두세요)|기억해(?:[:.!]|$)|(?:잊어|지워) ?(?:줘|버려|주세요)|메모해 ?(?:줘|둬|주세요)?|적어 ?(?:줘|둬|주세요|두세요)|알림 ?(?:설정|맞춰)",
@@ -273,6 +275,7 @@ _ERRAND_SIGNS = (
         "export",
         "show",
         "list",
+        "knowledge",
         "clean up",
         "mark",
         "kb",
@@ -295,6 +298,46 @@ def _errands() -> re.Pattern[str]:
 def is_errand(tidied: str) -> bool:
     """True when kb itself is to do something: remember, ingest, open, back up, put on a list."""
     return any(sign in tidied for sign in _ERRAND_SIGNS) and _errands().search(tidied) is not None
+
+
+@cache
+def _tellings() -> re.Pattern[str]:
+    return re.compile(
+        r"^(?:(?:hi|hello|hey)[,!.]? )?(?:I['’]m|I am|[Mm]y name is|[Cc]all me) [A-Z][\w'’-]+(?:[ ,.].*)?$"
+        r"|^(?:[Jj]ust so you know|FYI|fyi|[Ff]or (?:the|your) (?:record|information))\b[\s,:].+"
+        r"|^(?:저는|나는|전|제가|난) .{0,60}(?:예요|이에요|에요|입니다|이야|야)[.!\s]*(?:이름은 .{1,20})?$"
+        r"|^(?:제|내) 이름은 .{1,20}$|^(?:참고로|참고로요|혹시 몰라서),? .+",
+    )
+
+
+_ASKS = re.compile(
+    r"[?？]|\b(?:what|who|where|when|why|how|which|can you|could you|help)\b|(?:나요|까요|니까|[을ㄹ]까|는지)[.\s]*$|알려|어떻게|누구|언제|어디|뭐"
+)
+
+
+def tells_of_user(prompt: str) -> bool:
+    """True for an introduction or a note about the user that asks nothing: "I'm Petra, on the night watch.".
+
+    The prompt as it was typed: a capital tells "I'm Petra" from "I'm stuck".
+    """
+    line = " ".join(prompt[:MOST_COURTESY_CHARS].split())
+    if len(prompt) > MOST_COURTESY_CHARS or _ASKS.search(line.lower()):
+        return False
+    return _tellings().search(line) is not None
+
+
+@cache
+def _about_user() -> re.Pattern[str]:
+    return _compiled(
+        r"\b(?:what|when|where|who|which)\b.{0,40}\b(?:my|mine)\b|\bdo you (?:still )?remember\b|\bdid i (?:tell|say|mention)\b"
+        r"|\bi (?:told|said|mentioned)\b|\bi (?:can't|cannot|can not|don't|do not) (?:eat|drink|have|like|want|use)\b"
+        r"|(?<![가-힣])(?:제|내|저의|나의) [가-힣]|(?<![가-힣])(?:제가|내가|저|나) .{0,24}(?:라고|다고|는다고) ?(?:했|말)|기억(?:나|하)|(?:말씀|알려) ?(?:드렸|줬)"
+    )
+
+
+def is_about_user(tidied: str) -> bool:
+    """True when a question asks for something about the user: "which night was mine?", "what can't I eat?"."""
+    return _about_user().search(tidied) is not None
 
 
 @cache

@@ -18,6 +18,7 @@ from kb.relevance.phrases import (
     is_errand,
     is_greeting,
     is_urgent,
+    tells_of_user,
     tidy,
 )
 from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, SignalValue, Situation
@@ -67,7 +68,8 @@ _WORD = re.compile(r"\w+(?:['-]\w+)*")
 class Conversation:
     """What is known before the prompt is looked at, all of it cheap to count.
 
-    turns            earlier questions of this session
+    turns            earlier turns of this session
+    topic_turns      of them, those that asked for something; None where that is not known: then all of them
     gist_count       stored gists; None where that is not known: no rule about gists applies then
     fact_count       remembered facts; None likewise
     has_world_state  there is news beyond the date, such as a recent ingest
@@ -75,6 +77,7 @@ class Conversation:
     """
 
     turns: int = 0
+    topic_turns: int | None = None
     gist_count: int | None = None
     fact_count: int | None = None
     has_world_state: bool = False
@@ -88,11 +91,13 @@ class Signals:
     greeting_pattern       begins with a greeting
     acknowledgement        nothing but thanks, assent or a farewell
     only_courtesies        nothing but courtesies, greetings included
+    tells_of_user          an introduction, or something "just so you know": nothing is asked
     prompt_token_count     words between white space
     content_word_count     words that could be searched for
     information_density    distinct words / words, in [0, 1]; 0 without a word
     implicit_reference     leans on something said before
     context_warmth         in [0, 1]: a third each for turns, gists and news
+    topic_turns            earlier turns that asked for something
     tool_relevance_score   in [0, 1]: the share of content words about kb, 1 for an errand and for "what can you do?"
     intent_needs_tools     kb itself is to do something
     urgency                "high" or "normal"
@@ -101,12 +106,14 @@ class Signals:
     greeting_pattern: bool
     acknowledgement: bool
     only_courtesies: bool
+    tells_of_user: bool
     prompt_token_count: int
     content_word_count: int
     information_density: float
     implicit_reference: bool
     context_warmth: float
     working_memory_turns: int
+    topic_turns: int
     gist_count: int | None
     fact_count: int | None
     tool_relevance_score: float
@@ -154,12 +161,14 @@ def compute_signals(
         greeting_pattern=greeting,
         acknowledgement=courtesies and not greeting,
         only_courtesies=courtesies,
+        tells_of_user=not courtesies and tells_of_user(prompt),
         prompt_token_count=len(words),
         content_word_count=len(content),
         information_density=len(set(words)) / len(words) if words else 0.0,
         implicit_reference=not courtesies and has_implicit_reference(tidied),
         context_warmth=measure_warmth(conversation),
         working_memory_turns=conversation.turns,
+        topic_turns=conversation.turns if conversation.topic_turns is None else conversation.topic_turns,
         gist_count=conversation.gist_count,
         fact_count=conversation.fact_count,
         tool_relevance_score=1.0 if errand or (not courtesies and is_about_kb(tidied)) else _tool_share(content),
@@ -213,16 +222,19 @@ class ModeChoice:
 # The first whose test holds names the mode: (mode, why, test).
 MODE_RULES: tuple[tuple[str, str, Callable[[Signals], bool]], ...] = (
     ("ACKNOWLEDGE", "nothing but courtesies", lambda s: s.only_courtesies),
+    ("ACKNOWLEDGE", "the user tells of themselves and asks nothing", lambda s: s.tells_of_user),
     ("ACT", "kb itself is to do something", lambda s: s.intent_needs_tools),
     (
         "CLARIFY",
         "nothing to search for, and nothing said before to refer to",
-        lambda s: s.content_word_count == 0 and s.working_memory_turns == 0 and s.tool_relevance_score == 0,
+        lambda s: s.content_word_count == 0 and s.topic_turns == 0 and s.tool_relevance_score == 0,
     ),
     ("RESPOND", "a question", lambda s: True),
 )
 # Modes whose answer rests on no document: neither encoder nor index is needed. A hint for another mode searches.
 MODES_WITHOUT_RETRIEVAL = frozenset({"ACKNOWLEDGE"})
+# Nothing in these is what a later question could be about: thanks, errands, prompts without content.
+MODES_WITHOUT_TOPIC = frozenset({"ACKNOWLEDGE", "ACT", "CLARIFY"})
 
 
 def choose_mode(signals: Signals, hint: str | None = None) -> ModeChoice:

@@ -16,6 +16,9 @@ from kb.store.search_terms import any_expression, terms_text
 # Ids that an error names of those there are.
 NAMED_IDS = 10
 
+# A fact is a sentence or two; a text of this length is a document, and kb ingest - takes it.
+LONGEST_FACT_CHARS = 2000
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Any
 
 from kb.store.chunks import marks
 from kb.store.search_terms import any_expression
@@ -20,6 +22,9 @@ class Turn:
     """One question of a session and what came of it.
 
     answer           what was shown, markers included
+    standalone_question  what was searched for, None where that is the question itself
+    mode             the one the relevance rules chose; None for answers of before there were any
+    places           (marker, place) of what the answer cites
     rests_on         the nodes it rested on instead of documents
     packed_chunk_ids, cited_chunk_ids  best first; of chunks that may be gone by now
     """
@@ -33,6 +38,9 @@ class Turn:
     rests_on: tuple[str, ...]
     packed_chunk_ids: tuple[int, ...]
     cited_chunk_ids: tuple[int, ...]
+    standalone_question: str | None = None
+    mode: str | None = None
+    places: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,10 @@ class SessionSummary:
     last_at: str
 
 
-_COLUMNS = "SELECT question, answer, trace_id, created_at, grounded, refusal_reason, rests_on_json, packed_json, citations_json"
+_COLUMNS = (
+    "SELECT question, answer, trace_id, created_at, grounded, refusal_reason, rests_on_json, packed_json, citations_json, standalone_question,"
+    " json_extract(relevance_json, '$.mode')"
+)
 _TURNS = "session_id = ? AND replay_of IS NULL"
 
 
@@ -92,6 +103,13 @@ def like_turns(connection: sqlite3.Connection, question: str, session_id: str | 
     return tuple(_to_turn(row[:-1]) for row in best)
 
 
+def count_topic_turns(connection: sqlite3.Connection, session_id: str, modes: Collection[str]) -> int:
+    """Turns of a session whose mode is none of these."""
+    chosen = "json_extract(relevance_json, '$.mode')"
+    rows = connection.execute(f"SELECT {chosen} FROM answers WHERE {_TURNS}", [session_id])
+    return sum(mode not in modes for (mode,) in rows)
+
+
 def list_sessions(connection: sqlite3.Connection) -> tuple[SessionSummary, ...]:
     """All sessions, the one that was used last first."""
     rows = connection.execute(
@@ -101,8 +119,28 @@ def list_sessions(connection: sqlite3.Connection) -> tuple[SessionSummary, ...]:
     return tuple(SessionSummary(*row) for row in rows)
 
 
-def _to_turn(row: tuple[str, str, str, str, int, str | None, str | None, str, str]) -> Turn:
-    question, answer, trace_id, created_at, grounded, reason, rests_on, packed_json, citations_json = row
+def trace_ids_of_session(connection: sqlite3.Connection, session_id: str) -> list[str]:
+    """Every answer of a session, replays included, oldest first."""
+    rows = connection.execute(
+        "SELECT trace_id FROM answers WHERE session_id = ? ORDER BY created_at, trace_id", [session_id]
+    )
+    return [trace_id for (trace_id,) in rows]
+
+
+def _to_turn(row: tuple[Any, ...]) -> Turn:
+    (
+        question,
+        answer,
+        trace_id,
+        created_at,
+        grounded,
+        reason,
+        rests_on,
+        packed_json,
+        citations_json,
+        standalone,
+        mode,
+    ) = row
     packed = json.loads(packed_json)
     cited = {place["marker"] for place in json.loads(citations_json)}
     return Turn(
@@ -115,6 +153,9 @@ def _to_turn(row: tuple[str, str, str, str, int, str | None, str | None, str, st
         rests_on=tuple(json.loads(rests_on)) if rests_on else (),
         packed_chunk_ids=_members(packed),
         cited_chunk_ids=_members([entry for entry in packed if grounded and entry["marker"] in cited]),
+        standalone_question=standalone,
+        mode=mode,
+        places=tuple((place["marker"], place["uri"]) for place in json.loads(citations_json) if place["marker"]),
     )
 
 

@@ -14,7 +14,7 @@ LEXICAL = ("--mode", "lexical")
 
 def test_turns_of_a_session(kb: Call, corpus_home: Path) -> None:
     kb("ask", MIRROR, "--session", "s", *LEXICAL, home=corpus_home)
-    kb("ask", "zzyzx?", "--session", "s", *LEXICAL, home=corpus_home)
+    kb("ask", "Is zzyzx qwfp?", "--session", "s", *LEXICAL, home=corpus_home)
     kb("ask", "Hey!", "--session", "other", home=corpus_home)
     kb("ask", MIRROR, *LEXICAL, home=corpus_home)
     with open_for_reading(corpus_home) as connection:

@@ -1,0 +1,251 @@
+"""English follow-ups made complete: fragments, question words alone, pronouns, definite nouns, more of the same. Pure.
+
+Each rule returns None where it does not apply; the first that does makes the question. A rule that is not sure adds the
+topic rather than replacing words: a word too many costs a search little, a wrong one much.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kb.followup.phrases import (
+    AUXILIARIES,
+    FUNCTION_WORDS,
+    PREPOSITIONS,
+    QUESTION_WORDS,
+    IsName,
+    Word,
+    phrases_of,
+    without_possessive,
+    words_of,
+)
+from kb.followup.pronouns import MOST_ANSWER_CHARS, PERSON_PRONOUNS, replace_pronoun
+from kb.followup.records import Standalone, Turn, Why
+from kb.followup.topics import find_topic, slot_for, topic_of
+
+# A question that goes on from another begins so; what follows is what is new.
+_LEAD = re.compile(
+    r"^\s*(?:(?:and|but|or|so|then|also|ok(?:ay)?|right|hm+|oh|ah|well|cool|great|thanks|thx|yes|no|now|sorry|hi(?: again)?|hello"
+    r"|hey|(?:good )?(?:morning|evening|afternoon)|back(?: again)?|i'm back|i me(?:an|ant))\b[\s,!.…:;–-]*)+",
+    re.IGNORECASE,
+)
+_NEW_TOPIC = re.compile(
+    r"^\W*(?:(?:a )?(?:different|another|new|unrelated|separate) (?:question|topic|thing)|changing (?:the )?(?:topic|subject)|on another (?:note|topic))\b[\s,!.:;–-]*",
+    re.IGNORECASE,
+)
+_BY_THE_WAY = re.compile(
+    r"\b(?:by the way|btw|one more thing|something else entirely|completely different)\b", re.IGNORECASE
+)
+_SWAP = re.compile(
+    r"^\s*(?:what about|how about|what of|what if(?: it is| it's)?|(?:and )?(?:the )?same (?:question )?(?:for|with|about)|is (?:it|that) the same (?:for|with|on|at|in)|wh?at abt|hbu)\b\s*",
+    re.IGNORECASE,
+)
+_TRAILING = re.compile(
+    r"[\s,]*\b(?:too|as well|also|either|then|though|instead|again|exactly|please|thanks)\b(?=[\s?!.]*$)", re.IGNORECASE
+)
+# The verb of these stands for the last question's: "who does it?" after "how often must it be cleaned?".
+_DO_IT = re.compile(
+    r"^(?:who|when|how|where|why)(?: often| else)? (?:does|do|did|can|must|should|will) (?:(?:i|we|you|they|one) )?(?:do )?(?:it|that|this|so)\W*$",
+    re.IGNORECASE,
+)
+_MORE = re.compile(
+    r"^\W*(?:(?:is there |was there |do you have |tell me |can you tell me |got )?(?:any|some)(?:thing)? ?(?:more|else|other[\w ]*)|what else|who else|where else|when else|how else|tell me more|more(?: please| details?| info)?|(?:and )?(?:the )?others?)\b",
+    re.IGNORECASE,
+)
+_ADVERBS = frozenset("long often much many far soon else exactly so come not one ever".split())
+# "any without nuts?", "not even then?": nothing of the last question is exchanged.
+_OPEN_FRAGMENT = frozenset("any some none only not even no never just".split())
+# A fragment of more words than this is a sentence of its own.
+MOST_FRAGMENT_WORDS = 9
+
+
+def complete_english(question: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
+    """The question made complete from the turns before it; None where it is complete.
+
+    turns  oldest first, at least one
+    """
+    asked, changes_topic = without_lead(question)
+    if changes_topic:
+        return None
+    has_lead = asked != question.strip()
+    last = turns[-1].question
+    swapped = _SWAP.sub("", asked, count=1)
+    if swapped != asked:
+        return _swap(swapped, last, is_name)
+    asked_bare = _TRAILING.sub("", asked)
+    words = words_of(asked_bare)
+    if not words:
+        return None
+    if _names_its_topic(words):
+        return None
+    more = _ask_for_more(asked, words, last)
+    if more:
+        return more
+    if _DO_IT.match(asked):
+        return Standalone(_join(_bare(last), asked), "question-word", (_bare(last),))
+    if not _content(words) and not _is_bare_question_word(words):
+        return replace_pronoun(asked, words, turns, is_name) or _swap_question_word(
+            asked_bare, words, last, turns, is_name
+        )
+    if _is_bare_question_word(words):
+        return _swap_question_word(asked_bare, words, last, turns, is_name)
+    if not _has_clause(words):
+        if len(words) > MOST_FRAGMENT_WORDS or (len(words) > 5 and not has_lead and asked == asked_bare):
+            return None
+        if words[0].low in QUESTION_WORDS:
+            return _with_topic(asked, last, is_name, "fragment")
+        return _swap(asked_bare, last, is_name)
+    return replace_pronoun(asked, words, turns, is_name) or _add_to_definite(asked, turns, is_name, has_lead)
+
+
+def without_lead(question: str) -> tuple[str, bool]:
+    """(the question without "and", "ok so", "hi again"; whether it says itself that the topic is another)."""
+    asked = _LEAD.sub("", question, count=1).strip() or question.strip()
+    rest = _NEW_TOPIC.sub("", asked, count=1)
+    return (rest or asked, rest != asked or _BY_THE_WAY.search(question) is not None)
+
+
+def _names_its_topic(words: Sequence[Word]) -> bool:
+    """ "flapjacks: what temperature?", "the covers, how quick do they close?": what it is about stands before the asking."""
+    asking = next((i for i, word in enumerate(words) if word.low in QUESTION_WORDS), 0)
+    before = words[:asking]
+    return bool(_content(before)) and not any(word.low in AUXILIARIES or word.low in PREPOSITIONS for word in before)
+
+
+def _has_clause(words: Sequence[Word]) -> bool:
+    """True with a verb that can be seen: an auxiliary, or a question word with more than three words behind it."""
+    if any(word.low in AUXILIARIES for word in words):
+        return True
+    wh = [i for i, word in enumerate(words) if word.low in QUESTION_WORDS]
+    return (
+        bool(wh)
+        and len(words) - wh[0] > 2
+        and words[wh[0]].low in ("who", "what", "which", "what's", "who's", "where's", "how's", "when's")
+    )
+
+
+def _ask_for_more(asked: str, words: Sequence[Word], last: str) -> Standalone | None:
+    match = _MORE.match(asked)
+    if not match:
+        return None
+    rest = words_of(asked[match.end() :])
+    if len(rest) > 3 or any(w.low in AUXILIARIES or w.low in PERSON_PRONOUNS for w in rest):
+        return None
+    return Standalone(_join(_bare(last), asked), "more", (_bare(last),))
+
+
+# Verbs and nouns that say nothing of a topic: "so what do I do?", "what happened then?".
+_LIGHT = frozenset(
+    "do does did done happen happens happened mean means work works go goes went get gets say says said thing things way reason please know tell me us".split()
+)
+
+
+def _content(words: Sequence[Word]) -> list[Word]:
+    return [word for word in words if word.low not in FUNCTION_WORDS and word.low not in _LIGHT]
+
+
+def _is_bare_question_word(words: Sequence[Word]) -> bool:
+    """ "why?", "since when?", "how often?", "by whom?", "and who else": nothing that could be searched for."""
+    has = any(word.low in QUESTION_WORDS for word in words)
+    return has and all(
+        word.low
+        in QUESTION_WORDS
+        | PREPOSITIONS
+        | frozenset("long often much many far soon else exactly so come not one ever".split())
+        for word in words
+    )
+
+
+def _swap_question_word(
+    asked: str, words: Sequence[Word], last: str, turns: Sequence[Turn], is_name: IsName
+) -> Standalone:
+    """ "Why?" after "How often must the mirror be cleaned?" → "Why must the mirror be cleaned?"."""
+    old = words_of(last)
+    asking = re.sub(r"^how come\b", "why", asked.strip(" ?!.").strip(), flags=re.IGNORECASE)
+    if not all(word.low in QUESTION_WORDS | PREPOSITIONS or word.low in _ADVERBS for word in words_of(asking)):
+        return Standalone(_join(_bare(last), asked), "question-word", (_bare(last),))
+    if old and old[0].low in QUESTION_WORDS:
+        at = 1
+        while at < len(old) and old[at].low in ("long", "often", "much", "many", "far", "soon", "else", "one"):
+            at += 1
+        if at < len(old) and (old[at].low in AUXILIARIES or old[0].low in ("who", "what")):
+            rest = last[old[at].start :]
+            subject_question = old[at].low not in AUXILIARIES
+            if not subject_question:
+                return Standalone(f"{asking[0].upper()}{asking[1:]} {rest}", "question-word", (rest.strip(" ?"),))
+    return Standalone(_join(_bare(last), asking + "?"), "question-word", (_bare(last),))
+
+
+def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
+    """What is new put in the place of its like in the last question; added where nothing is like it."""
+    fragment = _TRAILING.sub("", fragment).strip(" ?!.…,")
+    words = words_of(fragment)
+    if words and words[0].low in _OPEN_FRAGMENT:
+        return _with_topic(fragment + "?", last, is_name, "fragment") or Standalone(fragment)
+    if not words:
+        return Standalone(last, "swap", (_bare(last),))
+    preposition = words[0].low if words[0].low in PREPOSITIONS and len(words) > 1 else ""
+    body = fragment[words[1].start :] if preposition else fragment
+    body_words = words[1:] if preposition else words
+    if len(body_words) > 1 and body_words[0].low in ("its", "their", "his", "her"):
+        body = f"the {body[body_words[1].start - body_words[0].start :]}"
+        body_words = words_of(body)
+    slot = slot_for(body, body_words, preposition, last, is_name)
+    if slot is None:
+        return Standalone(_join(_bare(last), fragment + "?"), "swap", (_bare(last),))
+    start, end, keeps_article = slot
+    new = body
+    before = last[:start]
+    ends_owned = re.search(r"['’]s?\s+$", before)
+    if keeps_article and (ends_owned or (words_of(before) and words_of(before)[-1].low in ("the", "a", "an"))):
+        new = re.sub(r"^(?:the|a|an)\s+", "", new, flags=re.IGNORECASE)
+    after = last[end:]
+    owns = re.match(r"['’]s?(?=\s|$)", after)
+    if re.search(r"['’]s?$", new):
+        after = after[owns.end() :] if owns else after
+        if not owns:
+            new = without_possessive(new)
+    return Standalone(f"{before}{new}{after}", "swap", (_bare(last),))
+
+
+def _with_topic(asked: str, last: str, is_name: IsName, why: Why) -> Standalone | None:
+    topic = find_topic(last, is_name)
+    return Standalone(_join(asked, topic), why, (topic,)) if topic else None
+
+
+def _add_to_definite(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
+    """ "How heavy is the mirror?" after a question about Marigold's mirror: which one is said."""
+    phrases = phrases_of(asked, is_name)
+    if any(p.names for p in phrases):
+        return None
+    last = turns[-1]
+    named = [p for p in phrases_of(last.question, is_name) if p.names]
+    if not named:
+        return None
+    topic = topic_of(named)
+    assert topic.names is not None
+    name = last.question[topic.names[0] : topic.names[1]]
+    said = {
+        _stem(w.low)
+        for w in words_of(f"{last.question} {last.answer[:MOST_ANSWER_CHARS]}")
+        if w.low not in FUNCTION_WORDS
+    }
+    for phrase in phrases:
+        heads = [_stem(word.low) for word in words_of(phrase.text)]
+        leans = phrase.is_definite and any(head in said for head in heads)
+        if leans or (has_lead and phrase.is_definite):
+            return Standalone(f"{asked[: phrase.end]} of {name}{asked[phrase.end :]}", "definite", (name,))
+    return None
+
+
+def _stem(word: str) -> str:
+    return without_possessive(word).rstrip("s")
+
+
+def _bare(question: str) -> str:
+    return question.strip().rstrip("?!. ")
+
+
+def _join(first: str, second: str) -> str:
+    return f"{_bare(first)}: {second.strip()}"

@@ -1,0 +1,82 @@
+"""A question and the turns before it → the question as it can be searched for alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from kb.followup.phrases import IsName, knows_none, phrases_of
+from kb.followup.records import Standalone, Turn
+
+# A longer text is no follow-up but something pasted; rules for turns of phrase say nothing about it.
+MOST_CHARS = 300
+# What it may lean on: the turns before these are out of mind.
+MOST_TURNS = 4
+_CARRIED = re.compile(r"(?<=\S) \([^()]*\)$")
+_HANGUL = re.compile(r"[가-힣]")
+
+
+def _continues_never(question: str) -> bool:
+    return False
+
+
+def make_standalone(
+    question: str,
+    turns: Sequence[Turn],
+    is_name: IsName = knows_none,
+    continues: Callable[[str], bool] = _continues_never,
+) -> Standalone:
+    """Make a follow-up complete; a complete question comes back as it is.
+
+    turns      oldest first, courtesies left out, each question complete
+    is_name    tells of a word in lower case whether the knowledge base has it as a name: people type names small
+    continues  tells of a question that no other rule completes whether what the last turn rested on speaks of what it
+               asks; the topic is then added, for "what happens if there is a typo?" goes on from somewhere
+
+    >>> make_standalone("and for Windows?", [Turn("How do I install lampd on Linux?")]).question
+    'How do I install lampd on Linux: for Windows?'
+    >>> make_standalone("and on Windows?", [Turn("How do I install lampd on Linux?")]).question
+    'How do I install lampd on Windows?'
+    >>> make_standalone("시슬은요?", [Turn("마리골드 거울은 며칠마다 청소해야 하나요?")]).question
+    '시슬 거울은 며칠마다 청소해야 하나요?'
+    """
+    if not turns or not question.strip() or len(question) > MOST_CHARS:
+        return Standalone(question)
+    recent = [replace(turn, question=without_carried(turn.question, is_name)) for turn in turns[-MOST_TURNS:]]
+    if _speaks_korean(question, recent[-1].question):
+        from kb.followup.korean import complete_korean, find_topic, without_lead
+
+        found = complete_korean(question, recent, is_name)
+    else:
+        from kb.followup.english import complete_english, without_lead
+        from kb.followup.topics import find_topic
+
+        found = complete_english(question, recent, is_name)
+    if found:
+        return found
+    asked, changes_topic = without_lead(question)
+    if changes_topic or not continues(asked):
+        return Standalone(asked)
+    return add_topic(asked, find_topic(recent[-1].question, is_name), recent[-1].title)
+
+
+def without_carried(question: str, is_name: IsName) -> str:
+    """A completed question without the topic that `add_topic` put behind it, where it names a thing of its own."""
+    own = _CARRIED.sub("", question)
+    return own if own == question or any(phrase.names for phrase in phrases_of(own, is_name)) else question
+
+
+def _speaks_korean(question: str, last: str) -> bool:
+    """By its letters; a word or two in another script ("what about bertha's?") are put into the last question."""
+    if _HANGUL.search(question):
+        return True
+    return _HANGUL.search(last) is not None and len(question.split()) <= 2
+
+
+def add_topic(asked: str, topic: str, title: str) -> Standalone:
+    """The question with the topic it goes on from, and the title of the document the last turn rested on."""
+    carried = tuple(dict.fromkeys(part for part in (topic, title) if part and part.lower() not in asked.lower()))
+    if not carried:
+        return Standalone(asked)
+    return Standalone(f"{asked.rstrip()} ({', '.join(carried)})", "continued", carried)
