@@ -17,6 +17,7 @@ tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hold against the window → hits
 context/         a query and a window → a block for a prompt: retrieve → relate → press → expand → fill; context nodes
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
+chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability
 cli/             one thin module per command group; render.py prints

@@ -52,6 +52,9 @@ WIRE_RECORDS: dict[str, str] = {
     "fact_list.v1": "kb.cli.facts:FactList",
     "relevance.v1": "kb.relevance.decide:Decision",
     "cswr.v1": "kb.cswr:Stability",
+    "session_list.v1": "kb.cli.session_views:SessionList",
+    "session.v1": "kb.cli.session_views:Session",
+    "eval_sessions.v1": "kb.eval.sessions:SessionsReport",
     "graph.v1": "kb.graph.records:Slice",
 }
 

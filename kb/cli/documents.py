@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
 from pathlib import Path
 from typing import Annotated
 
@@ -95,6 +96,14 @@ def open_(
 
     Without an editor, or in a pipe, print where it is.
     """
+    open_place(citation, invocation, print_only=print_only)
+
+
+def open_place(citation: str, invocation: Invocation, *, print_only: bool = False, returns: bool = False) -> None:
+    """Open a citation in the user's editor, or print where it is.
+
+    returns  come back when the editor is closed, rather than becoming it
+    """
     from kb.cli.terminal import harmless_line, say, shown_path
     from kb.cli.views import Place, parse_citation
     from kb.store.documents import source_roots
@@ -117,7 +126,10 @@ def open_(
     elif editor and is_interactive() and not print_only and wanted.page is None:
         line = [f"+{wanted.start_line}"] if wanted.start_line else []
         words = [*shlex.split(editor), *line, str(path)]
-        os.execvp(words[0], words)
+        if returns:
+            subprocess.run(words, check=False)
+        else:
+            os.execvp(words[0], words)
     else:
         name = harmless_line(shown_path(root, document.path))
         say(f"{name}:{wanted.start_line}" if wanted.start_line else name)

@@ -16,11 +16,13 @@ from kb.cli.eval_output import (
     suite_faults_for_ci,
     write_ci_output,
 )
+from kb.cli.eval_sessions import sessions
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
 
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
+app.command("sessions")(sessions)
 
 ModesOption = Annotated[
     list[str] | None,

@@ -36,12 +36,12 @@ def chosen_modes(given: Sequence[str] | None, default: Sequence[str]) -> tuple[S
     return tuple(dict.fromkeys(given or default))  # type: ignore[arg-type]
 
 
-def query_progress(invocation: Invocation) -> Callable[[SearchMode, int, int], None]:
+def query_progress(invocation: Invocation) -> Callable[[str, int, int], None]:
     """A counter on stderr while a run is under way, on a terminal only."""
     if invocation.quiet or invocation.json or not sys.stderr.isatty():
         return lambda mode, done, total: None
 
-    def show(mode: SearchMode, done: int, total: int) -> None:
+    def show(mode: str, done: int, total: int) -> None:
         end = "\r\x1b[K" if done == total else ""
         print(f"\r{mode}: {done} of {total} queries{end}", end="", file=sys.stderr, flush=True)
 

@@ -34,6 +34,8 @@ COMMANDS = {
     "ask": "kb.cli.ask:ask",
     "context": "kb.cli.context:context",
     "graph": "kb.cli.graph:graph",
+    "chat": "kb.cli.chat:chat",
+    "sessions*": "kb.cli.sessions:app",
     "verify": "kb.cli.verify:verify",
     "answers*": "kb.cli.answers:app",
     "remember": "kb.cli.facts:remember",

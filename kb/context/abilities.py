@@ -27,6 +27,8 @@ SKILLS = (
     Skill("kb ingest PATH", "add files and folders, update what has changed", ("수집", "추가", "등록", "넣어")),
     Skill("kb search QUERY", "find passages with their places"),
     Skill("kb ask QUESTION", "answer with citations, or refuse"),
+    Skill("kb chat", "ask turn by turn, follow-ups understood"),
+    Skill("kb sessions list", "list, show, export, remove conversations", ("대화",)),
     Skill("kb context QUERY", "compose a context block for another model's prompt"),
     Skill("kb graph QUERY", "show relations between names in the documents"),
     Skill("kb list", "list the documents", ("목록",)),

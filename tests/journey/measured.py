@@ -107,8 +107,21 @@ def write_run(folder: Path) -> Path:
     return path
 
 
+def write_sessions(folder: Path) -> Path:
+    """A conversation of two turns."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "sessions.yaml"
+    path.write_text(
+        "queries:\n"
+        "  - {id: a-1, session: a, query: hello, answerable: false, expect_mode: ACKNOWLEDGE}\n"
+        "  - {id: a-2, session: a, query: mirror, answerable: false}\n"
+    )
+    return path
+
+
 MEASURABLE: dict[str, Callable[[Path], Path]] = {
     "suite": write_suite,
+    "sessions": write_sessions,
     "beir": write_beir,
     "spans": write_spans,
     "run": write_run,

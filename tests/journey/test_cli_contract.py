@@ -24,6 +24,11 @@ CALLS: dict[str, list[str]] = {
     "search": ["search", "mirror", "--mode", "lexical"],
     "context": ["context", "mirror", "--mode", "lexical"],
     "ask": ["ask", "How often must the mirror be cleaned?", "--mode", "lexical"],
+    "chat": ["chat", "--mode", "lexical"],
+    "sessions list": ["sessions", "list"],
+    "sessions show": ["sessions", "show", "a"],
+    "sessions export": ["sessions", "export", "a"],
+    "sessions rm": ["sessions", "rm", "a"],
     "verify": [
         "verify",
         "--claim",
@@ -59,6 +64,7 @@ CALLS: dict[str, list[str]] = {
     "tags eval": ["tags", "eval", "--seeds", "0"],
     "cswr show": ["cswr", "show"],
     "cswr recalibrate": ["cswr", "recalibrate"],
+    "eval sessions": ["eval", "sessions", "{sessions}"],
     "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
     "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
     "eval spans": ["eval", "spans", "{spans}", "--mode", "lexical"],
@@ -68,6 +74,10 @@ CALLS: dict[str, list[str]] = {
 }
 # On a home that has no answers and no facts.
 NOTHING_STORED = {
+    "sessions list": 1,
+    "sessions show": 2,
+    "sessions export": 2,
+    "sessions rm": 2,
     "answers list": 1,
     "answers show": 2,
     "answers replay": 2,
@@ -188,7 +198,7 @@ def test_the_named_home_is_the_only_place_touched(
         monkeypatch.setenv("KB_HOME", str(corpus_home))
         found = kb(*call_of(name, tmp_path))
     else:
-        found = kb(*call_of(name, tmp_path), home=corpus_home)
+        found = kb(*call_of(name, tmp_path), home=corpus_home, stdin="" if name == "chat" else None)
     assert found.code == {**NOTHING_STORED, "eval list": 1}.get(name, 0), found.err
     for folder in ("xdg_data_home", "xdg_config_home", "xdg_state_home", "user"):
         assert not (tmp_path / folder).exists(), folder

@@ -1,0 +1,209 @@
+"""The slash commands of a chat: what was said → lines of text. They read the store and the last answer; /remember alone writes."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from kb.ask.records import Answer
+from kb.chat.names import check_session_name
+from kb.chat.pipeline import Chat
+from kb.errors import InvalidInput
+from kb.store.database import open_for_writing
+from kb.store.documents import utc_text
+from kb.store.facts import LONGEST_FACT_CHARS, add_fact
+from kb.store.sessions import list_sessions
+from kb.store.shown import shown_in_session
+from kb.text import estimate_tokens
+
+NOVELTY = {"all": "the evidence was shown before in this session", "none": "nothing new was found"}
+NOTHING_YET = "nothing was asked yet in this session"
+# Of a shown passage, so many characters say which one it is.
+SHOWN_CHARS = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a command answers.
+
+    lines  to print
+    ends   the chat is over
+    opens  the path#L12-L34 to open, None for every other command
+    """
+
+    lines: tuple[str, ...] = ()
+    ends: bool = False
+    opens: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SlashCommand:
+    """One command: how it is called, what it does in a few words, and the function that does it."""
+
+    usage: str
+    does: str
+    run: Callable[[Chat, str], Said]
+
+
+def run_command(chat: Chat, line: str) -> Said:
+    """Run one line that begins with a slash.
+
+    raises  InvalidInput for a command that there is not, naming the nearest
+    """
+    name, _, argument = line.strip().lstrip("/").partition(" ")
+    command = COMMANDS.get(name.lower())
+    if command is None:
+        near = difflib.get_close_matches(name.lower(), COMMANDS, n=1)
+        raise InvalidInput(
+            f"no command /{name}", fix=f"did you mean /{near[0]}?" if near else "see what there is with /help"
+        )
+    return command.run(chat, argument.strip())
+
+
+def _why(chat: Chat, _: str) -> Said:
+    """How the last answer came about: what was searched for, what was decided, what the gates and the check found."""
+    answer = chat.last
+    if answer is None:
+        return Said((NOTHING_YET,))
+    lines = []
+    if answer.standalone_question:
+        lines.append(f"searched for: {answer.standalone_question}")
+    lines += _describe_decision(answer)
+    found = answer.retrieval
+    if found.chunks_returned:
+        lines.append(
+            f"retrieval: {found.chunks_returned} hits in mode {found.mode}, best score {found.top_score}"
+            f" (gate {found.score_gate}), {found.chunks_used} passages in the prompt"
+        )
+    if found.evidence_score is not None:
+        lines.append(f"evidence: {found.evidence_score:.2f}, gate {found.evidence_gate}")
+    if answer.verification:
+        check = answer.verification
+        lines.append(f"check: {check.status}, {check.verified} of {check.total} sentences backed by what they cite")
+        lines += [f"  {s.status}: {s.text}" for s in check.sentences if s.status != "verified"]
+    if answer.novelty and answer.novelty.used != "fresh":
+        lines.append(f"novelty: {NOVELTY[answer.novelty.used]}")
+    if answer.rests_on:
+        lines.append(f"rests on {', '.join(answer.rests_on)}, on no document")
+    if answer.refusal_reason:
+        lines.append(f"refused: {answer.refusal_reason}")
+    lines.append(f"trace {answer.trace_id}: kb answers show {answer.trace_id[:13]}")
+    return Said(tuple(lines))
+
+
+def _describe_decision(answer: Answer) -> list[str]:
+    relevance = answer.relevance
+    if relevance is None:
+        return []
+    left_out = [*relevance.excluded_hard, *relevance.excluded_soft]
+    lines = [f"mode {relevance.mode}: {', '.join(relevance.included) or 'no node'}"]
+    if left_out:
+        lines.append(f"left out: {', '.join(left_out)}")
+    return lines
+
+
+def _sources(chat: Chat, _: str) -> Said:
+    """The places that the last answer cites."""
+    if chat.last is None:
+        return Said((NOTHING_YET,))
+    cited = [c for c in chat.last.citations if c.marker is not None]
+    if not cited:
+        return Said(("the last answer cites nothing",))
+    lines = []
+    for citation in cited:
+        quote = f'  "{_shortened(citation.quote)}"' if citation.quote else ""
+        lines.append(f"[#{citation.marker}] {citation.citation.uri}{quote}")
+    return Said(tuple(lines))
+
+
+def _open(chat: Chat, argument: str) -> Said:
+    """Open a cited place; without a number the first."""
+    if chat.last is None:
+        return Said((NOTHING_YET,))
+    cited = [c for c in chat.last.citations if c.marker is not None] or list(chat.last.citations)
+    if not cited:
+        return Said(("the last answer cites nothing",))
+    wanted = argument.strip("[#]") or str(cited[0].marker or 1)
+    for number, citation in enumerate(cited, start=1):
+        if str(citation.marker if citation.marker is not None else number) == wanted:
+            return Said(opens=citation.citation.uri)
+    known = ", ".join(str(c.marker if c.marker is not None else i) for i, c in enumerate(cited, start=1))
+    raise InvalidInput(f"the last answer has no place {wanted}", fix=f"use one of: {known}")
+
+
+def _window(chat: Chat, _: str) -> Said:
+    """What this session has shown: a follow-up prefers what is not in it."""
+    shown = shown_in_session(chat.kb.connection, chat.session_id)
+    if not shown:
+        return Said(("this session has shown no passage yet",))
+    tokens = sum(estimate_tokens(passage.text) for passage in shown)
+    lines = [f"{len(shown)} passages, about {tokens:,} tokens, count as known:"]
+    lines += [f"  {passage.uri}  {_shortened(' '.join(passage.text.split()))}" for passage in shown]
+    return Said(tuple(lines))
+
+
+def _new(chat: Chat, argument: str) -> Said:
+    """Begin another session, or go on with the one of this name."""
+    chat.begin_anew(check_session_name(argument) if argument else None)
+    turns = chat.earlier_turns()
+    return Said((f"session {chat.session_id}" + (f", {turns} turns so far" if turns else ", new"),))
+
+
+def _remember(chat: Chat, argument: str) -> Said:
+    """Keep a fact, for every session, as `kb remember` does."""
+    if not argument:
+        raise InvalidInput(
+            "nothing to remember", fix="say what, for example: /remember The office wifi is called Plover"
+        )
+    if len(argument) > LONGEST_FACT_CHARS:
+        raise InvalidInput(
+            f"the fact has {len(argument):,} characters", fix="a text of this length is a document: kb ingest -"
+        )
+    connection = open_for_writing(chat.kb.home)
+    try:
+        fact, is_new = add_fact(connection, " ".join(argument.split()), None, utc_text())
+    finally:
+        connection.close()
+    return Said((f"fact {fact.fact_id}: {fact.text}" if is_new else f"known already, as fact {fact.fact_id}",))
+
+
+def _sessions(chat: Chat, _: str) -> Said:
+    """The sessions there are, the one that was used last first."""
+    found = list_sessions(chat.kb.connection)
+    lines = [f"{s.session_id}  {s.turns} turns, last {s.last_at}" for s in found[:20]]
+    if len(found) > len(lines):
+        lines.append(f"… and {len(found) - len(lines)} more: kb sessions list")
+    return Said(tuple(lines) or ("no sessions yet",))
+
+
+def _help(chat: Chat, _: str) -> Said:
+    """What can be typed."""
+    width = max(len(command.usage) for command in COMMANDS.values())
+    lines = [f"{command.usage.ljust(width)}  {command.does}" for command in dict.fromkeys(COMMANDS.values())]
+    return Said((*lines, "Anything else is a question. Ctrl-C ends an answer, Ctrl-D the chat."))
+
+
+def _quit(chat: Chat, _: str) -> Said:
+    """The end of the chat; the session stays."""
+    return Said(ends=True)
+
+
+_QUIT = SlashCommand("/quit", "leave; the session stays and can be resumed", _quit)
+COMMANDS: dict[str, SlashCommand] = {
+    "why": SlashCommand("/why", "how the last answer came about", _why),
+    "sources": SlashCommand("/sources", "the places the last answer cites", _sources),
+    "open": SlashCommand("/open [n]", "open the place cited as [#n] in your editor", _open),
+    "window": SlashCommand("/window", "what this session has shown already", _window),
+    "new": SlashCommand("/new [name]", "begin another session, or resume the one of that name", _new),
+    "remember": SlashCommand("/remember TEXT", "keep a fact: it is told when it is asked for", _remember),
+    "sessions": SlashCommand("/sessions", "the sessions there are", _sessions),
+    "help": SlashCommand("/help", "this list", _help),
+    "quit": _QUIT,
+    "exit": _QUIT,
+}
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1].rstrip() + "…"

@@ -1,0 +1,154 @@
+"""kb chat: `ask` turn by turn, at a terminal with line editing, in a pipe one question a line."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.search import KOption, ModeOption
+from kb.errors import ExitCode, InvalidInput, KbError
+from kb.records import Filters
+
+if TYPE_CHECKING:
+    from kb.chat.pipeline import Chat
+
+
+@command
+def chat(
+    invocation: Invocation,
+    filters: Filters,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="S", help="its name; one that there is goes on", show_default=False),
+    ] = None,
+    resume: Annotated[bool, typer.Option("--continue", "-c", help="go on with the session that was used last")] = False,
+    mode: ModeOption = None,
+    k: KOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
+    ] = None,
+) -> None:
+    """Ask turn by turn; what was said before is remembered, and follow-ups are understood.
+
+    In a pipe: one question a line. Exit 1 when none was answered.
+    """
+    from kb.chat.names import check_session_name, last_session, new_session_name
+    from kb.chat.pipeline import Chat
+
+    if session is not None and resume:
+        raise InvalidInput("--session and --continue exclude each other", fix="leave one of them out")
+    extractive = model == "extractive"
+    config = invocation.config(
+        search__mode=mode,
+        rag__k=k,
+        llm__provider="extractive" if extractive else "ollama" if model else None,
+        llm__model=None if extractive else model,
+    )
+    with invocation.open(config) as kb:
+        kb.require_documents()
+        name = check_session_name(session) if session is not None else last_session(kb.connection) if resume else None
+        talk = Chat(kb, name or new_session_name(kb.connection), config.search.mode, config.rag.k, filters)  # type: ignore[arg-type]
+        answered = _talk(talk, invocation)
+    if not answered:
+        raise typer.Exit(ExitCode.NOTHING)
+
+
+def _talk(talk: Chat, invocation: Invocation) -> bool:
+    """Turn after turn until the end of the input; True when something was answered, or nothing was asked."""
+    from kb.chat.commands import run_command
+
+    at_terminal = sys.stdin.isatty() and is_interactive() and not invocation.json
+    answered: list[bool] = []
+    for line in _read_terminal(talk) if at_terminal else _read_lines():
+        text = line.strip()
+        if not text:
+            continue
+        try:
+            if text.startswith("/"):
+                said = run_command(talk, text)
+                _print_said(said.lines, invocation)
+                if said.opens:
+                    _open_place(said.opens, invocation)
+                if said.ends:
+                    break
+            else:
+                answered.append(_answer(talk, text, invocation, at_terminal))
+        except KbError as error:
+            # One question that cannot be asked does not end the conversation.
+            _print_error(error, invocation)
+            answered.append(False)
+    return any(answered) or not answered
+
+
+def _read_lines() -> Iterator[str]:
+    for raw in sys.stdin.buffer:
+        yield raw.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _read_terminal(talk: Chat) -> Iterator[str]:
+    from kb.cli.chat_prompt import ask_for_lines
+
+    yield from ask_for_lines(talk)
+
+
+def _answer(talk: Chat, question: str, invocation: Invocation, at_terminal: bool) -> bool:
+    """Ask, print; True when it was answered."""
+    from kb.ask.records import AnswerInterrupted
+    from kb.chat.pipeline import take_turn
+    from kb.cli.answer_printer import AnswerPrinter
+    from kb.cli.reader import ReaderWatch
+
+    printer = AnswerPrinter(as_json=invocation.json, streams=at_terminal)
+    watch = ReaderWatch()
+    try:
+        with nullcontext() if at_terminal else watch:
+            answer = take_turn(talk, question, printer.on_event)
+    except KeyboardInterrupt as interrupt:
+        if watch.has_left:
+            raise BrokenPipeError from interrupt
+        if not at_terminal or not isinstance(interrupt, AnswerInterrupted):
+            raise
+        talk.last = interrupt.answer  # Ctrl-C ends the answer, not the chat
+        answer = interrupt.answer
+    printer.finish(answer)
+    if not invocation.json:
+        from kb.cli.terminal import say
+
+        say()
+    sys.stdout.flush()
+    return answer.refusal_reason is None
+
+
+def _print_said(lines: tuple[str, ...], invocation: Invocation) -> None:
+    """What a command says is for the person: under --json stdout holds answers alone."""
+    from kb.cli.terminal import harmless, say, tell
+
+    for line in lines:
+        if invocation.json:
+            tell(line)
+        else:
+            say(harmless(line))
+    sys.stdout.flush()
+
+
+def _open_place(uri: str, invocation: Invocation) -> None:
+    from kb.cli.documents import open_place
+
+    open_place(uri, invocation, returns=True)
+
+
+def _print_error(error: KbError, invocation: Invocation) -> None:
+    from kb.cli.terminal import harmless, styled
+
+    if invocation.json:
+        from kb.wire import error_json
+
+        print(error_json(error), file=sys.stderr, flush=True)
+    else:
+        label = styled("error:", "bold", "red", stream=sys.stderr)
+        print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr, flush=True)

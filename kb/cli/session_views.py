@@ -1,0 +1,105 @@
+"""A session as text, as Markdown, and as the wire objects session_list.v1 and session.v1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.knowledge_base import KnowledgeBase
+from kb.store.sessions import SessionSummary, session_turns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionList:
+    """The sessions there are, the one that was used last first."""
+
+    schema_version: Literal["session_list.v1"] = "session_list.v1"
+    sessions: tuple[SessionSummary, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionPlace:
+    """What [#marker] in an answer stands for."""
+
+    marker: int
+    uri: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTurn:
+    """One question and what came of it.
+
+    standalone  what was searched for, where the question leaned on earlier ones
+    places      what the markers of the answer stand for
+    rests_on    context nodes it rests on instead of documents
+    """
+
+    trace_id: str
+    created_at: str
+    question: str
+    standalone: str | None
+    answer: str
+    grounded: bool
+    refusal_reason: str | None
+    places: tuple[SessionPlace, ...]
+    rests_on: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One conversation, oldest turn first."""
+
+    schema_version: Literal["session.v1"] = "session.v1"
+    session_id: str
+    turns: tuple[SessionTurn, ...]
+
+
+def session_of(kb: KnowledgeBase, session_id: str) -> Session:
+    """The session as it is stored; without turns where there is none of this name."""
+    turns = session_turns(kb.connection, session_id)
+    return Session(
+        session_id=session_id,
+        turns=tuple(
+            SessionTurn(
+                trace_id=turn.trace_id,
+                created_at=turn.created_at,
+                question=turn.question,
+                standalone=turn.standalone_question,
+                answer=turn.answer,
+                grounded=turn.grounded,
+                refusal_reason=turn.refusal_reason,
+                places=tuple(SessionPlace(marker=marker, uri=uri) for marker, uri in turn.places),
+                rests_on=turn.rests_on,
+            )
+            for turn in turns
+        ),
+    )
+
+
+def print_session(session: Session) -> None:
+    """Questions and answers one below the other."""
+    for turn in session.turns:
+        searched = f"  (searched for: {turn.standalone})" if turn.standalone else ""
+        say(f"{styled('› ' + harmless_line(turn.question), 'bold')}{styled(harmless_line(searched), 'dim')}")
+        say(harmless(turn.answer))
+        for place in turn.places:
+            say(f"[#{place.marker}] {styled(harmless_line(place.uri), 'cyan')}")
+        verdict = "grounded" if turn.grounded else turn.refusal_reason or "not from documents"
+        say(styled(f"{turn.created_at} · {verdict} · {turn.trace_id}", "dim"))
+        say()
+
+
+def to_markdown(session: Session) -> str:
+    """The session as a document: a heading a question, the answer, its places as a list."""
+    parts = [f"# {harmless_line(session.session_id)}\n"]
+    for turn in session.turns:
+        parts.append(f"## {harmless_line(turn.question)}\n")
+        if turn.standalone:
+            parts.append(f"*Searched for: {harmless_line(turn.standalone)}*\n")
+        parts.append(f"{harmless(turn.answer)}\n")
+        if turn.places:
+            parts.append("\n".join(f"- [#{p.marker}] {harmless_line(p.uri)}" for p in turn.places) + "\n")
+        elif not turn.grounded:
+            parts.append(f"*{turn.refusal_reason or 'not from documents'}*\n")
+    return "\n".join(parts)
