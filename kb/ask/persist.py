@@ -8,19 +8,21 @@ import time
 import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
-from kb.ask.generate import Generated
 from kb.ask.records import Answer, AskRequest, PackedChunk
-from kb.ask.stored import prompt_hash, take_apart, text_hash
 from kb.context.occasion import NodeText
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
 from kb.records import SearchResponse
-from kb.store.answers import AnswerRow, prune_answers, save_answer, time_text
+from kb.store.answers import AnswerRow, KeptPrompt, prune_answers, save_answer, time_text
 from kb.store.database import open_for_writing
 from kb.store.episodes import save_episode
 from kb.store.filters import SECONDS_PER_DAY
 from kb.store.node_tokens import add_measurements
+
+if TYPE_CHECKING:  # a courtesy is stored without them, and does not wait for their import
+    from kb.ask.generate import Generated
 
 
 def new_trace_id() -> str:
@@ -47,15 +49,14 @@ def save(
     response  what was found; None where nothing was searched
     nodes     the context nodes that were read; those that had something to say are measured, and kept with a prompt
     """
-    generated = generated or Generated()
     spoken = [text for text in nodes if text.text]
     held = spoken if prompt else []
-    prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed, [text.text for text in held])
+    kept = _keep_prompt(packed, prompt, held) if packed or prompt else KeptPrompt()
     row = AnswerRow(
         trace_id=answer.trace_id,
         question=answer.question,
         answer=answer.answer,
-        raw_answer=generated.raw_text(),
+        raw_answer=generated.raw_text() if generated else "",
         grounded=answer.grounded,
         refusal_reason=answer.refusal_reason,
         model_id=answer.model.id,
@@ -64,7 +65,7 @@ def save(
         embedding_model_id=answer.embedding.id if answer.embedding else None,
         embedding_dimensions=answer.embedding.dimensions if answer.embedding else None,
         prompt_template_version=answer.prompt_template_version,
-        prompt_sha256=prompt_hash(prompt) if prompt else None,
+        prompt_sha256=kept.prompt_sha256,
         retrieval_mode=answer.retrieval.mode,
         retrieval_k=answer.retrieval.k,
         score_gate=answer.retrieval.score_gate,
@@ -74,25 +75,25 @@ def save(
         chunks_returned=answer.retrieval.chunks_returned,
         chunks_used=answer.retrieval.chunks_used,
         citations_json=_citations_json(answer),
-        packed_json=_packed_json(packed, prompt),
-        packed_chunks_json=_packed_texts_json(packed) if request.explain else None,
+        packed_json=kept.packed_json,
+        packed_chunks_json=kept.packed_texts_json if request.explain else None,
         prompt_tokens=answer.usage.prompt_tokens,
         completion_tokens=answer.usage.completion_tokens,
         latency_ms=answer.usage.latency_ms,
         first_token_ms=answer.usage.first_token_ms,
         temperature=prompt.temperature if prompt else None,
         seed=prompt.seed if prompt else None,
-        finish_reason=generated.finish_reason,
+        finish_reason=generated.finish_reason if generated else None,
         session_id=request.session_id,
         corpus_revision=answer.retrieval.corpus_revision,
         created_at=answer.created_at,
-        prompt_truncated=generated.prompt_truncated,
-        prompt_json=prompt_json,
+        prompt_truncated=generated.prompt_truncated if generated else None,
+        prompt_json=kept.prompt_json,
         filters_json=json.dumps(asdict(request.filters), ensure_ascii=False),
         replay_of=request.replay_of,
         verification_json=json.dumps(asdict(answer.verification), ensure_ascii=False) if answer.verification else None,
         relevance_json=_relevance_json(answer),
-        nodes_json=_nodes_json(held) if held else None,
+        nodes_json=kept.nodes_json,
         rests_on_json=json.dumps(answer.rests_on) if answer.rests_on else None,
         standalone_question=request.standalone,
     )
@@ -106,7 +107,7 @@ def save(
     oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
     connection = open_for_writing(kb.home)
     try:
-        save_answer(connection, row, texts)
+        save_answer(connection, row, kept.texts)
         if spoken:
             add_measurements(connection, {text.node: text.tokens for text in spoken})
         if episode:
@@ -117,6 +118,14 @@ def save(
         connection.close()
 
 
+def _keep_prompt(
+    packed: Sequence[PackedChunk], prompt: GenerateRequest | None, nodes: Sequence[NodeText]
+) -> KeptPrompt:
+    from kb.ask.stored import keep_prompt
+
+    return keep_prompt(packed, prompt, nodes)
+
+
 def _relevance_json(answer: Answer) -> str | None:
     """All but the reasons of every node, which only --explain asks for."""
     if answer.relevance is None:
@@ -124,38 +133,8 @@ def _relevance_json(answer: Answer) -> str | None:
     return json.dumps(asdict(replace(answer.relevance, decision=None)), ensure_ascii=False)
 
 
-def _nodes_json(nodes: Sequence[NodeText]) -> str:
-    return json.dumps([{"node": n.node, "text_hash": text_hash(n.text), "tokens": n.tokens} for n in nodes])
-
-
 def _citations_json(answer: Answer) -> str:
     rows = [
         {"marker": c.marker, "uri": c.citation.uri, "path": c.citation.path, "quote": c.quote} for c in answer.citations
     ]
     return json.dumps(rows, ensure_ascii=False)
-
-
-def _packed_json(packed: Sequence[PackedChunk], prompt: GenerateRequest | None) -> str:
-    similarity = {entry.marker: entry.similarity for entry in prompt.evidence} if prompt else {}
-    rows = [
-        {
-            "marker": p.marker,
-            "chunk_id": p.chunk.chunk_id,
-            "text_hash": text_hash(p.chunk.text),
-            "score": round(p.score, 6),
-            "members": list(p.members) or [p.chunk.chunk_id],
-            "path": p.chunk.path,
-            "start": p.chunk.start,
-            "end": p.chunk.end,
-            "uri": p.chunk.citation.uri,
-            "similarity": similarity.get(p.marker),
-            # The rest of the chunk, but for its text: what it was when it was cited, whatever becomes of the document.
-            "chunk": {name: value for name, value in asdict(p.chunk).items() if name != "text"},
-        }
-        for p in packed
-    ]
-    return json.dumps(rows, ensure_ascii=False)
-
-
-def _packed_texts_json(packed: Sequence[PackedChunk]) -> str:
-    return json.dumps([{"marker": p.marker, "text": p.chunk.text} for p in packed], ensure_ascii=False)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from hashlib import sha256
 from typing import Any
 
@@ -15,7 +16,7 @@ from kb.context.occasion import NodeText
 from kb.errors import CorruptStore, InvalidInput
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.records import Chunk, Citation, Hit, Retrieval, ScoreKind
-from kb.store.answers import AnswerRow
+from kb.store.answers import AnswerRow, KeptPrompt
 
 # How a hybrid answer's passages were fused is not stored; these hits are read for their places and are not shown.
 _KINDS: dict[str, ScoreKind] = {"lexical": "bm25", "vector": "cosine", "hybrid": "convex"}
@@ -135,3 +136,49 @@ def as_hits(packed: Sequence[PackedChunk], row: AnswerRow) -> tuple[Hit, ...]:
 def _read_chunk(stored: Mapping[str, Any], text: str) -> Chunk:
     values = dict(stored) | {"text": text, "citation": Citation(**stored["citation"])}
     return Chunk(**values | {name: tuple(stored[name]) for name in ("heading_path", "tags")})
+
+
+def keep_prompt(packed: Sequence[PackedChunk], prompt: GenerateRequest | None, nodes: Sequence[NodeText]) -> KeptPrompt:
+    """The columns of an answer that say what its prompt held.
+
+    nodes  context nodes that stand in the prompt
+    """
+    prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed, [text.text for text in nodes])
+    return KeptPrompt(
+        prompt_sha256=prompt_hash(prompt) if prompt else None,
+        packed_json=_packed_json(packed, prompt),
+        packed_texts_json=_packed_texts_json(packed),
+        prompt_json=prompt_json,
+        nodes_json=_nodes_json(nodes) if nodes else None,
+        texts=texts,
+    )
+
+
+def _nodes_json(nodes: Sequence[NodeText]) -> str:
+    return json.dumps([{"node": n.node, "text_hash": text_hash(n.text), "tokens": n.tokens} for n in nodes])
+
+
+def _packed_json(packed: Sequence[PackedChunk], prompt: GenerateRequest | None) -> str:
+    similarity = {entry.marker: entry.similarity for entry in prompt.evidence} if prompt else {}
+    rows = [
+        {
+            "marker": p.marker,
+            "chunk_id": p.chunk.chunk_id,
+            "text_hash": text_hash(p.chunk.text),
+            "score": round(p.score, 6),
+            "members": list(p.members) or [p.chunk.chunk_id],
+            "path": p.chunk.path,
+            "start": p.chunk.start,
+            "end": p.chunk.end,
+            "uri": p.chunk.citation.uri,
+            "similarity": similarity.get(p.marker),
+            # The rest of the chunk, but for its text: what it was when it was cited, whatever becomes of the document.
+            "chunk": {name: value for name, value in asdict(p.chunk).items() if name != "text"},
+        }
+        for p in packed
+    ]
+    return json.dumps(rows, ensure_ascii=False)
+
+
+def _packed_texts_json(packed: Sequence[PackedChunk]) -> str:
+    return json.dumps([{"marker": p.marker, "text": p.chunk.text} for p in packed], ensure_ascii=False)

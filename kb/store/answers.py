@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 
 from kb.errors import InvalidInput, NotFound
@@ -78,6 +78,18 @@ class AnswerRow:
     nodes_json: str | None = None
     rests_on_json: str | None = None
     standalone_question: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPrompt:
+    """What is kept of an answer's prompt; the fields are those of `AnswerRow`, texts are by their sha256."""
+
+    prompt_sha256: str | None = None
+    packed_json: str = "[]"
+    packed_texts_json: str | None = "[]"
+    prompt_json: str | None = None
+    nodes_json: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

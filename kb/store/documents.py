@@ -12,14 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import TYPE_CHECKING
 
-from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
-from kb.store.graph import replace_graph
-from kb.store.neighbours import add_neighbours, withdraw_neighbours
-from kb.store.notes import write_notes
+
+if (
+    TYPE_CHECKING
+):  # what only writers need is imported where it is written: a search and a greeting read sources and times
+    from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +92,10 @@ def save_document(
     graph      its names and relations; None for none
     notes      what the context nodes keep of it; None leaves them to `heal_notes`
     """
-    from kb.store.fingerprints import add_fingerprints  # a search, which needs the list of sources, is spared it
+    from kb.store.fingerprints import add_fingerprints
+    from kb.store.graph import replace_graph
+    from kb.store.neighbours import add_neighbours, withdraw_neighbours
+    from kb.store.notes import write_notes
 
     with transaction(connection):
         before = _facts(connection, replacing)
@@ -114,7 +119,7 @@ def save_document(
         ).rowcount
         add_neighbours(connection, doc_id, encoder_digest)
         add_fingerprints(connection, doc_id)
-        is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph or GraphDraft())
+        is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph)
         if notes is not None:
             write_notes(connection, doc_id, notes)
         is_changed = not keeps_chunks or new_vectors > 0 or is_graph_new or _facts(connection, doc_id) != before
@@ -219,6 +224,8 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, draft_stamp: Sta
 
 def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> int:
     """Forget documents with their chunks and tags; returns how many there were."""
+    from kb.store.neighbours import withdraw_neighbours
+
     with transaction(connection):
         removed = 0
         for doc_id in doc_ids:

@@ -65,9 +65,12 @@ def place_of(source: str, path: str) -> int:
 # ---- written with the document
 
 
-def replace_graph(connection: sqlite3.Connection, doc_id: int, source: str, path: str, graph: GraphDraft) -> bool:
+def replace_graph(
+    connection: sqlite3.Connection, doc_id: int, source: str, path: str, graph: GraphDraft | None
+) -> bool:
     """Put a document's rows in place of those there are; True when they differ. Part of the document's transaction."""
     place = place_of(source, path)
+    graph = graph or GraphDraft()
     names = sorted(
         (n.key, n.kind, -n.count, place, doc_id, n.form, n.label, n.line, n.position) for n in _distinct(graph.names)
     )
