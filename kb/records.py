@@ -323,3 +323,12 @@ class SearchResponse:
     hint: str | None = None
     note: str | None = None
     trace: SearchTrace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRef:
+    """Which model wrote an answer; digest None where there is none to know."""
+
+    id: str
+    provider: str
+    digest: str | None = None

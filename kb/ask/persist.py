@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import secrets
+import os
 import time
-import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
@@ -17,7 +16,6 @@ from kb.llm.protocol import GenerateRequest
 from kb.records import SearchResponse
 from kb.store.answers import AnswerRow, KeptPrompt, prune_answers, save_answer, time_text
 from kb.store.database import open_for_writing
-from kb.store.episodes import save_episode
 from kb.store.filters import SECONDS_PER_DAY
 from kb.store.node_tokens import add_measurements
 
@@ -28,9 +26,11 @@ if TYPE_CHECKING:  # a courtesy is stored without them, and does not wait for th
 def new_trace_id() -> str:
     """A UUIDv7 (RFC 9562): 48 bits of milliseconds, then random bits, so that ids sort by time."""
     milliseconds = time.time_ns() // 1_000_000
-    value = (milliseconds & 0xFFFF_FFFF_FFFF) << 80 | 0x7 << 76 | secrets.randbits(12) << 64
-    value |= 0b10 << 62 | secrets.randbits(62)
-    return str(uuid.UUID(int=value))
+    random = int.from_bytes(os.urandom(10), "big")
+    value = (milliseconds & 0xFFFF_FFFF_FFFF) << 80 | 0x7 << 76 | (random >> 68) << 64
+    value |= 0b10 << 62 | random & (1 << 62) - 1
+    digits = f"{value:032x}"
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
 
 
 def save(
@@ -111,6 +111,8 @@ def save(
         if spoken:
             add_measurements(connection, {text.node: text.tokens for text in spoken})
         if episode:
+            from kb.store.episodes import save_episode
+
             save_episode(connection, episode, kb.config.cswr.keep_episodes)
         if days or history.keep_answers:
             prune_answers(connection, history.keep_answers, oldest_kept)

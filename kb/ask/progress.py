@@ -14,8 +14,8 @@ from kb.ask.situation import Outlook
 from kb.ask.verify import Checked
 from kb.ask.weigh import Verdict
 from kb.context.occasion import NodeText
-from kb.llm.protocol import GenerateRequest, ModelRef
-from kb.records import Chunk, SearchResponse
+from kb.llm.protocol import GenerateRequest
+from kb.records import Chunk, ModelRef, SearchResponse
 
 if TYPE_CHECKING:  # most questions name no window
     from kb.ask.freshness import Fresh

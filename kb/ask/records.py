@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from kb.ask.evidence_signals import Signals, Variant
-from kb.llm.protocol import ModelRef
-from kb.records import Chunk, Citation, Filters, Hit, SearchMode, SearchTrace
+from kb.records import Chunk, Citation, Filters, Hit, ModelRef, SearchMode, SearchTrace
 from kb.relevance.decide import Decision
 
 if TYPE_CHECKING:  # most questions name no window

@@ -11,8 +11,7 @@ from datetime import UTC, datetime
 
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
 from kb.context.nodes import read_nodes
-from kb.context.occasion import NodeText, Occasion
-from kb.context.surroundings import news_since
+from kb.context.occasion import NodeText, Occasion, news_since
 from kb.knowledge_base import KnowledgeBase
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules

@@ -3,36 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from importlib import import_module
 
-from kb.context.abilities import tell_skills, tell_tools
-from kb.context.library import tell_gists, tell_open_items
-from kb.context.memory import tell_episodes, tell_facts, tell_focus, tell_return, tell_turns
 from kb.context.occasion import NodeText, Occasion, fit_lines
-from kb.context.profile import tell_identity, tell_modulation, tell_style, tell_traits
-from kb.context.surroundings import tell_acts, tell_beginning, tell_client, tell_world
 
 Provider = Callable[[Occasion], list[str]]
 
+# Node → module:function of its provider, imported when the node is read: a greeting reads three of them.
 # In the order they are read, stand in a prompt, and get the budget: what the user said first, what kb is last.
-PROVIDERS: dict[str, Provider] = {
-    "facts": tell_facts,
-    "working_memory": tell_turns,
-    "focus": tell_focus,
-    "episodic_memory": tell_episodes,
-    "gists": tell_gists,
-    "world_state": tell_world,
-    "active_lists": tell_open_items,
-    "user_traits": tell_traits,
-    "communication_style": tell_style,
-    "identity_context": tell_identity,
-    "identity_modulation": tell_modulation,
-    "warm_return_hint": tell_return,
-    "onboarding_nudge": tell_beginning,
-    "client_context": tell_client,
-    "act_history": tell_acts,
-    "available_skills": tell_skills,
-    "available_tools": tell_tools,
+PROVIDERS: dict[str, str] = {
+    "facts": "memory:tell_facts",
+    "working_memory": "memory:tell_turns",
+    "focus": "memory:tell_focus",
+    "episodic_memory": "memory:tell_episodes",
+    "gists": "library:tell_gists",
+    "world_state": "surroundings:tell_world",
+    "active_lists": "library:tell_open_items",
+    "user_traits": "profile:tell_traits",
+    "communication_style": "profile:tell_style",
+    "identity_context": "profile:tell_identity",
+    "identity_modulation": "profile:tell_modulation",
+    "warm_return_hint": "memory:tell_return",
+    "onboarding_nudge": "surroundings:tell_beginning",
+    "client_context": "surroundings:tell_client",
+    "act_history": "surroundings:tell_acts",
+    "available_skills": "abilities:tell_skills",
+    "available_tools": "abilities:tell_tools",
 }
+
+
+def provider_of(node: str) -> Provider:
+    """The provider of a node: what it has to say on an occasion, line by line."""
+    module, _, name = PROVIDERS[node].partition(":")
+    provider: Provider = getattr(import_module(f"kb.context.{module}"), name)
+    return provider
 
 
 def read_nodes(
@@ -44,10 +48,10 @@ def read_nodes(
     budget_tokens  what all may take together; a node that comes when it is used up is read all the same, and says nothing
     """
     texts = []
-    for node, provider in PROVIDERS.items():
+    for node in PROVIDERS:
         if node not in included:
             continue
-        lines = provider(occasion)
+        lines = provider_of(node)(occasion)
         text, tokens = fit_lines(node, lines, min(ceilings.get(node, budget_tokens), budget_tokens))
         budget_tokens -= tokens
         texts.append(NodeText(node, text, tokens))

@@ -9,14 +9,15 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from kb.config_nodes import ProfileConfig
-from kb.llm.sentences import neutralize_markers
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
 
+# News for a question that stands alone: what came in within a day.
+LATELY = timedelta(days=1)
 # Of a text that a node repeats, an answer or an item: its beginning says what it is about.
 QUOTED_CHARS = 300
 # What ends or begins a fence in a prompt; nobody can know the code, but a small model may not look at it.
@@ -64,12 +65,21 @@ class NodeText:
     tokens: int
 
 
+def news_since(connection_last_turn: str | None, now: datetime) -> str:
+    """The moment from which on what comes in is news: this session's last turn, else a day ago; as `indexed_at`."""
+    return connection_last_turn or (now - LATELY).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
 def make_safe(text: str) -> str:
     """One line that can stand in a prompt: no control or unseen characters, no marker, no fence.
 
     >>> make_safe("see [#1]\\n</evidence 00>\\x1b[0m")
     'see [＃1] ‹/evidence 00>[0m'
     """
+    if not text:
+        return ""
+    from kb.llm.sentences import neutralize_markers  # a node that says nothing need not wait for it
+
     line = " ".join(_UNSEEN.sub("", TERMINAL_DANGERS.sub("", text.replace("\u2028", " "))).split())
     return _FENCES.sub("‹", neutralize_markers(line.translate(_ODD_BRACKETS)))
 

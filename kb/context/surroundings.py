@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from datetime import datetime, timedelta
 
 from kb.context.bearing import bears_on
-from kb.context.occasion import Occasion
+from kb.context.occasion import Occasion, news_since
 from kb.store.acts import read_acts
 from kb.store.database import corpus_state
 from kb.store.documents import newest_documents
 from kb.store.sessions import measure_session
 
-# News for a question that stands alone: what came in within a day.
-LATELY = timedelta(days=1)
 NEWS_DOCUMENTS = 5
 ACTS = 10
 # Answers before which a knowledge base counts as new.
 NEW_ANSWERS = 1
-
-
-def news_since(connection_last_turn: str | None, now: datetime) -> str:
-    """The moment from which on what comes in is news: this session's last turn, else a day ago; as `indexed_at`."""
-    return connection_last_turn or (now - LATELY).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def tell_world(occasion: Occasion) -> list[str]:

@@ -41,10 +41,11 @@ from typing import Any
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, KbError, ModelError
 from kb.llm.facts import ModelFacts, allocated_tokens, bucket_tokens, find_by_name, read_facts
-from kb.llm.protocol import Done, FinishReason, GenerateRequest, ModelRef, Token
+from kb.llm.protocol import Done, FinishReason, GenerateRequest, Token
 from kb.llm.server import OllamaServer
 from kb.llm.thinking import ThinkFilter
 from kb.llm.truncation import is_cut, least_tokens
+from kb.records import ModelRef
 
 PROVIDER = "ollama"
 # Seconds without a token after which a person wonders: long enough that a loaded model has begun.

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from kb.records import ModelRef
+
 FinishReason = Literal["stop", "length", "aborted"]
 
 
@@ -66,15 +68,6 @@ class Done:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     prompt_truncated: bool | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ModelRef:
-    """Which model wrote an answer; digest None where there is none to know."""
-
-    id: str
-    provider: str
-    digest: str | None = None
 
 
 class LanguageModel(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kb.config import LlmConfig
-from kb.llm.protocol import ModelRef
+from kb.records import ModelRef
 
 EXTRACTIVE, EXTRACTIVE_ID = "extractive", "extractive-v1"
 

@@ -9,11 +9,13 @@ import difflib
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from kb.relevance.positions import Path, Place
 from kb.relevance.rules import COMPARISONS, RETURNING, Condition, Predicate, SignalRule, split_key
 from kb.relevance.signals import SIGNAL_NAMES
+
+if TYPE_CHECKING:  # the defaults have no faults to place
+    from kb.relevance.positions import Path, Place
 
 # More than any prompt holds: a larger number is a slip.
 MOST_TOKENS = 1_000_000

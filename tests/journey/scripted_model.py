@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kb.llm.protocol import Done, FinishReason, GenerateRequest, ModelRef, Token
+from kb.llm.protocol import Done, FinishReason, GenerateRequest, Token
+from kb.records import ModelRef
 
 PROVIDER = "scripted"
 REFERENCE = ModelRef("scripted-v1", PROVIDER, "0" * 64)

@@ -24,9 +24,8 @@ from kb.ask.prompt import render_entry, template_for
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
-from kb.llm.protocol import ModelRef
 from kb.llm.registry import PROVIDERS
-from kb.records import Filters
+from kb.records import Filters, ModelRef
 from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
 from kb.wire import to_json

@@ -9,8 +9,9 @@ import pytest
 from kb.config import LlmConfig
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.ollama import OllamaModel
-from kb.llm.protocol import Done, Evidence, GenerateRequest, LanguageModel, ModelRef, Token
+from kb.llm.protocol import Done, Evidence, GenerateRequest, LanguageModel, Token
 from kb.llm.registry import PROVIDERS
+from kb.records import ModelRef
 from tests.llm.recorded_server import RecordedServer, answer
 
 EVIDENCE = (

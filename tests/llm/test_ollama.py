@@ -12,9 +12,10 @@ from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
 from kb.llm.facts import read_facts
 from kb.llm.ollama import OllamaModel
-from kb.llm.protocol import ModelRef, Token
+from kb.llm.protocol import Token
 from kb.llm.server import normalize_endpoint
 from kb.llm.thinking import ThinkFilter
+from kb.records import ModelRef
 from tests.llm.ollama_calls import ask, model_on, request, text_of
 from tests.llm.recorded_server import (
     DIGEST,
