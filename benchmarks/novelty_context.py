@@ -39,7 +39,7 @@ from kb.eval.two_step import facts_held, new_facts
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.window import window_from_blocks
 from kb.records import SearchRequest
-from kb.search.novelty import candidate_depth
+from kb.search.depth import candidate_depth
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens

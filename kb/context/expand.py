@@ -13,8 +13,9 @@ from kb.graph.adjacent import AdjacentTerm
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.window import Window
 from kb.records import SearchRequest
+from kb.search.depth import candidate_depth
 from kb.search.fuse import fuse_rankings
-from kb.search.novelty import Counts, Pressed, candidate_depth, press_chunks
+from kb.search.novelty import Counts, Pressed, press_chunks
 from kb.search.retrieve import rank, retrieve
 from kb.text import analyze, analyze_query, find_words
 

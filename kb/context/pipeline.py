@@ -27,11 +27,13 @@ from kb.context.records import (
     DebugCandidate,
     SectionUse,
 )
+from kb.context.repeats import without_repeats
 from kb.context.traverse import traverse
 from kb.errors import InvalidInput, KbError
 from kb.graph.records import Slice
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest, SearchResponse
+from kb.search.depth import candidate_depth, passages_text
 from kb.search.pipeline import search
 from kb.store.chunks import fetch_chunks
 from kb.text import analyze_query, estimate_tokens
@@ -110,20 +112,18 @@ def check_request(request: ContextRequest) -> None:
 def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
     """The first pass: passages, relations, and the window with what the session has shown."""
     notes: list[str] = []
-    window, depth = None, request.k
+    window = None
     if request.use_novelty and (request.window is not None or request.session_id is not None):
         from kb.context.session import window_of
-        from kb.search.novelty import candidate_depth
 
         window = window_of(kb, request.window, request.session_id, notes.append)
-        depth = request.k if window is None else candidate_depth(request.k)
     clock = time.perf_counter()
-    response = search(kb, SearchRequest(request.query, request.mode, depth, request.filters))
+    response = search(kb, SearchRequest(request.query, request.mode, candidate_depth(request.k), request.filters))
     searched = time.perf_counter()
     relations = traverse(kb, request.query, request.project) if request.include_graph else None
     found = Composition(request, response, relations, window, notes=notes)
     found.milliseconds = {"search": (searched - clock) * 1000, "graph": (time.perf_counter() - searched) * 1000}
-    found.ranked = [(hit.chunk_id, hit.score) for hit in response.hits][: request.k]
+    found.ranked = [(hit.chunk_id, hit.score) for hit in response.hits]
     found.paths = list(enumerate(path.base_score for path in relations.paths)) if relations else []
     if response.note:
         found.notes.append(response.note)
@@ -138,9 +138,12 @@ def _respond(kb: KnowledgeBase, found: Composition, began: float) -> ContextResp
     tokenizer, count = token_counter(kb, found.notes.append)
     chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in found.ranked])
     scores = dict(found.ranked)
+    chosen, repeated = without_repeats(((i, chunks[i].text) for i, _ in found.ranked if i in chunks), request.k)
+    if repeated:
+        found.notes.append(f"passed over {passages_text(repeated)} that repeat another one here")
     texts = [path.text for path in relations.paths] if relations else []
     layout = lay_out(
-        [quote_whole(chunks[i]) for i, _ in found.ranked if i in chunks],
+        [quote_whole(chunks[i]) for i in chosen],
         [PathLine(place, texts[place], score) for place, score in found.paths],
         texts,
         relations.admissibility_token if relations else None,

@@ -35,7 +35,7 @@ def press_composition(kb: KnowledgeBase, found: Composition) -> None:
     if first is None:
         return
     found.pressed, found.counts = first, first.counts
-    found.ranked = [(int(i), score) for i, score in first.kept][: request.k]
+    found.ranked = [(int(i), score) for i, score in first.kept]
     found.pressed_paths = _press_paths(kb, found, window)
     found.milliseconds["novelty"] = (time.perf_counter() - clock) * 1000
     if needs_expansion(first.scored, request.k, NoveltySettings.of(kb.config.novelty)):
@@ -45,7 +45,7 @@ def press_composition(kb: KnowledgeBase, found: Composition) -> None:
         found.counts += found.expansion.counts if found.expansion else Counts(expansions=1)
         found.milliseconds["expansion"] = (time.perf_counter() - clock) * 1000
     if found.expansion:
-        found.ranked = [(int(i), score) for i, score in found.expansion.kept][: request.k]
+        found.ranked = [(int(i), score) for i, score in found.expansion.kept]
 
 
 def _press_paths(kb: KnowledgeBase, found: Composition, window: Window) -> Pressed | None:

@@ -27,16 +27,13 @@ from kb.rank.novelty import (
 )
 from kb.rank.window import Window
 from kb.records import HitNovelty, NoveltyTrace
+from kb.search.depth import candidate_depth, passages_text
 from kb.store.chunks import fetch_chunks
 from kb.store.counters import add_counts
 from kb.store.fingerprints import fetch_fingerprints
 
 Ranking = Sequence[tuple[int, float]]
 T = TypeVar("T")
-
-# Candidates for each passage that may be shown, and how many at least: section 10.4 of the seed asks as many of its
-# expansion, and they are ranked already.
-CANDIDATES_PER_PASSAGE, LEAST_CANDIDATES = 3, 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +116,6 @@ def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> P
         trace=trace,
         note=f"left out {passages_text(len(omitted))} that the window holds already" if omitted else None,
     )
-
-
-def passages_text(count: int) -> str:
-    """A number of passages in words."""
-    return f"{count:,} passage{'' if count == 1 else 's'}"
-
-
-def candidate_depth(k: int) -> int:
-    """How far down a ranking candidates are held against a window."""
-    return max(CANDIDATES_PER_PASSAGE * k, LEAST_CANDIDATES)
 
 
 def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
