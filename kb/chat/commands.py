@@ -73,7 +73,7 @@ def _why(chat: Chat, _: str) -> Said:
     found = answer.retrieval
     if found.chunks_returned:
         lines.append(
-            f"retrieval: {found.chunks_returned} hits in mode {found.mode}, best score {found.top_score}"
+            f"retrieval: {found.chunks_returned} hits in mode {found.mode}, best score {found.top_score or 0:.2f}"
             f" (gate {found.score_gate}), {found.chunks_used} passages in the prompt"
         )
     if found.evidence_score is not None:

@@ -14,6 +14,7 @@ from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
 from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.cli.wrap import WordWrap, terminal_columns, wrapped
 from kb.support.check import WEAK
 from kb.text import split_sentences
 
@@ -46,6 +47,7 @@ class AnswerPrinter:
         self.streams = streams
         self._held = ""
         self._printed = ""
+        self._wrap = WordWrap(terminal_columns())
 
     def on_event(self, event: AnswerEvent) -> None:
         """See `kb.ask.pipeline.ask`."""
@@ -65,8 +67,12 @@ class AnswerPrinter:
     def _write(self, text: str) -> None:
         # Noted first: a Ctrl-C may come as soon as it is out.
         self._printed, self._held = self._printed + text, ""
-        sys.stdout.write(harmless(text))
+        sys.stdout.write(self._wrap.feed(harmless(text)))
         sys.stdout.flush()
+
+    def _end_stream(self) -> None:
+        sys.stdout.write(self._wrap.finish())
+        say()
 
     def finish(self, answer: Answer) -> None:
         """Print what is left: the answer when it was not streamed, the places, the footer."""
@@ -84,11 +90,11 @@ class AnswerPrinter:
             self._print_answer(answer)
         else:
             if self._printed:
-                say()
+                self._end_stream()
                 say(
                     styled(f"✗ the text above is not an answer: {REASONS[answer.refusal_reason or 'no_chunks']}", "red")
                 )
-            say(styled(harmless(answer.answer), "yellow"))
+            say(styled(wrapped(harmless(answer.answer)), "yellow"))
         self._print_places(answer)
         self._print_doubts(answer)
         if answer.standalone_question:
@@ -112,19 +118,19 @@ class AnswerPrinter:
         streamed = self._printed + self._held
         if answer.verification and answer.verification.retried:
             if self._printed:
-                say()
+                self._end_stream()
                 say(styled("✗ the text above was taken back; asked once more, the model said:", "red"))
-            say(harmless(answer.answer))
+            say(wrapped(harmless(answer.answer)))
         elif streamed and self.streams and (answer.grounded or _begins_with(answer.answer, streamed)):
             # Behind what was streamed stands what the answer rests on, when no document says it.
             self._write(self._held + ("" if answer.grounded else answer.answer[len(streamed) :]))
-            say()
+            self._end_stream()
         elif self._printed:
-            say()
+            self._end_stream()
             say(styled("✗ the text above is not an answer; this is one, and not from your documents:", "red"))
-            say(harmless(answer.answer))
+            say(wrapped(harmless(answer.answer)))
         else:
-            say(harmless(answer.answer))
+            say(wrapped(harmless(answer.answer)))
 
     def _print_doubts(self, answer: Answer) -> None:
         """One line for every sentence that does not hold: nothing is dropped in silence."""

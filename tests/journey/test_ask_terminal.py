@@ -95,7 +95,7 @@ class TestStreaming:
     def test_pieces_appear_as_they_come(
         self, on_terminal: Callable[..., Terminal], corpus_home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        pieces = ("The mirror must be cleaned ", "every 14 days [#1]. ", "Cleaning", " takes about an hour [#1].")
+        pieces = ("The mirror must be cleaned ", "every 14 days [#1]. ", "Cleaning ", "takes about an hour [#1].")
         steps = (*map(line, pieces[:3]), Pause(1.0), line(pieces[3]), Pause(1.0), last_line())
         with RecordedServer([Reply(steps)]) as server:
             use(server, monkeypatch)

@@ -1,0 +1,80 @@
+"""Text as it comes, broken between words at a terminal's edge; in a pipe it passes as it is."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import unicodedata
+
+# Narrower terminals break where they like.
+LEAST_COLUMNS = 20
+
+
+class WordWrap:
+    """Holds a word back until it is known to end, and begins a new line where it would not fit.
+
+    columns  of the terminal; 0 passes everything through
+    """
+
+    def __init__(self, columns: int) -> None:
+        self.columns = columns if columns >= LEAST_COLUMNS else 0
+        self._word = ""
+        self._at = 0
+
+    def feed(self, text: str) -> str:
+        """What can be written by now."""
+        if not self.columns:
+            return text
+        out = []
+        for character in text:
+            if character in " \n\t":
+                out.append(self._end_word())
+                out.append(self._space(character))
+            else:
+                self._word += character
+        return "".join(out)
+
+    def finish(self) -> str:
+        """The word that is held back."""
+        return self._end_word()
+
+    def _end_word(self) -> str:
+        word, self._word = self._word, ""
+        width = columns_of(word)
+        broken = ""
+        if self._at and self._at + width > self.columns:
+            broken, self._at = "\n", 0
+        self._at = (self._at + width) % self.columns if self._at + width > self.columns else self._at + width
+        return broken + word
+
+    def _space(self, character: str) -> str:
+        if character == "\n":
+            self._at = 0
+            return character
+        if self._at >= self.columns:
+            self._at = 0
+            return "\n"
+        self._at += 1
+        return " "
+
+
+def columns_of(text: str) -> int:
+    """How many columns a terminal takes for a text: Hangul, kana and Han take two, marks none.
+
+    >>> columns_of("abc"), columns_of("거울")
+    (3, 4)
+    """
+    if text.isascii():
+        return len(text)
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
+
+
+def terminal_columns() -> int:
+    """The width of the terminal that stdout is; 0 for a pipe or a file."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+
+
+def wrapped(text: str) -> str:
+    """A whole text for stdout, broken between words on a terminal."""
+    wrap = WordWrap(terminal_columns())
+    return wrap.feed(text) + wrap.finish()
