@@ -6,12 +6,14 @@ import shutil
 import sys
 import unicodedata
 
+# With so many columns to spare, the beginning of a word need not wait for its end: longer endings are rare.
+SPARE_COLUMNS = 16
 # Narrower terminals break where they like.
 LEAST_COLUMNS = 20
 
 
 class WordWrap:
-    """Holds a word back until it is known to end, and begins a new line where it would not fit.
+    """Holds a word back near the edge until it is known to end, and begins a new line where it would not fit.
 
     columns  of the terminal; 0 passes everything through
     """
@@ -20,6 +22,7 @@ class WordWrap:
         self.columns = columns if columns >= LEAST_COLUMNS else 0
         self._word = ""
         self._at = 0
+        self._has_begun = False  # the beginning of the word is written already
 
     def feed(self, text: str) -> str:
         """What can be written by now."""
@@ -32,6 +35,9 @@ class WordWrap:
                 out.append(self._space(character))
             else:
                 self._word += character
+        if self._word and self._at + columns_of(self._word) + SPARE_COLUMNS <= self.columns:
+            out.append(self._end_word())
+            self._has_begun = True
         return "".join(out)
 
     def finish(self) -> str:
@@ -42,12 +48,13 @@ class WordWrap:
         word, self._word = self._word, ""
         width = columns_of(word)
         broken = ""
-        if self._at and self._at + width > self.columns:
+        if self._at and not self._has_begun and self._at + width > self.columns:
             broken, self._at = "\n", 0
         self._at = (self._at + width) % self.columns if self._at + width > self.columns else self._at + width
         return broken + word
 
     def _space(self, character: str) -> str:
+        self._has_begun = False
         if character == "\n":
             self._at = 0
             return character

@@ -96,6 +96,7 @@ class TestStreaming:
         self, on_terminal: Callable[..., Terminal], corpus_home: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         pieces = ("The mirror must be cleaned ", "every 14 days [#1]. ", "Cleaning ", "takes about an hour [#1].")
+        monkeypatch.setenv("COLUMNS", "200")  # near the edge a word waits for its end
         steps = (*map(line, pieces[:3]), Pause(1.0), line(pieces[3]), Pause(1.0), last_line())
         with RecordedServer([Reply(steps)]) as server:
             use(server, monkeypatch)
