@@ -4,7 +4,7 @@
 
 Cases come from gate_sets.py, each asked of a real home through the real search. Every figure is out of fold: scored by
 weights fitted without the question's gold document (5 folds), or, in the transfer table, without its whole set. --fit
-writes kb/ask/evidence_weights.json from all cases as well; the fixture suite and the Korean questions are never fitted on.
+writes kb/evidence/weights.json from all cases as well; the fixture suite and the Korean questions are never fitted on.
 AUC differences to the baselines carry a paired 95 % bootstrap interval. --latency times what the gate adds to an ask on a
 home of 20,000 real chunks.
 """
@@ -25,11 +25,11 @@ from gate_latency import print_latency
 from gate_sets import ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
 from scipy.stats import rankdata
 
-from kb.ask.evidence_gate import SPREAD, WORDS, check_names
-from kb.ask.evidence_signals import Signals
 from kb.ask.pack import pack_chunks
 from kb.ask.weigh import weigh_chunks
 from kb.config import Config
+from kb.evidence.gate import SPREAD, WORDS, check_names
+from kb.evidence.records import Signals
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
@@ -38,7 +38,7 @@ from kb.search.retrieve import Ranking, rank, retrieve
 from kb.store.chunks import fetch_chunks
 
 ROOT = Path(__file__).resolve().parents[1]
-WEIGHTS = ROOT / "kb/ask/evidence_weights.json"
+WEIGHTS = ROOT / "kb/evidence/weights.json"
 GATE = Config().rag.evidence_gate
 K = Config().rag.k
 BOOTSTRAPS = 1000

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from sklearn.model_selection import GroupKFold
 
-from kb.ask.evidence_signals import NAMES, Signals
+from kb.evidence.records import NAMES, Signals
 
 Vector = NDArray[np.float64]
 FOLDS = 5

@@ -19,11 +19,11 @@ from pathlib import Path
 
 import yaml
 
-from kb.ask.question import units_of
 from kb.config import Config, cache_folder
 from kb.eval.collections import CollectionDocument, load_spans
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_folder
+from kb.evidence.question import units_of
 from kb.knowledge_base import KnowledgeBase
 
 ROOT = Path(__file__).resolve().parents[1]

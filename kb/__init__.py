@@ -16,6 +16,7 @@ ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → hold against the window → hits
 context/         a query and a window → a block for a prompt: retrieve → relate → press → expand → fill; context nodes
+evidence/        how likely passages answer a question: what the gate before every answer decides by
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report

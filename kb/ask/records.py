@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from kb.ask.evidence_signals import Signals, Variant
+from kb.evidence.records import Signals, Variant
 from kb.records import Chunk, Citation, Filters, Hit, ModelRef, SearchMode, SearchTrace
 from kb.relevance.decide import Decision
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from kb.ask.question import units_of
 from kb.ask.records import AskRequest
 from kb.context.neighbourhood import Neighbourhood
+from kb.evidence.question import units_of
 from kb.followup.phrases import IsName
 from kb.followup.records import Turn
 from kb.followup.standalone import make_standalone

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kb.ask.evidence import Passage, best_windows, idf_weights, weigh
-from kb.ask.evidence_gate import Score, score_signals
-from kb.ask.evidence_signals import Signals
-from kb.ask.question import Unit, units_of
 from kb.ask.records import AskRequest, EvidenceView
+from kb.evidence.gate import Score, score_signals
+from kb.evidence.measure import Passage, best_windows, idf_weights, weigh
+from kb.evidence.question import Unit, units_of
+from kb.evidence.records import Signals
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of

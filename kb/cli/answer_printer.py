@@ -9,12 +9,12 @@ from __future__ import annotations
 import sys
 
 from kb.ask.cite import has_refusal_phrase
-from kb.ask.evidence_signals import NAMES
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
 from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.wrap import WordWrap, terminal_columns, wrapped
+from kb.evidence.records import NAMES
 from kb.support.check import WEAK
 from kb.text import split_sentences
 

@@ -135,7 +135,7 @@ def test_an_encoder_without_weights_is_told_and_refuses_less(
     corpus_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The home's vectors under another digest, as if another encoder had made them."""
-    from kb.ask import evidence_gate
+    from kb.evidence import gate as evidence_gate
 
     config, _ = scripted(monkeypatch)
     told: list[str] = []

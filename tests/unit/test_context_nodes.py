@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from kb.ask.acknowledge import courtesy_line
 from kb.ask.from_nodes import SPEAKERS, find_backing
-from kb.ask.matching import match_strength
 from kb.ask.node_prompt import NODES_SUFFIX, base_version, has_nodes, render_context, with_context_slot
 from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.situation import SLOT_TOKENS
@@ -24,6 +23,7 @@ from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.nodes import PROVIDERS, read_nodes
 from kb.context.occasion import NodeText, Occasion, fit_lines, make_safe, measure
 from kb.context.profile import tell_modulation, tell_traits
+from kb.evidence.matching import match_strength
 from kb.relevance.read_rules import default_rules
 from kb.store.acts import Act, note_act, read_acts
 from kb.store.database import open_for_writing

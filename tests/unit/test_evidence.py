@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.answer_type import matches_answer_type
-from kb.ask.evidence import Passage, best_windows, coverage, idf_weights, weigh
-from kb.ask.evidence_signals import NAMES, Signals
-from kb.ask.question import units_of
+from kb.evidence.answer_type import matches_answer_type
+from kb.evidence.measure import Passage, best_windows, coverage, idf_weights, weigh
+from kb.evidence.question import units_of
+from kb.evidence.records import NAMES, Signals
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
 from kb.text import analyze

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.evidence_gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
-from kb.ask.evidence_signals import NAMES, Signals
 from kb.ask.weak_evidence import explain_weakness, weak_evidence_lines
 from kb.ask.weigh import Verdict, Weighed
+from kb.evidence.gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
+from kb.evidence.records import NAMES, Signals
 
 MINILM = next(name for name in load_models() if name not in (WORDS, SPREAD))
 ENCODERS = [MINILM, "another encoder", None]

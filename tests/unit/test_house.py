@@ -25,6 +25,7 @@ ORDER = [
     ["kb.tags"],
     ["kb.search"],
     ["kb.context"],
+    ["kb.evidence"],
     ["kb.ask"],
     ["kb.chat"],
     ["kb.eval", "kb.doctor", "kb.status", "kb.cswr"],

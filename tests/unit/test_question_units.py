@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.question import Unit, strip_korean_endings, units_of
+from kb.evidence.question import Unit, strip_korean_endings, units_of
 from kb.text import analyze
 
 

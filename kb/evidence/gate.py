@@ -1,7 +1,7 @@
 """Signals → the calibrated probability that the packed evidence answers the question. Pure but for reading its weights.
 
 A logistic model whose weights cannot be negative, so that no signal that speaks for an answer can lower the score. The
-weights, and how they were fitted, are in evidence_weights.json beside this file (`benchmarks/gate.py --fit` writes it).
+weights, and how they were fitted, are in weights.json beside this file (`benchmarks/gate.py --fit` writes it).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from kb.ask.evidence_signals import NAMES, Signals, Variant
+from kb.evidence.records import NAMES, Signals, Variant
 
-WEIGHTS_FILE = "evidence_weights.json"
+WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"
 
 
@@ -69,7 +69,7 @@ class Score:
 @cache
 def load_models() -> dict[str, GateModel]:
     """Every set of weights by name: an encoder's digest, WORDS, SPREAD."""
-    raw = json.loads((files("kb.ask") / WEIGHTS_FILE).read_text(encoding="utf-8"))
+    raw = json.loads((files("kb.evidence") / WEIGHTS_FILE).read_text(encoding="utf-8"))
     return {
         name: GateModel(model["weights"], model["intercept"], model["typical"]) for name, model in raw["models"].items()
     }

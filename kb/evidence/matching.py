@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from kb.ask.answer_type import matches_answer_type
-from kb.ask.question import Unit, units_of
+from kb.evidence.answer_type import matches_answer_type
+from kb.evidence.question import Unit, units_of
 from kb.text import STOP_WORDS, analyze, find_words
 
 # Share of what is asked about that the text must show: of two or three things all, of four three.

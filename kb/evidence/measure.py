@@ -10,9 +10,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kb.ask.answer_type import matches_answer_type
-from kb.ask.evidence_signals import Signals
-from kb.ask.question import Unit
+from kb.evidence.answer_type import matches_answer_type
+from kb.evidence.question import Unit
+from kb.evidence.records import Signals
 from kb.llm.sentences import Sentence
 from kb.text import analyze
 
