@@ -10,7 +10,6 @@ from dataclasses import replace
 from functools import cache
 
 from kb.ask.records import AskRequest
-from kb.context.neighbourhood import Neighbourhood
 from kb.evidence.question import units_of
 from kb.followup.phrases import IsName
 from kb.followup.records import Turn
@@ -24,6 +23,8 @@ from kb.store.sessions import Turn as StoredTurn
 from kb.store.sessions import session_turns
 from kb.text import analyze
 
+# Rows of the graph that are looked at for one name: most names have one label or two.
+ROWS_READ = 4
 # Turns that are read: those that count and the courtesies between them.
 TURNS_READ = 8
 # Titles that are looked through for names; of more, the graph alone tells.
@@ -63,28 +64,43 @@ def _to_turn(kb: KnowledgeBase, stored: StoredTurn) -> Turn:
 
 
 def name_test(kb: KnowledgeBase) -> IsName:
-    """Tells of a word in lower case whether it names something here: in the knowledge graph, or in a document's title."""
-    around = Neighbourhood(kb.connection)
+    """Tells of a word in lower case whether it names something here, by the knowledge graph and the documents' titles."""
     found: dict[str, bool] = {}
 
     def is_name(word: str) -> bool:
         if word not in found:
             key = name_key(word)
-            rows = names_by_key(kb.connection, key, 1, "entity") if key else []
-            found[word] = bool(rows) and _is_written_as_name(rows[0].label) and around.is_known(key)
-            found[word] = found[word] or word in titles()
+            rows = names_by_key(kb.connection, key, ROWS_READ, "entity") if key else []
+            tagged = bool(rows) and bool(names_by_key(kb.connection, key, 1, "tag"))
+            found[word] = (not word.isascii() and word in titles()) or is_named(
+                [(row.label, row.form, row.count) for row in rows], tagged, word in titles()
+            )
         return found[word]
 
     @cache
     def titles() -> frozenset[str]:
         rows = kb.connection.execute("SELECT DISTINCT title FROM documents ORDER BY title LIMIT ?", [MOST_TITLES])
-        return frozenset(word.strip(".,:;()[]\"'").lower() for (title,) in rows for word in title.split())
+        return frozenset(word.strip(".,:;()[]\"'") for (title,) in rows for word in title.split())
 
     return is_name
 
 
-def _is_written_as_name(label: str) -> bool:
-    return not (label.isascii() and label.islower() and label.isalpha())
+def is_named(rows: Sequence[tuple[str, str, int]], is_tag: bool, in_title: bool) -> bool:
+    """True for a word that is a name somewhere.
+
+    rows      (label, form, count) of the graph's entities of this name
+    is_tag    some document is tagged with it
+    in_title  a title has it, in lower case or in a script without cases
+    """
+    if not rows:
+        return False
+    if any(not label.isalpha() or not label[1:].islower() for label, _, _ in rows if label.isascii()):
+        return True  # written like an identifier
+    capitals = [count for label, form, count in rows if form != "code" and not label.islower()]
+    # One capital alone may be a button or a slip of the pen.
+    if len(capitals) > 1 or any(count > 1 for count in capitals) or (capitals and is_tag):
+        return True
+    return in_title and any(form == "code" for _, form, _ in rows)
 
 
 def continuation_test(kb: KnowledgeBase, chunk_ids: Sequence[int]) -> Callable[[str], bool]:

@@ -193,7 +193,9 @@ def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
         body_words = words_of(body)
     slot = slot_for(body, body_words, preposition, last, is_name)
     if slot is None:
-        return Standalone(_join(_bare(last), fragment + "?"), "swap", (_bare(last),))
+        # "and on Windows?": a circumstance more, in the question it belongs to.
+        added = f"{_bare(last)} {fragment}?" if preposition else _join(_bare(last), fragment + "?")
+        return Standalone(added, "swap", (_bare(last),))
     start, end, keeps_article = slot
     new = body
     before = last[:start]

@@ -34,8 +34,6 @@ def make_standalone(
     continues  tells of a question that no other rule completes whether what the last turn rested on speaks of what it
                asks; the topic is then added, for "what happens if there is a typo?" goes on from somewhere
 
-    >>> make_standalone("and for Windows?", [Turn("How do I install lampd on Linux?")]).question
-    'How do I install lampd on Linux: for Windows?'
     >>> make_standalone("and on Windows?", [Turn("How do I install lampd on Linux?")]).question
     'How do I install lampd on Windows?'
     >>> make_standalone("시슬은요?", [Turn("마리골드 거울은 며칠마다 청소해야 하나요?")]).question
@@ -56,15 +54,19 @@ def make_standalone(
     if found:
         return found
     asked, changes_topic = without_lead(question)
-    if changes_topic or not continues(asked):
+    names_its_own = any(phrase.names for phrase in phrases_of(asked, is_name))
+    if changes_topic or names_its_own or not continues(asked):
         return Standalone(asked)
     return add_topic(asked, find_topic(recent[-1].question, is_name), recent[-1].title)
 
 
 def without_carried(question: str, is_name: IsName) -> str:
-    """A completed question without the topic that `add_topic` put behind it, where it names a thing of its own."""
+    """A completed question without what `add_topic` put behind it; but for the topic, where it names nothing of its own."""
     own = _CARRIED.sub("", question)
-    return own if own == question or any(phrase.names for phrase in phrases_of(own, is_name)) else question
+    if own == question or any(phrase.names for phrase in phrases_of(own, is_name)):
+        return own
+    topic = question[len(own) + 2 : -1].split(", ")[0]
+    return f"{own} ({topic})"
 
 
 def _speaks_korean(question: str, last: str) -> bool:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 
 from kb.followup.phrases import FUNCTION_WORDS, TIME, IsName, Phrase, Word, is_name_word, phrases_of
 
+# "and for Thistle?" takes the place of the thing that was asked about; "and on Windows?" is a place or a time more.
+_INSTEAD = ("for", "with", "about", "of", "as")
+
 
 def topic_of(phrases: Sequence[Phrase]) -> Phrase:
     """What a question is about: the last named thing that no preposition makes a circumstance, else the first."""
@@ -50,7 +53,7 @@ def slot_for(
         same = [p for p in phrases if p.preposition == preposition and not TIME.fullmatch(p.text)]
         if same:
             return (*_extent(same[-1], named), True)
-    if named and names:
+    if named and names and preposition in ("", *_INSTEAD):
         return (*_name_extent(names[-1] if preposition else topic_of(names)), True)
     if preposition:
         return None

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kb.ask.standalone import is_named
 from kb.followup.records import Turn
 from kb.followup.standalone import MOST_CHARS, make_standalone
 
@@ -47,7 +48,7 @@ TURNS = [
     ("How do I install brewd on Linux?", "and on Windows?", "How do I install brewd on Windows?", "swap"),
     ("How do I install brewd on Linux?", "how do I remove it?", "how do I remove brewd?", "pronoun"),
     ("When does the ferry leave on Mondays?", "and on Fridays?", "When does the ferry leave on Fridays?", "swap"),
-    ("When does the ferry leave?", "on Sundays too?", "When does the ferry leave: on Sundays?", "swap"),
+    ("When does the ferry leave?", "on Sundays too?", "When does the ferry leave on Sundays?", "swap"),
     ("왜가리 보일러는 며칠마다 비워야 하나요?", "백로는요?", "백로 보일러는 며칠마다 비워야 하나요?", "swap"),
     ("왜가리 보일러는 며칠마다 비워야 하나요?", "그럼 필터는?", "왜가리 필터는 며칠마다 비워야 하나요?", "swap"),
     (
@@ -65,6 +66,39 @@ TURNS = [
 def test_follow_ups_are_made_complete(before: str, asked: str, searched: str, why: str) -> None:
     found = make_standalone(asked, [Turn(before)], NAMES.__contains__)
     assert (found.question, found.why) == (searched, why)
+
+
+def test_a_question_that_names_its_own_thing_goes_on_from_nothing() -> None:
+    turns = [Turn("How is a path parameter declared?", title="Path parameters")]
+    assert (
+        make_standalone("How do I install Brewd?", turns, NAMES.__contains__, lambda question: True).why == "complete"
+    )
+
+
+def test_a_question_that_goes_on_gets_the_topic_and_the_page() -> None:
+    turns = [Turn("How often must Heron's boiler be drained?", title="Heron")]
+    first = make_standalone("what happens after a typo?", turns, NAMES.__contains__, lambda question: True)
+    assert first.question == "what happens after a typo? (Heron's boiler, Heron)"
+    # What was carried is not what the next question is about, but for its topic.
+    second = make_standalone("is it heavy?", [*turns, Turn(first.question)], NAMES.__contains__)
+    assert second.question == "is Heron's boiler heavy?"
+
+
+@pytest.mark.parametrize(
+    ("rows", "is_tag", "in_title", "expected"),
+    [
+        ([], False, True, False),
+        ([("max_size", "code", 1)], False, False, True),
+        ([("Bertha", "name", 2)], False, False, True),
+        ([("Submit", "name", 1)], False, False, False),
+        ([("Thistle", "name", 1)], True, False, True),
+        ([("return", "code", 40)], False, False, False),
+        ([("brewd", "code", 3)], False, True, True),
+        ([("Body", "code", 19), ("body", "code", 3)], False, False, False),
+    ],
+)
+def test_what_counts_as_a_name(rows: list[tuple[str, str, int]], is_tag: bool, in_title: bool, expected: bool) -> None:
+    assert is_named(rows, is_tag, in_title) is expected
 
 
 COMPLETE = [
