@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from kb.followup.phrases import (
     AUXILIARIES,
+    DETERMINERS,
     FUNCTION_WORDS,
     PREPOSITIONS,
     QUESTION_WORDS,
@@ -56,6 +57,8 @@ _MORE = re.compile(
 _ADVERBS = frozenset("long often much many far soon else exactly so come not one ever".split())
 # "any without nuts?", "not even then?": nothing of the last question is exchanged.
 _OPEN_FRAGMENT = frozenset("any some none only not even no never just".split())
+# A fragment that begins so goes on from something.
+_LEANING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their his her hers theirs".split())
 # A fragment of more words than this is a sentence of its own.
 MOST_FRAGMENT_WORDS = 9
 
@@ -93,6 +96,9 @@ def complete_english(question: str, turns: Sequence[Turn], is_name: IsName) -> S
     if not _has_clause(words):
         if len(words) > MOST_FRAGMENT_WORDS or (len(words) > 5 and not has_lead and asked == asked_bare):
             return None
+        leans = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _LEANING
+        if not leans and len(_content(words)) > 1:
+            return None  # "generator fuel type": words to search for, as people type them
         if words[0].low in QUESTION_WORDS:
             return _with_topic(asked, last, is_name, "fragment")
         return _swap(asked_bare, last, is_name)

@@ -129,6 +129,14 @@ def complete_korean(question: str, turns: Sequence[Turn], is_name: IsName) -> St
     fragment = _TRAILING.sub("", asked).strip(" ?？!.")
     fragment = re.sub(r"(?<=[은는도서만면지터로에])요$", "", fragment)
     if fragment and (fragment != bare or not _PREDICATE.search(bare)) and len(fragment.split()) <= MOST_FRAGMENT_WORDS:
+        leans = (
+            has_lead
+            or fragment != bare
+            or question.rstrip().endswith(("?", "？"))
+            or bool(pieces_of(fragment)[-1].particle)
+        )
+        if not leans and len(fragment.split()) > 1:
+            return None  # words to search for, as people type them
         if not any(_ASKING.match(word) for word in fragment.split()):
             return _swap(fragment, last, is_name)
         topic = find_topic(last, is_name)

@@ -107,6 +107,8 @@ COMPLETE = [
     "What is Egret and who built it?",
     "Is it possible to book a room for Egret?",
     "와이파이 비밀번호는 뭐예요?",
+    "generator fuel type",
+    "발전기 연료 종류",
     "백로는 언제 지어졌나요?",
 ]
 
