@@ -285,6 +285,10 @@ def test_five_thousand_files_are_listed_at_once(tree: Tree) -> None:
         (root / f"d{folder}").mkdir()
         for number in range(50):
             (root / f"d{folder}" / f"{number}.md").touch()
-    started = time.perf_counter()
-    assert len(run(root).files) == 5_000
-    assert time.perf_counter() - started < 0.6  # 0.1 s when nothing else runs
+
+    def seconds() -> float:
+        started = time.perf_counter()
+        assert len(run(root).files) == 5_000
+        return time.perf_counter() - started
+
+    assert min(seconds() for _ in range(5)) < 0.6  # 0.1 s when nothing else runs
