@@ -20,7 +20,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk, SearchResponse
 from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_until
 from kb.store.chunks import fetch_chunks
-from kb.store.shown import Shown, shown_in_session
+from kb.store.shown import shown_in_session
 
 if TYPE_CHECKING:
     from kb.ask.progress import Progress
@@ -56,7 +56,6 @@ class Fresh:
 
     ranked: Ranked
     stale: frozenset[int]
-    shown: tuple[Shown, ...]
     counts: Counts
 
 
@@ -89,12 +88,11 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
         return None
     if not request.is_evaluation:
         count_request(kb, pressed.counts)
-    shown = shown_in_session(kb.connection, request.session_id) if request.session_id is not None else []
     stale = frozenset(int(s.candidate_id) for s in pressed.scored if is_echo(s, kb.config.novelty))
     new = [int(i) for i, _ in pressed.kept if int(i) not in stale][:wanted]
     chunks, scores = fetch_chunks(kb.connection, new), dict(ranking)
     ranked = [(chunks[i], scores[i]) for i in new if i in chunks]
-    return Fresh(ranked, stale, tuple(shown), pressed.counts)
+    return Fresh(ranked, stale, pressed.counts)
 
 
 def prefer_fresh(kb: KnowledgeBase, progress: Progress, fence: str) -> bool:
@@ -122,7 +120,7 @@ def prefer_fresh(kb: KnowledgeBase, progress: Progress, fence: str) -> bool:
     elif wants_more:
         progress.novelty = _novelty(fresh, "none")
     else:
-        progress.novelty = _novelty(fresh, "all", repeated)
+        progress.novelty = _novelty(fresh, "all", _shown_in(kb, request, repeated))
         if not request.is_evaluation:
             kb.notify(shown_before_note(progress.novelty))
         return False
@@ -145,16 +143,22 @@ def carries_the_answer(fresh: float, everything: float, gate: float, *, wants_mo
     return fresh >= gate and (wants_more or fresh >= everything - MARGIN)
 
 
-def _novelty(fresh: Fresh, used: Literal["fresh", "all", "none"], repeated: Sequence[Chunk] = ()) -> AnswerNovelty:
-    shown_in = dict.fromkeys(
-        shown.trace_id for chunk in repeated for shown in fresh.shown if chunk.text.strip() in shown.text
-    )
+def _shown_in(kb: KnowledgeBase, request: AskRequest, repeated: Sequence[Chunk]) -> tuple[str, ...]:
+    """Trace ids of the session's answers that showed these chunks, in the chunks' order, each once."""
+    if request.session_id is None:
+        return ()
+    everything = shown_in_session(kb.connection, request.session_id)
+    ids = (shown.trace_id for chunk in repeated for shown in everything if chunk.text.strip() in shown.text)
+    return tuple(dict.fromkeys(ids))
+
+
+def _novelty(fresh: Fresh, used: Literal["fresh", "all", "none"], shown_in: tuple[str, ...] = ()) -> AnswerNovelty:
     return AnswerNovelty(
         used=used,
         candidates=fresh.counts.candidates,
         novel=fresh.counts.novel,
         exact_duplicates=fresh.counts.exact_duplicates,
-        shown_in=tuple(shown_in),
+        shown_in=shown_in,
     )
 
 

@@ -50,9 +50,47 @@ def save(
     nodes     the context nodes that were read; those that had something to say are measured, and kept with a prompt
     """
     spoken = [text for text in nodes if text.text]
-    held = spoken if prompt else []
-    kept = _keep_prompt(packed, prompt, held) if packed or prompt else KeptPrompt()
-    row = AnswerRow(
+    kept = _keep_prompt(packed, prompt, spoken if prompt else []) if packed or prompt else KeptPrompt()
+    row = _to_row(answer, request, kept, prompt, generated)
+    episode = None
+    if response is not None and response.trace is not None and kb.config.cswr.keep_episodes:
+        from kb.ask.episode import make_episode  # here: a courtesy need not pay for it
+
+        episode = make_episode(kb, answer, packed, response)
+    history = kb.config.history
+    days = history.keep_days
+    oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
+    connection = open_for_writing(kb.home)
+    try:
+        save_answer(connection, row, kept.texts)
+        if spoken:
+            add_measurements(connection, {text.node: text.tokens for text in spoken})
+        if episode:
+            from kb.store.episodes import save_episode
+
+            save_episode(connection, episode, kb.config.cswr.keep_episodes)
+        if days or history.keep_answers:
+            prune_answers(connection, history.keep_answers, oldest_kept)
+    finally:
+        connection.close()
+
+
+def _keep_prompt(
+    packed: Sequence[PackedChunk], prompt: GenerateRequest | None, nodes: Sequence[NodeText]
+) -> KeptPrompt:
+    from kb.ask.stored import keep_prompt
+
+    return keep_prompt(packed, prompt, nodes)
+
+
+def _to_row(
+    answer: Answer,
+    request: AskRequest,
+    kept: KeptPrompt,
+    prompt: GenerateRequest | None,
+    generated: Generated | None,
+) -> AnswerRow:
+    return AnswerRow(
         trace_id=answer.trace_id,
         question=answer.question,
         answer=answer.answer,
@@ -97,35 +135,6 @@ def save(
         rests_on_json=json.dumps(answer.rests_on) if answer.rests_on else None,
         standalone_question=request.standalone,
     )
-    episode = None
-    if response is not None and response.trace is not None and kb.config.cswr.keep_episodes:
-        from kb.ask.episode import make_episode  # here: a courtesy need not pay for it
-
-        episode = make_episode(kb, answer, packed, response)
-    history = kb.config.history
-    days = history.keep_days
-    oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
-    connection = open_for_writing(kb.home)
-    try:
-        save_answer(connection, row, kept.texts)
-        if spoken:
-            add_measurements(connection, {text.node: text.tokens for text in spoken})
-        if episode:
-            from kb.store.episodes import save_episode
-
-            save_episode(connection, episode, kb.config.cswr.keep_episodes)
-        if days or history.keep_answers:
-            prune_answers(connection, history.keep_answers, oldest_kept)
-    finally:
-        connection.close()
-
-
-def _keep_prompt(
-    packed: Sequence[PackedChunk], prompt: GenerateRequest | None, nodes: Sequence[NodeText]
-) -> KeptPrompt:
-    from kb.ask.stored import keep_prompt
-
-    return keep_prompt(packed, prompt, nodes)
 
 
 def _relevance_json(answer: Answer) -> str | None:

@@ -10,6 +10,7 @@ import sys
 
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
+from kb.cli.courtesy import print_courtesy
 from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
@@ -84,7 +85,7 @@ class AnswerPrinter:
             print(to_json(answer))
             return
         if answer.is_acknowledgement():
-            self._print_courtesy(answer)
+            print_courtesy(answer)
             return
         if answer.grounded or answer.rests_on:
             self._print_answer(answer)
@@ -105,13 +106,6 @@ class AnswerPrinter:
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
             say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
         self._print_explanation(answer)
-
-    def _print_courtesy(self, answer: Answer) -> None:
-        """One line, and how it came to it where that was asked for."""
-        say(harmless(answer.answer))
-        if answer.relevance and answer.relevance.decision:
-            say()
-            print_relevance(answer.relevance)
 
     def _print_answer(self, answer: Answer) -> None:
         """The rest of what was streamed; all of it where another text than the streamed one is the answer."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.model import model_settings
 from kb.errors import ExitCode, InvalidInput
 
 if TYPE_CHECKING:  # a help text opens no store
@@ -122,8 +123,7 @@ def replay(
     name = model or (row.model_id if row.model_provider in ("ollama", "extractive") else None)
     is_extractive = model == "extractive" or (model is None and row.model_provider == "extractive")
     config = invocation.config(
-        llm__provider="extractive" if is_extractive else "ollama" if name else None,
-        llm__model=None if is_extractive else name,
+        **model_settings("extractive" if is_extractive else name),
         rag__prompt_template_version=base_version(row.prompt_template_version),
     )
     with invocation.open(config) as kb:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.model import ModelOption, model_settings
 from kb.cli.search import KOption, ModeOption
 from kb.cli.window import WindowOption, read_window_option, tell_novelty
 from kb.errors import ExitCode
@@ -24,9 +25,7 @@ def ask(
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="in any words; English and Korean prompts")],
     mode: ModeOption = None,
     k: KOption = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
-    ] = None,
+    model: ModelOption = None,
     temperature: Annotated[
         float | None, typer.Option("--temperature", metavar="T", help="randomness, 0 to 2", show_default=False)
     ] = None,
@@ -70,13 +69,10 @@ def ask(
     from kb.ask.acknowledge import answer_courtesy
     from kb.ask.records import AnswerInterrupted, AskRequest
 
-    extractive = model == "extractive"
     config = invocation.config(
         search__mode=mode,
         rag__k=k,
-        # Who names a model wants that one: no fallback to another, as "auto" would make.
-        llm__provider="extractive" if extractive else "ollama" if model else None,
-        llm__model=None if extractive else model,
+        **model_settings(model),
         llm__temperature=temperature,
         llm__seed=seed,
     )
@@ -121,7 +117,7 @@ def ask(
 
 
 def _print_courtesy(answer: Answer, *, as_json: bool, streams: bool) -> None:
-    """One line, and how it came to it where that was asked for."""
+    """As `AnswerPrinter` does, without the import of what a greeting does not use."""
     if as_json:
         from kb.ask.records import AnswerEvent
         from kb.wire import to_json
@@ -130,13 +126,9 @@ def _print_courtesy(answer: Answer, *, as_json: bool, streams: bool) -> None:
             print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
         print(to_json(answer))
         return
-    from kb.cli.relevance_output import print_relevance
-    from kb.cli.terminal import harmless, say
+    from kb.cli.courtesy import print_courtesy
 
-    say(harmless(answer.answer))
-    if answer.relevance and answer.relevance.decision:
-        say()
-        print_relevance(answer.relevance)
+    print_courtesy(answer)
 
 
 def _streams(wanted: bool | None, invocation: Invocation) -> bool:

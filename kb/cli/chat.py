@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.model import ModelOption, model_settings
 from kb.cli.search import KOption, ModeOption
 from kb.errors import ExitCode, InvalidInput, KbError
 from kb.records import Filters
@@ -29,9 +30,7 @@ def chat(
     resume: Annotated[bool, typer.Option("--continue", "-c", help="go on with the session that was used last")] = False,
     mode: ModeOption = None,
     k: KOption = None,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
-    ] = None,
+    model: ModelOption = None,
 ) -> None:
     """Ask turn by turn; what was said before is remembered, and follow-ups are understood.
 
@@ -42,13 +41,7 @@ def chat(
 
     if session is not None and resume:
         raise InvalidInput("--session and --continue exclude each other", fix="leave one of them out")
-    extractive = model == "extractive"
-    config = invocation.config(
-        search__mode=mode,
-        rag__k=k,
-        llm__provider="extractive" if extractive else "ollama" if model else None,
-        llm__model=None if extractive else model,
-    )
+    config = invocation.config(search__mode=mode, rag__k=k, **model_settings(model))
     with invocation.open(config) as kb:
         kb.require_documents()
         name = check_session_name(session) if session is not None else last_session(kb.connection) if resume else None
@@ -61,6 +54,7 @@ def chat(
 def _talk(talk: Chat, invocation: Invocation) -> bool:
     """Turn after turn until the end of the input; True when something was answered, or nothing was asked."""
     from kb.chat.commands import run_command
+    from kb.cli.terminal import print_error
 
     at_terminal = sys.stdin.isatty() and is_interactive() and not invocation.json
     answered: list[bool] = []
@@ -80,7 +74,7 @@ def _talk(talk: Chat, invocation: Invocation) -> bool:
                 answered.append(_answer(talk, text, invocation, at_terminal))
         except KbError as error:
             # One question that cannot be asked does not end the conversation.
-            _print_error(error, invocation)
+            print_error(error, json=invocation.json)
             answered.append(False)
     return any(answered) or not answered
 
@@ -140,15 +134,3 @@ def _open_place(uri: str, invocation: Invocation) -> None:
     from kb.cli.documents import open_place
 
     open_place(uri, invocation, returns=True)
-
-
-def _print_error(error: KbError, invocation: Invocation) -> None:
-    from kb.cli.terminal import harmless, styled
-
-    if invocation.json:
-        from kb.wire import error_json
-
-        print(error_json(error), file=sys.stderr, flush=True)
-    else:
-        label = styled("error:", "bold", "red", stream=sys.stderr)
-        print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr, flush=True)

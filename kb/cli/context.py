@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.cli.search import ModeOption
+from kb.cli.search import ExpandTagsOption, ModeOption, check_expand_tags
 from kb.cli.window import WindowOption, read_window_option
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
@@ -61,9 +61,7 @@ def context(
     ] = None,
     no_graph: Annotated[bool, typer.Option("--no-graph", help="passages alone, no relations and no token")] = False,
     no_novelty: Annotated[bool, typer.Option("--no-novelty", help="as if there were no window")] = False,
-    expand_tags: Annotated[
-        bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
-    ] = False,
+    expand_tags: ExpandTagsOption = False,
     debug: Annotated[bool, typer.Option("--debug", help="every candidate's overlap and scores")] = False,
     metrics: Annotated[
         str | None,
@@ -85,8 +83,7 @@ def context(
         context__k=k,
         context__max_tokens=max_tokens,
     )
-    if expand_tags and config.search.mode != "hybrid":
-        raise InvalidInput(f"--expand-tags has no list to join in mode {config.search.mode}", fix="use --mode hybrid")
+    check_expand_tags(expand_tags, config.search.mode)
     request = ContextRequest(
         query=words[0],
         mode=config.search.mode,  # type: ignore[arg-type]
@@ -123,12 +120,12 @@ def _print_response(invocation: Invocation, response: ContextResponse) -> None:
         print(to_json(response))
         return
     from kb.cli.terminal import say
+    from kb.search.depth import passages_text
 
     for note in response.notes:
         invocation.notify(note if note.startswith("warning:") else f"note: {note}")
     if response.omitted and response.text:
-        left = f"{response.omitted:,} passage{'' if response.omitted == 1 else 's'}"
-        invocation.notify(f"note: left out {left} that the window holds already")
+        invocation.notify(f"note: left out {passages_text(response.omitted)} that the window holds already")
     if response.debug:
         _tell_debug(invocation, response.debug)
     if response.text:

@@ -190,15 +190,9 @@ def _known_cause(error: Exception, arguments: list[str]) -> KbError | None:
 
 
 def _print_error(error: KbError, json: bool) -> int:
-    from kb.cli.terminal import harmless, styled
+    from kb.cli.terminal import print_error
 
-    if json:
-        from kb.wire import error_json
-
-        print(error_json(error), file=sys.stderr)
-    else:
-        label = styled("error:", "bold", "red", stream=sys.stderr)
-        print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr)
+    print_error(error, json=json)
     return ExitCode.USER_ERROR
 
 

@@ -16,7 +16,16 @@ from kb.records import Filters, SearchResponse
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
 ]
+ExpandTagsOption = Annotated[
+    bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
+]
 KOption = Annotated[int | None, typer.Option("-k", metavar="N", help="how many at most", show_default=False)]
+
+
+def check_expand_tags(wanted: bool, mode: str) -> None:
+    """Refuse --expand-tags where there is no list to join: tags come beside two others."""
+    if wanted and mode != "hybrid":
+        raise InvalidInput(f"--expand-tags has no list to join in mode {mode}", fix="use --mode hybrid")
 
 
 @command
@@ -31,9 +40,7 @@ def search(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="show both lists, ranks, raw scores and times")] = False,
     paths: Annotated[bool, typer.Option("--paths", help="print path:line, for editors and fzf")] = False,
-    expand_tags: Annotated[
-        bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
-    ] = False,
+    expand_tags: ExpandTagsOption = False,
     window: WindowOption = None,
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
@@ -43,8 +50,7 @@ def search(
     from kb.search.pipeline import search as run_search
 
     config = invocation.config(search__mode=mode, search__k=k, search__expand_tags=True if expand_tags else None)
-    if expand_tags and config.search.mode != "hybrid":
-        raise InvalidInput(f"--expand-tags has no list to join in mode {config.search.mode}", fix="use --mode hybrid")
+    check_expand_tags(expand_tags, config.search.mode)
     if bulk == (query is not None):
         problem = "--bulk reads its queries from standard input" if bulk else "no query given"
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")

@@ -11,6 +11,8 @@ import sys
 from pathlib import Path
 from typing import TextIO
 
+from kb.errors import KbError
+from kb.wire import error_json
 from kb.wire import harmless as harmless
 
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -53,6 +55,15 @@ def say(text: str = "") -> None:
 def tell(text: str) -> None:
     """One line of message, on stderr."""
     print(styled(harmless(text), "dim", stream=sys.stderr), file=sys.stderr, flush=True)
+
+
+def print_error(error: KbError, *, json: bool) -> None:
+    """An error as it looks everywhere, on stderr: two lines, or one line of error.v1."""
+    if json:
+        print(error_json(error), file=sys.stderr, flush=True)
+    else:
+        label = styled("error:", "bold", "red", stream=sys.stderr)
+        print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr, flush=True)
 
 
 def shown_path(root: str | None, path: str) -> str:

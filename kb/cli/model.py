@@ -1,0 +1,23 @@
+"""--model, the same wherever a question is asked: which language model answers."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+ModelOption = Annotated[
+    str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
+]
+
+
+def model_settings(model: str | None) -> dict[str, str | None]:
+    """The overrides of a named model for `Invocation.config`.
+
+    Who names a model wants that one: no fallback to another, as "auto" would make.
+    """
+    extractive = model == "extractive"
+    return {
+        "llm__provider": "extractive" if extractive else "ollama" if model else None,
+        "llm__model": None if extractive else model,
+    }
