@@ -229,7 +229,7 @@ def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
 
 
 def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
-    """Each domain's stability threshold: what `kb cswr recalibrate` found, else what is configured."""
+    """Each domain's stability threshold: what `kb expert recalibrate` found, else what is configured."""
     return thresholds_in_force(configured_thresholds(config), kb.journal.read_thresholds())
 
 
