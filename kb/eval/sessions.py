@@ -25,7 +25,7 @@ from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
-from kb.search.retrieve import rank, retrieve
+from kb.search.pipeline import search
 from kb.store.documents import utc_text
 from kb.store.store import Store
 
@@ -219,9 +219,7 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
 
 def _search(kb: KnowledgeBase, text: str) -> set[str]:
     mode = kb.config.search.mode
-    with kb.snapshot():
-        found = retrieve(kb, SearchRequest(text, mode, 100))  # type: ignore[arg-type]
-        return {str(i) for i, _ in rank(found, mode, kb.config.search)[:RECALL_DEPTH]}  # type: ignore[arg-type]
+    return {str(hit.chunk_id) for hit in search(kb, SearchRequest(text, mode, RECALL_DEPTH)).hits}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
