@@ -66,7 +66,7 @@ def variants(config: Config) -> dict[str, tuple[Config, bool]]:
     def novelty(**settings: int) -> Config:
         return replace(config, novelty=replace(config.novelty, **settings))
 
-    def context(**settings: str | bool) -> Config:
+    def context(**settings: str) -> Config:
         return replace(config, context=replace(config.context, **settings))
 
     return {
@@ -79,8 +79,6 @@ def variants(config: Config) -> dict[str, tuple[Config, bool]]:
             replace(novelty(min_novel=100), context=replace(config.context, fusion="score")),
             True,
         ),
-        "window not known, unused shares lent": (context(lend_unused=True), False),
-        "default, unused shares lent": (context(lend_unused=True), True),
     }
 
 

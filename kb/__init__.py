@@ -1,6 +1,7 @@
 """kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, setting, environment, config, config_nodes, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, wire   the ground: what everything talks about
+config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query

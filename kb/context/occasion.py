@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kb.ask.pipeline import ask
 from kb.ask.records import Answer, AskRequest
@@ -24,12 +24,17 @@ from kb.eval.answer_metrics import contains_wanted, says
 from kb.eval.judges import judge_suite
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
+from kb.index.lexical import LexicalIndex
+from kb.index.vector import VectorIndex
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
 from kb.search.retrieve import rank, retrieve
 from kb.store.database import open_for_reading, open_for_writing, transaction
 from kb.store.documents import utc_text
 from kb.store.facts import add_fact
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatMatrix, FloatVector
 
 # Passages among which the answer's own must be.
 RECALL_DEPTH = 5
@@ -98,19 +103,19 @@ class CountingKnowledgeBase(KnowledgeBase):
     def _count_statement(self, _: str) -> None:
         self.statements += 1
 
-    def encode_query(self, text: str):  # type: ignore[no-untyped-def]
+    def encode_query(self, text: str) -> FloatVector:
         self.encoder_calls += 1
         return super().encode_query(text)
 
-    def encode_sentences(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+    def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         self.encoder_calls += 1
         return super().encode_sentences(texts)
 
-    def lexical_index(self):  # type: ignore[no-untyped-def]
+    def lexical_index(self) -> LexicalIndex:
         self.index_opens += 1
         return super().lexical_index()
 
-    def vector_index(self):  # type: ignore[no-untyped-def]
+    def vector_index(self) -> VectorIndex:
         self.index_opens += 1
         return super().vector_index()
 
@@ -170,7 +175,7 @@ def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge)
         connection.close()
     kb.statements = kb.encoder_calls = kb.index_opens = 0
     began = time.perf_counter()
-    request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)  # type: ignore[arg-type]
+    request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)
     answer = ask(kb, request)
     milliseconds = (time.perf_counter() - began) * 1000
     cost = Cost(
@@ -240,8 +245,8 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
 def _search(kb: KnowledgeBase, text: str) -> set[str]:
     mode = kb.config.search.mode
     with kb.snapshot():
-        found = retrieve(kb, SearchRequest(text, mode, 100))  # type: ignore[arg-type]
-        return {str(i) for i, _ in rank(found, mode, kb.config.search)[:RECALL_DEPTH]}  # type: ignore[arg-type]
+        found = retrieve(kb, SearchRequest(text, mode, 100))
+        return {str(i) for i, _ in rank(found, mode, kb.config.search)[:RECALL_DEPTH]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
