@@ -42,6 +42,15 @@ def range_text(metadata: Mapping[str, Any]) -> str:
     return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
 
 
+def environment_name(dotted: str) -> str:
+    """The variable that sets a key.
+
+    >>> environment_name("cswr.weights.vector")
+    'KB_CSWR__WEIGHTS__VECTOR'
+    """
+    return "KB_" + dotted.upper().replace(".", "__")
+
+
 def check_value(dotted: str, value: Any, entry: Any, origin: str) -> Any:
     """The value as the field of a key takes it; text becomes a number or a truth value.
 

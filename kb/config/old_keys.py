@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from kb.config.keys import environment_name
+
 # Old key → new key. Values are taken over, apart from those in VALUES.
 RENAMED = {
     "rag.packs": "rag.packing",
@@ -19,7 +21,7 @@ VALUES = {("rag.packs", "relevance"): "neighbourhoods"}
 # Removed key → what kb does now, whatever the key says.
 REMOVED = {
     "chunking.max_tokens": "the encoder's own limit bounds a chunk",
-    "context.lend_unused": "each section of a context block keeps its own share of the tokens",
+    "context.fusion": "the hits of a widened search join those of the first by reciprocal ranks",
     "cswr.confidence": "packs that hold an answer with a probability under 0.55 are dropped",
     "cswr.least_score": "packs start from passages that score 0.25 or more",
     "cswr.main_stability": "neighbours with a stability of 0.65 or more join a pack",
@@ -58,8 +60,10 @@ def replace_old_keys(settings: Iterable[Setting], notify: Callable[[str], None])
         name, value, origin = setting
         if name in RENAMED:
             new = RENAMED[name]
-            renamed.append(Setting(new, VALUES.get((name, value), value) if isinstance(value, str) else value, origin))
-            notify(f"{name} in {origin} has a new name: use {new}")
+            respelled = VALUES.get((name, str(value)))
+            renamed.append(Setting(new, respelled or value, origin))
+            shown = environment_name(new) if origin == environment_name(name) else new
+            notify(f"{name} in {origin} has a new name: use {shown}" + (f" = {respelled}" if respelled else ""))
         elif name in REMOVED:
             notify(f"{name} in {origin} was removed and is ignored: {REMOVED[name]}")
         else:

@@ -20,7 +20,6 @@ Retry = Literal["auto", "always", "never"]
 EvidencePacking = Literal["ranked", "neighbourhoods", "stability"]
 ModelProvider = Literal["auto", "ollama", "extractive"]
 TokenCounter = Literal["estimate", "encoder"]
-WideningFusion = Literal["rrf", "score"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,7 @@ class TagsConfig:
     per_phrase_k: int = key(50, "Number of neighbours looked up for each phrase.", low=1, high=10_000)
     per_phrase_final_k: int = key(10, "Number of tags kept for each phrase.", low=1, high=10_000)
     global_k: int = key(300, "Number of tags kept in total.", low=1, high=100_000)
-    min_count: int = key(0, "Leave out tags that fewer items carry.", low=0)
+    min_count: int = key(0, "Leave out tags that fewer items than this carry.", low=0)
     sensitive_threshold: float = key(
         0.95,
         "Leave out tags whose probability of being sensitive is this or higher, unless --allow-sensitive is given.",
@@ -263,10 +262,8 @@ class ContextConfig:
         "How tokens are counted: as an estimate for language models, or with the encoder's tokenizer.",
         choices=TokenCounter,
     )
-    fusion: WideningFusion = key(
-        "rrf",
-        "How the hits of a widened search join those of the first: by reciprocal ranks, or by adjusted score.",
-        choices=WideningFusion,
+    lend_unused: bool = key(
+        False, "Give the tokens that relations and the lines around them leave unused to the passages."
     )
 
 
@@ -319,7 +316,7 @@ class RelevanceConfig:
     """Which context nodes go into a prompt. `kb relevance` shows the effect of the rules."""
 
     enabled: bool = key(True, "false puts every node into every prompt.")
-    rules: str = key("", "A JSON or TOML file of rules that replace defaults; the path is relative to this file.")
+    rules: str = key("", "A JSON or TOML file of rules that replace defaults; the path is relative to the config file.")
     token_budget: int = key(
         4000,
         "Maximum tokens of context nodes in a prompt; the evidence takes its tokens first.",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from kb.config.keys import range_text
+from kb.config.keys import environment_name, range_text
 from kb.config.sections import SECTIONS, Config
 
 
@@ -22,10 +22,10 @@ def commented_toml(config: Config | None = None, *, live: bool = True) -> str:
     config = config or Config()
     for section, attribute in SECTIONS.items():
         part = getattr(config, attribute)
-        lines += ["", *(f"# {line.strip()}" for line in _doc(part).splitlines()), f"[{section}]"]
+        lines += ["", f"# {_doc(part)}", f"[{section}]"]
         for entry in fields(part):
             setting = f"{entry.name} = {toml_value(getattr(part, entry.name))}"
-            lines += [f"# {comment}" for comment in _comment(entry.metadata)]
+            lines += _comment(entry.metadata)
             lines.append(setting if live else f"# {setting}")
     return "\n".join(lines) + "\n"
 
@@ -36,7 +36,7 @@ def config_markdown() -> str:
     lines: list[str] = []
     for section, attribute in SECTIONS.items():
         part = getattr(config, attribute)
-        lines += [f"## [{section}]", "", " ".join(_doc(part).split()), ""]
+        lines += [f"## [{section}]", "", _doc(part), ""]
         lines += ["| Key | Default | Allowed | Environment | Meaning |", "|---|---|---|---|---|"]
         for entry in fields(part):
             default = f"`{toml_value(entry.default)}`"
@@ -48,15 +48,6 @@ def config_markdown() -> str:
             )
         lines.append("")
     return "\n".join(lines)
-
-
-def environment_name(dotted: str) -> str:
-    """The variable that sets a key.
-
-    >>> environment_name("cswr.weights.vector")
-    'KB_CSWR__WEIGHTS__VECTOR'
-    """
-    return "KB_" + dotted.upper().replace(".", "__")
 
 
 def toml_value(value: Any) -> str:
@@ -71,11 +62,13 @@ def toml_value(value: Any) -> str:
 
 
 def _comment(metadata: Mapping[str, Any]) -> list[str]:
+    import textwrap
+
     allowed = range_text(metadata)
-    lines = [metadata["doc"] + (f" Allowed: {allowed}." if allowed else "")]
+    text = metadata["doc"] + (f" Allowed: {allowed}." if allowed else "")
     if metadata["alias"]:
-        lines.append(f"The variable {metadata['alias']} sets it too.")
-    return lines
+        text += f" The variable {metadata['alias']} sets it too."
+    return textwrap.wrap(text, 118, initial_indent="# ", subsequent_indent="# ")
 
 
 def _doc(part: object) -> str:

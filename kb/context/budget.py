@@ -1,7 +1,7 @@
 """A context's token budget → its three shares, and what goes into each: whole, shortened or not at all. Pure.
 
 The split is the seed's: 60 % passages, 30 % graph paths, 10 % what stands around them. A share is a bound, not a promise:
-what one section leaves unused stays unused. Lengths are measured on
+what one section leaves unused stays unused, unless `context.lend_unused` hands it to the passages. Lengths are measured on
 the text as it will stand there, so that nothing is over whatever the tokenizer does at joints.
 """
 

@@ -57,11 +57,14 @@ def lay_out(
     max_tokens: int,
     count: CountTokens,
     terms: frozenset[str] = frozenset(),
+    *,
+    lend_unused: bool = False,
 ) -> Layout:
     """Fill the shares of a budget, from the best of each section down.
 
     slice_texts  every path the token was issued for: whether its line is shown must not depend on which of them are
     terms        of the query, by which a passage that does not fit is shortened
+    lend_unused  what graph and overhead leave goes to the passages
     """
     shares = split_budget(max_tokens)
     token_line = render_token(token) if token and slice_texts else ""
@@ -73,7 +76,10 @@ def lay_out(
         token_line = around = ""
     chosen = fill(paths if token_line else (), path_room, count, _render_line, gap=PATH_GAP)
     opening = OPENING if count(_gaps(OPENING, around)) <= shares.overhead else ""
-    taken = fill(quotes, shares.chunks, count, render_quote, _shortener(terms, any_will_do=not chosen))
+    spent = count(_gaps(opening, around))
+    used = count(PATH_GAP.join(map(_render_line, chosen))) if chosen else 0
+    room = max_tokens - used - spent if lend_unused else shares.chunks
+    taken = fill(quotes, room, count, render_quote, _shortener(terms, any_will_do=not chosen))
     text = ""
     while taken or chosen:
         text = assemble(opening, taken, [line.text for line in chosen], token_line)

@@ -150,6 +150,7 @@ def _respond(kb: KnowledgeBase, found: Composition, began: float) -> ContextResp
         request.max_tokens,
         count,
         frozenset(analyze_query(request.query)),
+        lend_unused=kb.config.context.lend_unused,
     )
     if layout.lacks_room_for_paths:
         found.notes.append(f"no relation fits beside its token into the graph's share of {request.max_tokens:,} tokens")

@@ -7,8 +7,8 @@ from typing import get_args, get_type_hints
 import pytest
 
 from kb.config import ALIASES, SECTIONS, Config, commented_toml, config_markdown, load_config
+from kb.config.keys import environment_name
 from kb.config.old_keys import REMOVED, RENAMED
-from kb.config.write import environment_name
 from kb.errors import ConfigInvalid, ConfigNotFound
 
 ROOT = Path(__file__).parents[2]
@@ -141,7 +141,7 @@ def test_a_section_inside_another_has_variables_too(
     weights = load("", tmp_path, {prefix + name: value for name, value in WEIGHTS.items()}).cswr_weights
     assert (weights.vector, weights.stability, weights.fit) == (0.25, 0.35, 0.20)
     told = capsys.readouterr().err
-    assert ("KB_CSWR_WEIGHTS__VECTOR has a new name: use cswr.weights.vector" in told) is (
+    assert ("KB_CSWR_WEIGHTS__VECTOR has a new name: use KB_CSWR__WEIGHTS__VECTOR" in told) is (
         prefix == "KB_CSWR_WEIGHTS__"
     )
     assert len(told.splitlines()) == (2 if told else 0)
@@ -171,20 +171,20 @@ def test_a_removed_key_is_ignored_with_one_line_about_it(
 
 
 @pytest.mark.parametrize(
-    ("text", "variables", "packing"),
+    ("text", "variables", "packing", "advice"),
     [
-        ("[rag]\npacks = 'stability'\n", {}, "stability"),
-        ("[rag]\npacks = 'relevance'\n", {}, "neighbourhoods"),
-        ("[rag]\npacks = 'stability'\npacking = 'ranked'\n", {}, "ranked"),
-        ("[rag]\npacking = 'ranked'\n", {"KB_RAG__PACKS": "stability"}, "stability"),
-        ("", {"KB_RAG__PACKS": "stability", "KB_RAG__PACKING": "ranked"}, "ranked"),
+        ("[rag]\npacks = 'stability'\n", {}, "stability", "rag.packing"),
+        ("[rag]\npacks = 'relevance'\n", {}, "neighbourhoods", "rag.packing = neighbourhoods"),
+        ("[rag]\npacks = 'stability'\npacking = 'ranked'\n", {}, "ranked", "rag.packing"),
+        ("[rag]\npacking = 'ranked'\n", {"KB_RAG__PACKS": "stability"}, "stability", "KB_RAG__PACKING"),
+        ("", {"KB_RAG__PACKS": "stability", "KB_RAG__PACKING": "ranked"}, "ranked", "KB_RAG__PACKING"),
     ],
 )
 def test_a_renamed_key_sets_the_key_that_replaces_it(
-    text: str, variables: dict[str, str], packing: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    text: str, variables: dict[str, str], packing: str, advice: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert load(text, tmp_path, variables).rag.packing == packing
-    assert capsys.readouterr().err.endswith(" has a new name: use rag.packing\n")
+    assert capsys.readouterr().err.endswith(f" has a new name: use {advice}\n")
 
 
 def test_a_bad_value_of_a_renamed_key_is_a_fault_of_the_new_one(tmp_path: Path) -> None:

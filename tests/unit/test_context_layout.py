@@ -94,10 +94,14 @@ def test_no_document_can_forge_the_structure(passages: list[str], paths: list[st
     assert not TERMINAL_DANGERS.search(found.text)
 
 
-def test_unused_shares_stay_unused() -> None:
+def test_unused_shares_stay_unused_unless_they_are_lent() -> None:
     long = ["word " * 100] * 6
     strict = layout(long, [], 500)
     assert strict.chunk_tokens <= 300
+    quotes = [quote_whole(chunk(i, text)) for i, text in enumerate(long)]
+    lent = lay_out(quotes, [], [], None, 500, estimate_tokens, lend_unused=True)
+    assert 300 < lent.chunk_tokens <= 500
+    assert estimate_tokens(lent.text) <= 500
 
 
 def test_the_token_line_does_not_depend_on_which_paths_are_shown() -> None:
