@@ -6,10 +6,11 @@ from typing import get_args, get_type_hints
 
 import pytest
 
-from kb.config import ALIASES, SECTIONS, Config, commented_toml, config_markdown, load_config
+from kb.config import ALIASES, SECTIONS, Config, SearchConfig, commented_toml, config_markdown, load_config
 from kb.config.keys import environment_name
 from kb.config.old_keys import REMOVED, RENAMED
 from kb.errors import ConfigInvalid, ConfigNotFound
+from kb.records import SearchMode
 
 ROOT = Path(__file__).parents[2]
 
@@ -31,6 +32,10 @@ def test_the_projects_config_toml_shows_every_key_at_its_default(tmp_path: Path)
 def all_keys() -> list[str]:
     config = Config()
     return [f"{name}.{f.name}" for name, attribute in SECTIONS.items() for f in fields(getattr(config, attribute))]
+
+
+def test_modes_are_those_of_a_search_request() -> None:
+    assert get_type_hints(SearchConfig)["mode"] == SearchMode
 
 
 def test_there_are_fewer_than_90_keys() -> None:
