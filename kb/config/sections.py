@@ -314,7 +314,7 @@ class NoveltyConfig:
 
 @dataclass(frozen=True, slots=True)
 class RelevanceConfig:
-    """Which context nodes go into a prompt. `kb relevance` shows the effect of the rules."""
+    """Which context nodes go into a prompt."""
 
     enabled: bool = key(True, "false puts every node into every prompt.")
     rules: str = key("", "A JSON or TOML file of rules that replace defaults; the path is relative to the config file.")
