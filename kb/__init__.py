@@ -8,7 +8,8 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, wire   the ground: what everything talks about
+config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, memories)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
 from kb.store.corpus import Corpus
 from kb.store.journal import Journal
 from kb.text import estimate_tokens

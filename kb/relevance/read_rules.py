@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kb.config_nodes import RelevanceConfig
+from kb.config import RelevanceConfig
 from kb.errors import ConfigInvalid, IoError, NotFound, RulesInvalid
 from kb.relevance.rules import Rules
 from kb.relevance.tables import Fault, Tables, check_tables, find_cycles, merge_tables

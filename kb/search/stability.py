@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
@@ -106,7 +106,9 @@ def _rows(
     ids: Sequence[int], scores: Floats, columns: Mapping[str, Floats | None], neighbours: Mapping[int, Neighbour]
 ) -> dict[int, ChunkAxes]:
     nothing = [None] * len(ids)
-    listed = {name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()}
+    listed: dict[str, Any] = {
+        name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()
+    }
     rows = {}
     for i, (chunk_id, csw) in enumerate(zip(ids, scores.round(6).tolist(), strict=True)):
         near = neighbours.get(chunk_id)
@@ -115,7 +117,7 @@ def _rows(
             csw=csw,
             before=near.before if near else None,
             after=near.after if near else None,
-            **{name: values[i] for name, values in listed.items()},  # type: ignore[arg-type]
+            **{name: values[i] for name, values in listed.items()},
         )
     return rows
 

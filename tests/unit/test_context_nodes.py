@@ -17,7 +17,7 @@ from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.situation import SLOT_TOKENS
 from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
 from kb.context.abilities import SKILLS
 from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.nodes import PROVIDERS, read_nodes
