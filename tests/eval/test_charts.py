@@ -9,9 +9,7 @@ from typing import Any
 import pytest
 
 from kb.cli.charts import (
-    bar,
     draw_charts,
-    plain_lines,
     print_comparison,
     print_gates,
     print_run_list,
@@ -71,11 +69,10 @@ def test_histograms_of_any_times(values: tuple[float, ...], draw: Any) -> None:
     assert "<img" not in chart
 
 
-def test_terminal_bars() -> None:
-    assert [len(bar(share / 16)) for share in range(-2, 20)] == [16] * 22
-    assert bar(None) == " " * 16
+def test_sparklines() -> None:
     assert sparkline([]) == ""
     assert sparkline([0, 0]) == "  "
+    assert sparkline([0.01, 0.5, 1.0, 7.0], 1.0) == "▁▄██"
 
 
 def test_the_quick_look_has_every_part() -> None:
@@ -87,7 +84,16 @@ def test_the_quick_look_has_every_part() -> None:
     assert draw_charts([], width=80, colour=False) == ""
 
 
-def test_hostile_names_are_neutralised() -> None:
+def test_bars_are_as_long_as_their_share() -> None:
+    run = search_runs(6)[0]
+    for share, cells in ((0.0, 0), (0.5, 8), (1.0, 16), (3.0, 16)):
+        value = Interval(mean=share, ci_low=None, ci_high=None, n=6)
+        drawn = draw_charts([replace(run, metrics={"mrr": value}, stage_latency_ms={})], width=100, colour=False)
+        line = next(line for line in drawn.splitlines() if line.startswith("mrr"))
+        assert line.count("█") == cells
+
+
+def test_hostile_names_are_neutralised(capsys: pytest.CaptureFixture[str]) -> None:
     run = search_runs(6)[0]
     hostile = replace(
         run,
@@ -96,7 +102,8 @@ def test_hostile_names_are_neutralised() -> None:
         metrics={f"x{HOSTILE}": run.metrics["mrr"]},
         stage_latency_ms={HOSTILE: run.latency_ms},
     )
-    drawn = draw_charts([hostile], width=300, colour=False) + "\n".join(plain_lines([hostile]))
+    print_runs([hostile])
+    drawn = draw_charts([hostile], width=300, colour=False) + capsys.readouterr().out
     assert not {"\x1b", "\u202e", "\r"} & set(drawn)
     assert "␛[31m" in drawn
 
