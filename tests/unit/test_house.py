@@ -50,6 +50,8 @@ HEAVY = {
     "sqlite_utils",
     "prompt_toolkit",
     "rich",
+    "jinja2",
+    "rdflib",
     "trafilatura",
     "pypdfium2",
     "docx",
