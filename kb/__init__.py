@@ -4,7 +4,7 @@ records, drafts, errors, text, arrays, setting, environment, config, config_node
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
-index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
 graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
 rank/            how well passages hold together and fit a question; what to pack; what only repeats the reader's window

@@ -180,8 +180,7 @@ def rm(
         remove_documents(kb.connection, [d.doc_id for d in documents])
         remove_unused_embeddings(kb.connection)
         if kb.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-            kb.refresh_lexical(announce=False)
-            kb.refresh_vector(announce=False)
+            kb.refresh_indexes()
     names = tuple(f"{d.source}/{d.path}" for d in documents)
     if invocation.json:
         from kb.wire import to_json

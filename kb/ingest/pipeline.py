@@ -347,8 +347,7 @@ class _Run:
                     heal_neighbours(connection, self.settings.encoder_digest)
                     heal_notes(connection, NOTES_VERSION, make_notes)
             with self.timing("index"):
-                self.kb.refresh_lexical(announce=False)
-                self.kb.refresh_vector(announce=False)
+                self.kb.refresh_indexes()
         if corpus_state(connection).revision != self.revision:
             if not self.interrupted:
                 stored.remove_unused_embeddings(connection)

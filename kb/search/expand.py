@@ -10,9 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.knowledge_base import KnowledgeBase
+from kb.records import Ranking
 from kb.store.filters import chunk_ids_by_document
-
-Ranking = Sequence[tuple[int, float]]
 
 # Tags of a query that are looked for, and how sure they must be: an exact name without context scores 1.0, with one above .5.
 MOST_TAGS = 5
