@@ -18,7 +18,7 @@ from kb.config import SearchConfig
 from kb.errors import IndexOutOfDate
 from kb.index.protocol import Abilities, Engine, LexicalEngine, LexicalRow, LexicalStatistics
 from kb.index.stamp import IndexStamp, Origin
-from kb.index.ties import cut_ranking
+from kb.index.ties import by_score, cut_ranking
 from kb.records import Ranking
 from kb.text import ANALYZER_VERSION, analyze
 
@@ -28,6 +28,8 @@ FORMAT = f"tantivy-1-analyzer-{ANALYZER_VERSION}"
 K1 = 1.2
 # One thread and a heap that holds the whole build keep everything in one segment; 100,000 chunks need about 150 MB.
 WRITER_HEAP_BYTES = 512_000_000
+# An empty file in the index's folder: its rows do not all lie in chunk_id order any more.
+UNORDERED = "unordered"
 
 
 class TantivyWriter:
@@ -45,12 +47,15 @@ class TantivyWriter:
         self._index = tantivy.Index(_schema(), path=str(path))
         self._writer = self._index.writer(heap_size=WRITER_HEAP_BYTES, num_threads=1)
         self._taken: set[int] = set()
+        self._last, self._is_ordered = -1, True
 
     def upsert(self, rows: Iterable[LexicalRow]) -> None:
         """See IndexWriter.upsert."""
         for chunk_id, doc_id, title, headings, text in rows:
             if self._has_base or chunk_id in self._taken:
                 self.delete([chunk_id])
+            self._is_ordered &= not self._has_base and chunk_id > self._last
+            self._last = chunk_id
             self._taken.add(chunk_id)
             document = self._tantivy.Document()
             document.add_unsigned("chunk_id", chunk_id)
@@ -75,6 +80,8 @@ class TantivyWriter:
 
     def commit(self) -> IndexStamp:
         """See IndexWriter.commit."""
+        if not self._is_ordered:
+            (self._path / UNORDERED).touch()
         self._writer.commit()
         self._writer.wait_merging_threads()
         # Tantivy makes these two private to their owner; whoever may read the home may read its index.
@@ -149,6 +156,7 @@ class TantivyIndex:
             ) from error
         # What Tantivy computes idf from: rows that were deleted since a segment was written are among them.
         self._rows = sum(segment["max_doc"] for segment in segments)
+        self._is_ordered = not (path / UNORDERED).exists()
         self._schema = index.schema
         self._searcher = index.searcher()
         self._weights = {"text": 1.0, "title": settings.title_weight, "headings": settings.heading_weight}
@@ -165,7 +173,8 @@ class TantivyIndex:
             chunk_ids = cast("list[int]", values)
             return [(int(chunk_id), float(score)) for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)]
 
-        return cut_ranking(find, depth)
+        # Tantivy returns those of equal scores that were written first.
+        return by_score(find(depth)) if self._is_ordered else cut_ranking(find, depth)
 
     def statistics(self, terms: Sequence[str], together: Iterable[tuple[str, ...]] = ()) -> LexicalStatistics:
         """See LexicalIndex.statistics."""

@@ -206,8 +206,9 @@ def test_an_engine_filters_before_it_ranks(example: Example, tmp_path: Path) -> 
 
 def test_equal_scores_come_in_chunk_order_at_the_cut_as_well(example: Example, tmp_path: Path) -> None:
     rows = [example.equals(i) for i in range(1, 60)]
-    index = example.build(tmp_path, rows)
-    assert ids(index.search(example.query, 20, example.within(index, range(1, 60)))) == list(range(1, 21))
+    for written in (rows, rows[::-1], [*rows[5:], *rows[:5]]):
+        index = example.build(tmp_path, written)
+        assert ids(index.search(example.query, 20, example.within(index, range(1, 60)))) == list(range(1, 21))
     with example.change(tmp_path) as writer:
         writer.delete([3, 5])
         writer.upsert([rows[2], rows[0]])  # written after the others, they stand before them again
