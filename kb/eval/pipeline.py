@@ -36,7 +36,6 @@ from kb.eval.two_step import context_scores
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, Ranking, SearchMode, SearchRequest
 from kb.search.retrieve import rank, retrieve
-from kb.store.chunks import fetch_chunks
 from kb.store.documents import utc_text
 
 # Deep enough for recall@100.
@@ -205,7 +204,7 @@ def _run_query(
         found = retrieve(kb, search_request)
         ranking = rank(found, mode, kb.config.search)[:RANKING_DEPTH]
         total = (time.perf_counter() - began) * 1000
-        chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
+        chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
     ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
     scores = judge.score(query, ranking, ids)
     scores = scores | tag_scores(kb, query, [chunk.tags for chunk in chunks.values()])

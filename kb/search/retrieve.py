@@ -14,7 +14,6 @@ from kb.search.bounds import background, best_possible
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.feedback import cosines_to, mix_in
 from kb.search.fuse import ceiling_of, combine_scores, fuse_rankings
-from kb.store.filters import allowed_documents, chunk_ids_of
 from kb.text import analyze_query
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ class Retrieved:
 def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
     """Ask the retrievers the mode calls for, each to the configured depth, inside the filters."""
     began = time.perf_counter()
-    found = Retrieved(analyze_query(request.query), allowed_documents(kb.connection, request.filters))
+    found = Retrieved(analyze_query(request.query), kb.corpus.allowed_documents(request.filters))
     found.stage_ms["filter"] = (time.perf_counter() - began) * 1000
     settings = kb.config.search
     depth = max(settings.depth, request.k)
@@ -103,7 +102,7 @@ def _ids_within(kb: KnowledgeBase, abilities: Abilities, documents: list[int] | 
     """The ids of what an index is to search within; None for everything."""
     if documents is None or abilities.filters_by == "documents":
         return documents
-    return chunk_ids_of(kb.connection, documents)
+    return kb.corpus.chunk_ids_of(documents)
 
 
 def is_convex(found: Retrieved, settings: SearchConfig) -> bool:

@@ -170,7 +170,7 @@ def test_no_mocks() -> None:
             assert not name.startswith("unittest.mock"), path
 
 
-NOT_ASKED = ("kb.tags", "kb.rank", "kb.context", "kb.fingerprint", "kb.normal_form", "kb.search.novelty")
+NOT_ASKED = ("kb.tags", "kb.rank", "kb.context", "kb.search.novelty")
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ NOT_ASKED = ("kb.tags", "kb.rank", "kb.context", "kb.fingerprint", "kb.normal_fo
         ("kb.search.pipeline", NOT_ASKED),
         ("kb.cli.search", NOT_ASKED),
         ("kb.cli.ask", NOT_ASKED),
-        ("kb.context.pipeline", ("kb.tags", "kb.rank", "kb.fingerprint", "kb.search.novelty", "kb.context.pressure")),
+        ("kb.context.pipeline", ("kb.tags", "kb.rank", "kb.search.novelty", "kb.context.pressure")),
     ],
 )
 def test_a_search_does_not_pay_for_what_it_was_not_asked(module: str, not_asked: tuple[str, ...]) -> None:
