@@ -40,7 +40,7 @@ def measure_timing(chunk_count: int) -> None:
             kb.corpus.neighbours.heal_neighbours(DIGEST)
             print(f"cosines and centroids computed in {time.perf_counter() - began:.1f} s")
         with open_knowledge_base(home, Config(), notify=lambda message: None) as kb:
-            kb.refresh_lexical(announce=False)
+            kb.index_keepers()[0].refresh(announce=False)
             report(kb, chunk_count, rng)
 
 

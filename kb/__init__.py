@@ -13,7 +13,7 @@ config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, memories)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
-index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
 graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
 rank/            how well passages hold together and fit a question; what to pack; what repeats text the reader already has

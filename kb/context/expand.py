@@ -140,7 +140,8 @@ def compress_query(query: str, rarest: Callable[[list[str]], list[str]]) -> str:
 def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
     """Words by the number of chunks that hold their rarest term, fewest first, those of no chunk last; equals in order."""
     terms = {word: analyze(word) for word in words}
-    frequencies = kb.lexical_index().document_frequencies([t for found in terms.values() for t in found])
+    statistics = kb.lexical_index().statistics([t for found in terms.values() for t in found])
+    frequencies = statistics.frequencies()
     held = {word: [frequencies.get(t, 0) for t in found if frequencies.get(t, 0)] for word, found in terms.items()}
     return sorted(words, key=lambda word: (not held[word], min(held[word], default=0), words.index(word)))
 
