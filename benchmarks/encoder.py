@@ -21,8 +21,9 @@ from typing import Any
 
 from kb.config import EmbeddingConfig
 from kb.embed.batches import load_sentence_transformer, unit_rows
-from kb.embed.encoder import TextEncoder, open_encoder
+from kb.embed.encoder import TextEncoder
 from kb.embed.probes import probe_texts, record_path
+from kb.embed.registry import open_encoder
 
 TEXT_TOKENS = (120, 200, 240, 160, 220, 250, 180, 210)  # as chunks of a target of 200 come out; 197 on average
 ROUNDS = 3
@@ -31,7 +32,7 @@ PROCESSES = 5
 query_script = """
 from pathlib import Path
 from kb.config import EmbeddingConfig
-from kb.embed.encoder import open_encoder
+from kb.embed.registry import open_encoder
 open_encoder(EmbeddingConfig(), Path({cache!r}), print).encode_query("what does the borrow checker do?")
 """
 

@@ -6,13 +6,11 @@ A check is one function; it never raises for a fault it was made to find. Only `
 from __future__ import annotations
 
 import shutil
-import socket
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from kb.config import Config
 from kb.errors import IndexOutOfDate, KbError, NotIndexed
@@ -21,6 +19,9 @@ from kb.index.lexical import TantivyIndex
 from kb.index.stamp import IndexStamp, read_stamp
 from kb.index.vector import FaissIndex
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
+from kb.llm.protocol import NoServer
+from kb.llm.registry import open_model
+from kb.providers import AUTO
 from kb.store.chunks import count_chunks, count_missing_vectors
 from kb.store.documents import remove_unused_embeddings
 from kb.store.lock import lock_owner, writer_lock
@@ -127,7 +128,7 @@ def check_encoder(home: Path, config: Config) -> Check:
     import os
 
     from kb.config import cache_folder
-    from kb.embed.encoder import open_encoder
+    from kb.embed.registry import open_encoder
 
     try:
         encoder = open_encoder(config.embedding, cache_folder(os.environ), lambda message: None)
@@ -138,37 +139,16 @@ def check_encoder(home: Path, config: Config) -> Check:
 
 def check_model(home: Path, config: Config) -> Check:
     """Which language model would answer."""
-    llm = config.llm
-    if llm.provider == "extractive":
-        return Check(name="model", status="ok", detail="extractive, embedded")
-    if not _listens(llm.endpoint, llm.connect_timeout_seconds):
-        status: Health = "fail" if llm.provider == "ollama" else "ok"
-        detail = f"no Ollama at {llm.endpoint} (llm.endpoint)" + ("" if status == "fail" else "; extractive answers")
-        return Check(
-            name="model", status=status, detail=detail, fix="start it: ollama serve" if status == "fail" else None
-        )
-    from kb.llm.ollama import OllamaModel
-
+    is_forced = config.llm.provider != "auto"
     try:
-        model = OllamaModel(llm)
-        reference = model.reference()
-        detail = (
-            f"{reference.id} at {llm.endpoint} (Ollama {model.version()}), context {model.asked_tokens():,} tokens"
-            f" (llm.context_tokens {llm.context_tokens:,}, the model's own {model.facts().trained_tokens:,})"
-        )
+        model = open_model(config.llm.provider if is_forced else AUTO[0], config.llm, None, lambda message: None)
+        return Check(name="model", status="ok", detail=model.describe())
+    except NoServer as error:
+        if not is_forced:
+            return Check(name="model", status="ok", detail=f"{error.problem} (llm.endpoint); {AUTO[-1]} answers")
+        return Check(name="model", status="fail", detail=error.problem, fix=error.fix)
     except KbError as error:
-        status = "fail" if llm.provider == "ollama" else "warn"
-        return Check(name="model", status=status, detail=error.problem, fix=error.fix)
-    return Check(name="model", status="ok", detail=detail)
-
-
-def _listens(endpoint: str, timeout_seconds: float) -> bool:
-    parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
-    try:
-        with socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 11434), timeout_seconds or None):
-            return True
-    except OSError:
-        return False
+        return Check(name="model", status="fail" if is_forced else "warn", detail=error.problem, fix=error.fix)
 
 
 # ---- the knowledge base

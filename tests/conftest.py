@@ -9,7 +9,7 @@ import pytest
 from filelock import FileLock
 
 from kb.config import EmbeddingConfig
-from kb.embed.encoder import open_encoder
+from kb.embed.registry import open_encoder
 
 
 @pytest.fixture(scope="session")

@@ -31,7 +31,7 @@ CHARS_PER_TEXT = 710
 CHARS_PER_TOKEN = 5
 
 
-def open_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], None]) -> TextEncoder:
+def open_text_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], None]) -> TextEncoder:
     """Find the configured model; nothing is loaded until the first text is encoded.
 
     cache   where digests and exported models are kept
@@ -42,7 +42,7 @@ def open_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], N
 
 
 class TextEncoder:
-    """An `Encoder` that is also a `TokenCounter`. Made by `open_encoder`.
+    """An `Encoder` that is also a `TokenCounter`. Made by `open_text_encoder`.
 
     query_prefix, document_prefix  as configured, else the model's own prompts
     """

@@ -13,11 +13,12 @@ import pytest
 
 from kb.config import EmbeddingConfig
 from kb.embed.batches import TOKENS_PER_BATCH, BatchEncoder, has_bf16, plan_batches, unit_rows
-from kb.embed.encoder import CHARS_PER_TOKEN, TORCH_PAYS_FROM_CHARS, TextEncoder, open_encoder
+from kb.embed.encoder import CHARS_PER_TOKEN, TORCH_PAYS_FROM_CHARS, TextEncoder
 from kb.embed.export import ExportFailed, find_export, find_failure, make_export
 from kb.embed.fast import FastEncoder
 from kb.embed.model_files import find_model
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
+from kb.embed.registry import open_encoder
 from tests.embed.small_model import DIMENSIONS, save_small_model
 
 texts = [
