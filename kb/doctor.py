@@ -14,6 +14,7 @@ from typing import Literal
 
 from kb.config import Config
 from kb.errors import IndexOutOfDate, KbError, NotIndexed
+from kb.extras import DISTRIBUTION, is_installed
 from kb.index import lexical, vector
 from kb.index.lexical import TantivyIndex
 from kb.index.stamp import IndexStamp, read_stamp
@@ -33,6 +34,19 @@ LOW_DISK_BYTES = 500_000_000
 # Stored vectors were made in bfloat16 batches, the check re-embeds in float32: measured cosines stay above .9998.
 SAME_VECTOR_COSINE = 0.999
 SAMPLED_CHUNKS = 3
+# Library → what cannot be read without it.
+READER_LIBRARIES = {
+    "trafilatura": "HTML",
+    "lxml": "HTML and EPUB",
+    "lxml_html_clean": "HTML and EPUB",
+    "markdown_it": "Markdown",
+    "pypdfium2": "PDF",
+    "docx": "Word",
+    "pptx": "PowerPoint",
+    "openpyxl": "Excel",
+    "yaml": "front matter",
+    "charset_normalizer": "text in old encodings",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +135,15 @@ def check_disk(home: Path, config: Config) -> Check:
     if free < LOW_DISK_BYTES:
         return Check(name="disk", status="warn", detail=f"{free / 1e6:.0f} MB free at {folder}", fix="make room")
     return Check(name="disk", status="ok", detail=f"{free / 1e9:.1f} GB free at {folder}")
+
+
+def check_readers(home: Path, config: Config) -> Check:
+    """The libraries that read files are installed: without one, every file of its formats would be blamed."""
+    missing = {library: formats for library, formats in READER_LIBRARIES.items() if not is_installed(library)}
+    if missing:
+        detail = "; ".join(f"{formats} cannot be read: no {library}" for library, formats in missing.items())
+        return Check(name="readers", status="fail", detail=detail, fix=f"pip install --force-reinstall {DISTRIBUTION}")
+    return Check(name="readers", status="ok", detail="a library for every format")
 
 
 def check_encoder(home: Path, config: Config) -> Check:
@@ -231,5 +254,5 @@ OPENERS: dict[str, Callable[[Path, IndexStamp], object]] = {
     lexical.NAME: lambda path, stamp: TantivyIndex(path, 1.0, 1.0),
     vector.NAME: FaissIndex,
 }
-INSTALLATION_CHECKS = (check_python, check_disk, check_encoder, check_model)
+INSTALLATION_CHECKS = (check_python, check_disk, check_readers, check_encoder, check_model)
 STORE_CHECKS = (check_store, check_vectors, check_same_encoder, check_indexes, check_writer)

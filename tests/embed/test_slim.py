@@ -49,7 +49,7 @@ def test_ingest_search_and_ask_need_onnxruntime_alone(tmp_path: Path) -> None:
     assert json.loads(found.stdout)["hits"], found.stderr
     asked = run_slim(cache, home, "ask", "How often must the mirror of Marigold be cleaned?", "--json")
     assert asked.returncode in (0, 1), asked.stderr
-    assert "encoder" in run_slim(cache, home, "doctor").stdout
+    assert "batches fp32 through ONNX" in run_slim(cache, home, "doctor").stdout
 
 
 def test_another_model_names_the_extra(tmp_path: Path) -> None:
@@ -76,3 +76,12 @@ def test_training_tags_names_the_extra(library: str) -> None:
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert run.stdout == f"training tags needs {library}, which is not installed\n"
+
+
+def test_doctor_names_a_readers_missing_library(tmp_path: Path) -> None:
+    program = "import sys\nsys.modules['lxml_html_clean'] = None\nfrom kb.cli.main import main\nmain()\n"
+    run = subprocess.run(
+        [sys.executable, "-c", program, "--home", str(tmp_path), "doctor"], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 3
+    assert "HTML and EPUB cannot be read: no lxml_html_clean" in run.stdout
