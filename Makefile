@@ -5,8 +5,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .demo
-# Whole folders that take long, beside the single tests marked slow.
-SLOW := --ignore=tests/journey
 
 .PHONY: demo test quick docs lint format lock clean
 
@@ -34,10 +32,10 @@ demo: $(VENV)/.installed
 test: lint docs
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-# The fast half of the tests, in under 40 s: no whole commands, nothing marked slow.
+# The fast half of the tests, in under 40 s: nothing that tests/conftest.py marks slow.
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(SLOW)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff format --check .

@@ -11,6 +11,25 @@ from filelock import FileLock
 from kb.config import EmbeddingConfig
 from kb.embed.registry import open_encoder
 
+TESTS = Path(__file__).parent
+# Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
+SLOW = (
+    "journey",
+    "docs",
+    "embed/test_encoder.py",
+    "embed/test_slim.py",
+    "embed/test_registry.py",
+    "tags",
+    "eval/test_resolve.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the slow folders and files."""
+    for item in items:
+        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
