@@ -16,11 +16,16 @@ TESTS = Path(__file__).parent
 SLOW = (
     "journey",
     "docs",
-    "embed/test_encoder.py",
-    "embed/test_slim.py",
-    "embed/test_registry.py",
+    "embed",
     "tags",
     "eval/test_resolve.py",
+    "eval/test_two_step.py",
+    "eval/test_report_browser.py",
+    "graph/test_relations.py",
+    "graph/test_slices.py",
+    "ingest/test_readers.py",
+    "llm/test_ollama_traps.py",
+    "llm/test_ollama_streams.py",
 )
 
 
