@@ -9,21 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.followup.phrases import (
-    AUXILIARIES,
-    DETERMINERS,
-    FUNCTION_WORDS,
-    PREPOSITIONS,
-    QUESTION_WORDS,
-    IsName,
-    Word,
-    phrases_of,
-    without_possessive,
-    words_of,
-)
-from kb.followup.pronouns import MOST_ANSWER_CHARS, PERSON_PRONOUNS, replace_pronoun
+from kb.followup.pronouns import MOST_ANSWER_CHARS, replace_pronoun
 from kb.followup.records import Standalone, Turn, Why
 from kb.followup.topics import find_topic, slot_for, topic_of
+from kb.language.english import AUXILIARIES, DETERMINERS, FUNCTION_WORDS, PERSON_PRONOUNS, PREPOSITIONS, QUESTION_WORDS
+from kb.language.english_phrases import IsName, Word, phrases_of, without_possessive, words_of
 
 # A question that goes on from another begins so; what follows is what is new.
 _LEAD = re.compile(
@@ -154,13 +144,7 @@ def _content(words: Sequence[Word]) -> list[Word]:
 def _is_bare_question_word(words: Sequence[Word]) -> bool:
     """ "why?", "since when?", "how often?", "by whom?", "and who else": nothing that could be searched for."""
     has = any(word.low in QUESTION_WORDS for word in words)
-    return has and all(
-        word.low
-        in QUESTION_WORDS
-        | PREPOSITIONS
-        | frozenset("long often much many far soon else exactly so come not one ever".split())
-        for word in words
-    )
+    return has and all(word.low in QUESTION_WORDS | PREPOSITIONS | _ADVERBS for word in words)
 
 
 def _swap_question_word(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from kb.followup.phrases import IsName, knows_none
 from kb.followup.records import Standalone, Turn
+from kb.language.english_phrases import IsName, knows_none
+from kb.language.korean import ADVERBS, ASKING, TIME
+from kb.language.korean_particles import ROLES, Piece, fitting_particle, pieces_of
 
 _LEAD = re.compile(
     r"^(?:(?:그럼|그러면|그리고|그런데|근데|그래서|그렇다면|혹시|아|음|네|아니|참|아 그리고|안녕하세요|다른 질문인데요?|좋아요?|고마워요?|감사합니다|그럼요)[,.!…\s]+)+"
@@ -36,28 +37,8 @@ _BARE_WH = re.compile(
 _PREDICATE = re.compile(
     r"(?:나요|까요|니까|[가-힣]어요|[가-힣]아요|해요|돼요|되요|인가요|한가요|은가요|죠|는지|하나|되나|있어|없어|있나|없나|있지|인가|뭐야|뭐지|뭔데|누구야|어디야|언제야|예요|이에요|에요|입니까|입니다|할까|될까|줘|주세요|[가-힣]니|냐|[났갔했됐었았]어|[났갔했됐었았]지|해도 돼|돼)[?？!.]*$"
 )
-_PARTICLES = (
-    "에서는 에서도 에서만 에게는 한테는 으로는 으로도 까지는 부터는 에는 에도 로는 로도 에서 에게 한테 으로 까지 부터 보다 처럼 이랑 하고"
-    " 은 는 이 가 을 를 의 에 로 도 만 와 과 랑"
-).split()
-# Particles that play the same part, so that one may stand in the place of the other.
-_ROLES = {
-    "place": ("에서", "에서는", "에서도", "에서만", "에", "에는", "에도"),
-    "means": ("로", "으로", "로는", "으로는", "로도", "으로도"),
-    "person": ("에게", "한테", "에게는", "한테는"),
-    "from": ("부터", "부터는"),
-    "until": ("까지", "까지는"),
-}
-_TIME = re.compile(
-    r"(?<![가-힣])(?:[월화수목금토일]요일|주말|평일|공휴일|휴일|명절|밤|낮|아침|오전|오후|저녁|새벽|정오|자정|오늘|내일|어제|모레|봄|여름|가을|겨울"
-    r"|\d+월|\d+일|\d+시|\d{4}년|이번 주|다음 주|지난주|다음 달|지난달|연말|연초)(?:에는|에도|에|은|는|도|까지|부터|이면|이라면)?"
-)
-_ASKING = re.compile(
-    r"(?:무엇|무슨|뭐|뭘|누구|누가|언제|어디|어느|어떤|어떻게|어때|왜|얼마나?|며칠|몇 ?[가-힣]{0,2})(?:인가요|이에요|예요|에요|마다|부터|까지|에서|에게|의|를|을|가|이|은|는|로|요)?$"
-)
-_ADVERBS = frozenset(
-    "가장 제일 자주 보통 항상 매일 매주 모두 다시 먼저 처음 지금 현재 주로 혹시 원래 실제로 정확히 꼭 반드시".split()
-)
+_TIME = re.compile(TIME)
+_ASKING = re.compile(ASKING)
 # A fragment has no more words than this.
 MOST_FRAGMENT_WORDS = 3
 _LATIN_NAME = re.compile(r"[A-Z][\w.-]*|\w*[a-z][A-Z]\w*|\w+[._-]\w[\w.-]*|[A-Za-z]+")
@@ -66,49 +47,8 @@ _PERSON_NAME = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One word of a Korean question: its stem and its particle, with their places."""
-
-    stem: str
-    particle: str
-    start: int
-    stem_end: int
-    end: int
-
-
-def pieces_of(text: str, is_name: IsName = knows_none) -> list[Piece]:
-    """The words with their particles taken off: the longest particle, but the one that leaves a known name.
-
-    >>> [(p.stem, p.particle) for p in pieces_of("마리골드 거울은 며칠마다 청소하나요?")]
-    [('마리골드', ''), ('거울', '은'), ('며칠마다', ''), ('청소하나요', '')]
-    """
-    found = []
-    for match in re.finditer(r"[^\s?!.,？！。]+(?:[.,]\d[^\s?!]*)*", text):
-        word = match.group()
-        may = ["", *(p for p in _PARTICLES if word.endswith(p) and len(word) > len(p) and _may_end(word, p))]
-        named = [p for p in may if is_name(word[: len(word) - len(p)].lower())]
-        particle = named[0] if named else may[1] if len(may) > 1 else ""
-        stem = word[: len(word) - len(particle)]
-        found.append(Piece(stem, particle, match.start(), match.start() + len(stem), match.end()))
-    return found
-
-
 def _asks(piece: Piece) -> bool:
     return _ASKING.match(piece.stem + piece.particle) is not None or _ASKING.match(piece.stem) is not None
-
-
-def _may_end(word: str, particle: str) -> bool:
-    """A particle of one syllable goes with the last sound before it: 은 and 을 after a consonant, 는 and 를 after a vowel."""
-    before = word[-len(particle) - 1]
-    if not "가" <= before <= "힣":
-        return len(word) - len(particle) >= 2
-    closed = (ord(before) - ord("가")) % 28 != 0
-    if particle in ("은", "을", "이", "과", "이랑"):
-        return closed
-    if particle in ("는", "를", "가", "와", "랑"):
-        return not closed
-    return not (particle in ("도", "로", "만", "의", "에") and len(word) == 2 and not closed)
 
 
 def complete_korean(question: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
@@ -133,7 +73,7 @@ def complete_korean(question: str, turns: Sequence[Turn], is_name: IsName) -> St
             has_lead
             or fragment != bare
             or question.rstrip().endswith(("?", "？"))
-            or bool(pieces_of(fragment)[-1].particle)
+            or bool(pieces_of(fragment, knows_none)[-1].particle)
         )
         if not leans and len(fragment.split()) > 1:
             return None  # words to search for, as people type them
@@ -177,8 +117,8 @@ def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
         return Standalone(f"{fragment} {last}", "swap", (_bare(last),))
     head = new[-1]
     stem = fragment[: head.stem_end]
-    role = next((names for names in _ROLES.values() if head.particle in names), None)
-    old_pieces = [p for p in pieces_of(last, is_name) if not _asks(p) and p.stem not in _ADVERBS]
+    role = next((names for names in ROLES.values() if head.particle in names), None)
+    old_pieces = [p for p in pieces_of(last, is_name) if not _asks(p) and p.stem not in ADVERBS]
     if role:
         same = [p for p in old_pieces if p.particle in role and not _TIME.fullmatch(p.stem + p.particle)]
         if same:
@@ -193,7 +133,7 @@ def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
     if slot is None:
         return Standalone(f"{_bare(last)}: {fragment}?", "swap", (_bare(last),))
     return Standalone(
-        f"{last[: slot.start]}{stem}{_fitting(stem, slot.particle)}{last[slot.end :]}", "swap", (_bare(last),)
+        f"{last[: slot.start]}{stem}{fitting_particle(stem, slot.particle)}{last[slot.end :]}", "swap", (_bare(last),)
     )
 
 
@@ -223,18 +163,6 @@ def _is_nameish(stem: str, is_name: IsName) -> bool:
     return bool(_LATIN_NAME.fullmatch(stem)) or is_name(stem.lower())
 
 
-def _fitting(stem: str, particle: str) -> str:
-    """The form of a particle that goes with this stem's last sound."""
-    last = stem[-1:]
-    if not particle or not ("가" <= last <= "힣"):
-        return particle
-    closed = (ord(last) - ord("가")) % 28 != 0
-    for pair in (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와")):
-        if particle in pair:
-            return pair[0] if closed else pair[1]
-    return particle
-
-
 def find_topic(question: str, is_name: IsName) -> str:
     """What a Korean question is about: its first noun phrase, names before it included.
 
@@ -242,7 +170,7 @@ def find_topic(question: str, is_name: IsName) -> str:
     '마리골드 거울'
     """
     pieces = [
-        p for p in pieces_of(question, is_name) if not _TIME.fullmatch(p.stem + p.particle) and p.stem not in _ADVERBS
+        p for p in pieces_of(question, is_name) if not _TIME.fullmatch(p.stem + p.particle) and p.stem not in ADVERBS
     ]
     phrase: list[str] = []
     for piece in pieces:
@@ -294,7 +222,7 @@ def _replace_pronoun(asked: str, turns: Sequence[Turn], is_name: IsName) -> Stan
     if both:
         particle = "는" if "는" in particle or "은" in particle else ""
     return Standalone(
-        f"{asked[: match.start()]}{meant}{_fitting(meant, particle)}{asked[match.end() :]}", "pronoun", (meant,)
+        f"{asked[: match.start()]}{meant}{fitting_particle(meant, particle)}{asked[match.end() :]}", "pronoun", (meant,)
     )
 
 
@@ -311,7 +239,7 @@ def _find_place(question: str, is_name: IsName) -> str:
     placed = [
         p
         for p in pieces_of(question, is_name)
-        if p.particle in _ROLES["place"] and not _TIME.fullmatch(p.stem + p.particle)
+        if p.particle in ROLES["place"] and not _TIME.fullmatch(p.stem + p.particle)
     ]
     return placed[-1].stem if placed else ""
 
@@ -319,7 +247,7 @@ def _find_place(question: str, is_name: IsName) -> str:
 def _add_dropped_topic(asked: str, last: str, is_name: IsName) -> Standalone | None:
     """ "언제까지 돌려놔야 해요": a question that names nothing is about what the last one was about."""
     pieces = pieces_of(asked, is_name)
-    said = [p for p in pieces if not _asks(p) and p.stem not in _ADVERBS and not _TIME.fullmatch(p.stem + p.particle)]
+    said = [p for p in pieces if not _asks(p) and p.stem not in ADVERBS and not _TIME.fullmatch(p.stem + p.particle)]
     if (
         any(_is_nameish(p.stem, is_name) or p.particle not in ("", "만", "도") for p in said)
         or len(said) > MOST_FRAGMENT_WORDS

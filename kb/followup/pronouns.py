@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.followup.phrases import FUNCTION_WORDS, TIME, IsName, Word, is_name_word, phrases_of, without_possessive
 from kb.followup.records import Standalone, Turn
 from kb.followup.topics import find_topic
+from kb.language.english import FUNCTION_WORDS, PERSON_PRONOUNS
+from kb.language.english_phrases import TIME, IsName, Word, is_name_word, phrases_of, without_possessive
 
 _SUBJECT_THING = frozenset("it they them this that these those one ones".split())
 _OWNER_THING = frozenset("its their".split())
-PERSON_PRONOUNS = frozenset("he she him her his hers".split())
 _BOTH = re.compile(
     r"\b(?:both(?: of them)?|either of them|the two(?: of them)?|which (?:one )?of (?:the two|them|these))\b",
     re.IGNORECASE,

@@ -6,15 +6,15 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from kb.followup.phrases import IsName, knows_none, phrases_of
 from kb.followup.records import Standalone, Turn
+from kb.language.english_phrases import IsName, knows_none, phrases_of
+from kb.language.registry import has_letters
 
 # A longer text is no follow-up but something pasted; rules for turns of phrase say nothing about it.
 MOST_CHARS = 300
 # What it may lean on: the turns before these are out of mind.
 MOST_TURNS = 4
 _CARRIED = re.compile(r"(?<=\S) \([^()]*\)$")
-_HANGUL = re.compile(r"[가-힣]")
 
 
 def _continues_never(question: str) -> bool:
@@ -71,9 +71,9 @@ def without_carried(question: str, is_name: IsName) -> str:
 
 def _speaks_korean(question: str, last: str) -> bool:
     """By its letters; a word or two in another script ("what about bertha's?") are put into the last question."""
-    if _HANGUL.search(question):
+    if has_letters("ko", question):
         return True
-    return _HANGUL.search(last) is not None and len(question.split()) <= 2
+    return has_letters("ko", last) and len(question.split()) <= 2
 
 
 def add_topic(asked: str, topic: str, title: str) -> Standalone:

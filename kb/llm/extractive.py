@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kb.language.sentences import Sentence, sentences_of
 from kb.llm.protocol import Done, GenerateRequest, Token
 from kb.llm.references import EXTRACTIVE, EXTRACTIVE_ID
-from kb.llm.sentences import Sentence, sentences_of
 from kb.records import ModelRef
 from kb.text import analyze, analyze_query, estimate_tokens
 

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "kb"
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
     ["kb.text", "kb.normal_form", "kb.setting", "kb.environment"],
-    ["kb.shingles"],
+    ["kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config_nodes"],
     ["kb.config"],
