@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Literal
 
 # Words, whole and in lower case, by what they are:
 #   stop            carry no topic
@@ -56,9 +56,9 @@ class Numbers:
     values     number words → their value
     ordinals   ordinal words → their value
     scales     "thousand", "만" → the factor
-    scale      pattern of a scale behind digits
+    scale      patterns of a scale behind digits
     months     the first three letters of a month's name → its number
-    units      symbol of a unit in quantities.UNITS → its names, apart by blanks
+    units      a symbol of quantities.UNITS and its names, apart by blanks
     dates      patterns with the groups year, month and day; month is a number or a month's name
     clocks     patterns with the groups hour, minute and half
     counts     patterns of numbers in words, with the groups word, ones, scale and unit
@@ -69,16 +69,27 @@ class Numbers:
     values: Mapping[str, float] = field(default_factory=dict)
     ordinals: Mapping[str, float] = field(default_factory=dict)
     scales: Mapping[str, float] = field(default_factory=dict)
-    scale: str = ""
+    scale: tuple[str, ...] = ()
     months: Mapping[str, int] = field(default_factory=dict)
-    units: Mapping[str, str] = field(default_factory=dict)
+    units: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
     clocks: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
-    counters: frozenset[str] = frozenset()
+    counters: tuple[str, ...] = ()
     counted: str = ""
     afternoon: tuple[str, ...] = ()
     midnight: tuple[str, ...] = ()
+
+
+def join_numbers(several: Sequence[Numbers]) -> Numbers:
+    """Tables put together, tuples and the rest one behind another."""
+    joined: dict[str, Any] = {}
+    for name in (entry.name for entry in fields(Numbers)):
+        whole, *others = (getattr(numbers, name) for numbers in several)
+        for part in others:
+            whole = {**whole, **part} if isinstance(whole, Mapping) else whole + part
+        joined[name] = whole
+    return Numbers(**joined)
 
 
 def as_is(word: str) -> str:

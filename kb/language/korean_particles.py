@@ -100,8 +100,9 @@ def strip_question_ending(word: str) -> str:
     >>> strip_question_ending("소유권은"), strip_question_ending("C는"), strip_question_ending("나는")
     ('소유권', 'C', '나는')
     """
-    bare = (word[: -len(ending)] for ending in QUESTION_ENDINGS if word.endswith(ending))
-    return next((stem for stem in bare if len(stem) >= 2 or (stem and not is_hangul(stem))), word)
+    longest = next((e for e in QUESTION_ENDINGS if word.endswith(e)), "")
+    bare = word[: len(word) - len(longest)]
+    return bare if len(bare) >= 2 or (bare and not is_hangul(bare)) else word
 
 
 def pieces_of(text: str, is_name: Callable[[str], bool]) -> list[Piece]:

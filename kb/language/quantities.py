@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
 from kb.language.english import MONTHS, NUMBER_WORDS
-from kb.language.interface import Numbers
+from kb.language.interface import Numbers, join_numbers
 from kb.language.korean_particles import is_hangul
 from kb.language.registry import LANGUAGES
 from kb.text import STOP_WORDS
@@ -31,16 +31,16 @@ UNITS: dict[str, dict[str, float]] = {
     "bytes": {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
     "power": {"w": 1.0, "kw": 1e3, "mw": 1e6},
     "energy": {"wh": 1.0, "kwh": 1e3},
-    "voltage": {"v": 1.0},
     "frequency": {"hz": 1.0, "mhz": 1e6, "ghz": 1e9},
-    "share": {"%": 1.0},
-    "celsius": {"°c": 1.0},
-    "fahrenheit": {"°f": 1.0},
-    "dollar": {"$": 1.0},
-    "euro": {"€": 1.0},
-    "sterling": {"£": 1.0},
-    "won": {"₩": 1.0},
-}
+    **{kind: {symbol: 1.0} for kind, symbol in (
+        ("voltage", "v"), ("share", "%"), ("celsius", "°c"), ("fahrenheit", "°f"),
+        ("dollar", "$"), ("euro", "€"), ("sterling", "£"), ("won", "₩"),
+    )},
+}  # fmt: skip
+_IN_ANY = Numbers(
+    dates=(r"(?<!\d)(?P<year>\d{4})[-./](?P<month>\d{1,2})[-./](?P<day>\d{1,2})(?!\d)",),
+    clocks=(r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?!\d)",),
+)
 _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
 
@@ -129,133 +129,96 @@ def join_facts(several: Sequence[Facts]) -> Facts:
 def _take_dates(text: str, bare: set[float]) -> tuple[tuple[Date, ...], str]:
     found: list[Date] = []
 
-    def take(match: re.Match[str], months: Mapping[str, int]) -> str:
+    def take(match: re.Match[str]) -> str:
         year, month, day = match["year"], match["month"], match["day"] if "day" in match.re.groupindex else None
-        number = int(month) if month.isdigit() else months[month[:3].lower()]
+        number = int(month) if month.isdigit() else _numbers().months[month[:3].lower()]
         if not 1 <= number <= 12 or (day is not None and not 1 <= int(day) <= 31):
             return match.group()
         found.append(Date(int(year) if year else None, number, int(day) if day else None))
         bare.update(float(part) for part in (year, day) if part)
         return " "
 
-    for pattern, numbers in _patterns().dates:
-        text = pattern.sub(lambda match, months=numbers.months: take(match, months), text)  # type: ignore[misc]
+    for written in _numbers().dates:
+        text = re.sub(written, take, text, flags=re.I)
     return tuple(found), text
 
 
 def _take_times(text: str, bare: set[float]) -> tuple[frozenset[int], str]:
     found: set[int] = set()
-    patterns = _patterns()
+    numbers = _numbers()
 
     def take(match: re.Match[str]) -> str:
         groups = match.groupdict()
         hour, minute, half = int(groups["hour"]), int(groups.get("minute") or 0), (groups["half"] or "").lower()
-        if hour < 12 and half.startswith(patterns.afternoon):
+        if hour < 12 and half.startswith(numbers.afternoon):
             hour += 12
-        if hour == 12 and half.startswith(patterns.midnight):
+        if hour == 12 and half.startswith(numbers.midnight):
             hour = 0
         found.add(hour % 24 * 60 + minute)
         bare.update((float(hour), float(minute)) if minute else (float(hour),))
         return " "
 
-    for pattern in patterns.clocks:
-        text = pattern.sub(take, text)
+    for written in numbers.clocks:
+        text = re.sub(written, take, text, flags=re.I)
     return frozenset(found), text
 
 
 def _quantities(text: str, bare: set[float]) -> list[Quantity]:
     found: list[Quantity] = []
-    patterns = _patterns()
+    numbers = _numbers()
 
     def note(value: float, unit: str) -> None:
         bare.add(value)
         kind, factor = _unit(unit)
         found.append(Quantity(value * factor, kind))
 
-    for match in patterns.digits.finditer(text):
+    for match in _digits().finditer(text):
         scale = (match["scale"] or "").strip().lower()
-        value = float(match["digits"].replace(",", "")) * patterns.scales.get(scale, 1.0)
+        value = float(match["digits"].replace(",", "")) * numbers.scales.get(scale, 1.0)
         note(value, match["money"] or match["unit"] or "")
-    for pattern, numbers in patterns.counts:
-        for match in pattern.finditer(text):
+    for written in numbers.counts:
+        for match in re.finditer(written, text, re.I):
             said = {name: part.lower() for name, part in match.groupdict().items() if part}
-            unit = said.get("unit", numbers.counted if "unit" not in pattern.groupindex else "")
+            unit = said.get("unit", "" if "unit" in match.re.groupindex else numbers.counted)
             value = numbers.values[said["word"]] + numbers.values.get(said.get("ones", ""), 0.0)
             value *= numbers.scales.get(said.get("scale", ""), 1.0)
             if value == 1.0 and unit not in numbers.counters and not _unit(unit)[0]:
                 bare.add(value)  # "one of the" counts nothing
             else:
                 note(value, unit)
-    for pattern, numbers in patterns.ordinals:
-        bare.update(numbers.ordinals[word.lower()] for word in pattern.findall(text))
+    ordinals = re.findall(rf"\b({'|'.join(numbers.ordinals)})\b", text, re.I)
+    bare.update(numbers.ordinals[word.lower()] for word in ordinals)
     return found
 
 
 def _unit(written: str) -> tuple[str, float]:
     """The unit a number is followed by; of a Korean word the longest beginning that is one: 14일마다 → 일."""
     unit, units = written.strip(" -\t").casefold(), _units()
-    if unit in units:
-        return units[unit]
-    if is_hangul(unit):
-        for length in range(min(len(unit), 5), 0, -1):
-            if unit[:length] in units:
-                return units[unit[:length]]
-    return "", 1.0
+    lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) else ()
+    return next((units[part] for part in (unit, *(unit[:length] for length in lengths)) if part in units), ("", 1.0))
+
+
+@cache
+def _numbers() -> Numbers:
+    """The numbers of all languages as of one: their words do not meet, being in letters of their own."""
+    return join_numbers([_IN_ANY, *(language.numbers for language in LANGUAGES.values())])
 
 
 @cache
 def _units() -> dict[str, tuple[str, float]]:
     """A unit as it is written (NFKC, casefolded) → (kind, factor to the kind's base unit)."""
-    found = {}
-    for kind, symbols in UNITS.items():
-        for symbol, factor in symbols.items():
-            names = [name for language in LANGUAGES.values() for name in language.numbers.units.get(symbol, "").split()]
-            for name in (symbol, *names):
-                found[unicodedata.normalize("NFKC", name).casefold()] = (kind, factor)
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Patterns:
-    """What numbers, dates and times are found by, of all languages; each with the tables of its language."""
-
-    dates: tuple[tuple[re.Pattern[str], Numbers], ...]
-    clocks: tuple[re.Pattern[str], ...]
-    digits: re.Pattern[str]
-    scales: Mapping[str, float]
-    counts: tuple[tuple[re.Pattern[str], Numbers], ...]
-    ordinals: tuple[tuple[re.Pattern[str], Numbers], ...]
-    afternoon: tuple[str, ...]
-    midnight: tuple[str, ...]
+    factors = {symbol: (kind, factor) for kind, symbols in UNITS.items() for symbol, factor in symbols.items()}
+    named = {name: factors[names.split()[0]] for names in _numbers().units for name in names.split()}
+    return {unicodedata.normalize("NFKC", name).casefold(): unit for name, unit in (factors | named).items()}
 
 
 @cache
-def _patterns() -> _Patterns:
-    several = [language.numbers for language in LANGUAGES.values()]
-    iso = r"(?<!\d)(?P<year>\d{4})[-./](?P<month>\d{1,2})[-./](?P<day>\d{1,2})(?!\d)"
-    clock = r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?!\d)"
-    return _Patterns(
-        dates=(
-            (re.compile(iso), several[0]),
-            *((re.compile(date, re.I), numbers) for numbers in several for date in numbers.dates),
-        ),
-        clocks=tuple(re.compile(written, re.I) for written in (clock, *(c for n in several for c in n.clocks))),
-        digits=re.compile(
-            r"(?P<money>[$€£₩])?\s?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
-            rf"(?P<scale>{'|'.join(numbers.scale for numbers in several if numbers.scale)})?"
-            r"(?:st|nd|rd|th)?(?![\d])"
-            r"(?P<unit>[\s-]?(?:m/s|km/h|°[cf]|%|[℃℉])|[\s-]?[a-zµ]+(?![\w/])|\s?[가-힣]+)?",
-            re.I,
-        ),
-        scales={word: factor for numbers in several for word, factor in numbers.scales.items()},
-        counts=tuple((re.compile(count, re.I), numbers) for numbers in several for count in numbers.counts),
-        ordinals=tuple(
-            (re.compile(rf"\b({'|'.join(numbers.ordinals)})\b", re.I), numbers)
-            for numbers in several
-            if numbers.ordinals
-        ),
-        afternoon=tuple(word for numbers in several for word in numbers.afternoon),
-        midnight=tuple(word for numbers in several for word in numbers.midnight),
+def _digits() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<money>[$€£₩])?\s?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+        rf"(?P<scale>{'|'.join(_numbers().scale)})?(?:st|nd|rd|th)?(?![\d])"
+        r"(?P<unit>[\s-]?(?:m/s|km/h|°[cf]|%|[℃℉])|[\s-]?[a-zµ]+(?![\w/])|\s?[가-힣]+)?",
+        re.I,
     )
 
 
