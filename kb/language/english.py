@@ -245,6 +245,15 @@ _PATTERNS: dict[PatternKind, str] = {
         r"|\b(?:any|some)thing +(?:more|further|other)\b|\btell me more\b|\bwhat (?:more|other)\b"
         r"|(?:^|\b(?:is|are) there )any +(?:more|further|other)\b|\bbesides (?:that|this|these|those)\b"
     ),
+    # ---- a question that goes on from another
+    "lead": (
+        r"^\s*(?:(?:and|but|or|so|then|also|ok(?:ay)?|right|hm+|oh|ah|well|cool|great|thanks|thx|yes|no|now|sorry|hi(?: again)?|hello"
+        r"|hey|(?:good )?(?:morning|evening|afternoon)|back(?: again)?|i'm back|i me(?:an|ant))\b[\s,!.…:;–-]*)+"
+    ),
+    "new_topic": r"^\W*(?:(?:a )?(?:different|another|new|unrelated|separate) (?:question|topic|thing)|changing (?:the )?(?:topic|subject)|on another (?:note|topic))\b[\s,!.:;–-]*",
+    "by_the_way": r"\b(?:by the way|btw|one more thing|something else entirely|completely different)\b",
+    "trailing": r"[\s,]*\b(?:too|as well|also|either|then|though|instead|again|exactly|please|thanks)\b(?=[\s?!.]*$)",
+    "goes_on": r"^\W*(?:(?:is there |was there |do you have |tell me |can you tell me |got )?(?:any|some)(?:thing)? ?(?:more|else|other[\w ]*)|what else|who else|where else|when else|how else|tell me more|more(?: please| details?| info)?|(?:and )?(?:the )?others?)\b",
     # ---- answers
     "refusal": (
         r"\bevidence\s+(?:\w+\s+){0,3}?(?:is|are|was)\s+(?:not\s+sufficient|insufficient|not\s+enough)\b"

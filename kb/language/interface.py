@@ -31,6 +31,9 @@ WordKind = Literal[
 #   time … commands           what a prompt asks about, so that a context node bears on it; `tidy` text too
 #   asks_X, tells_X           a question that wants a thing of kind X, and a text that holds one
 #   intent_X, shape_X         what a question asks, and what its answer looks like
+#   lead, trailing            begin and end a question that goes on from another, and add nothing
+#   new_topic, by_the_way     say that the topic is another, at the beginning or anywhere
+#   goes_on                   a question for more of the same
 #   asks_more                 a question that wants what was not said yet
 #   refusal, verdict, says_nothing  an answer that says the evidence does not suffice (kb/ask/cite.py)
 #   implies_no                a word that says no without negating another word
@@ -45,6 +48,7 @@ PatternKind = Literal[
     "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_person", "tells_reason",
     "intent_compare", "intent_troubleshoot", "intent_design", "intent_list", "intent_explain", "intent_define",
     "shape_code", "shape_number", "shape_list", "shape_definition",
+    "lead", "new_topic", "by_the_way", "trailing", "goes_on",
     "asks_more", "refusal", "verdict", "says_nothing", "implies_no", "recalls", "sentence_end", "code",
 ]  # fmt: skip
 

@@ -95,6 +95,18 @@ def tells_of_user(prompt: str) -> bool:
     return says("introduction", line)
 
 
+def without_lead(question: str) -> tuple[str, bool]:
+    """(a question without "and", "ok so", 그럼; whether it says itself that its topic is another than the last one's).
+
+    >>> without_lead("ok, and on Windows?"), without_lead("A different question: who is Kim?")
+    (('on Windows?', False), ('who is Kim?', True))
+    """
+    whole = question.strip()
+    asked = pattern("lead", whole, re.I).sub("", whole, count=1).strip() or whole
+    rest = pattern("new_topic", asked, re.I).sub("", asked, count=1)
+    return rest or asked, rest != asked or says("by_the_way", question, re.I)
+
+
 def is_about_user(tidied: str) -> bool:
     """True when a question asks for something about the user: "which night was mine?", "what can't I eat?"."""
     return says("about_user", tidied)

@@ -49,7 +49,7 @@ def has_letters(code: str, text: str) -> bool:
     >>> has_letters("ko", "FastAPI에서"), has_letters("ko", "naïve")
     (True, False)
     """
-    return not text.isascii() and _letters(code).search(text) is not None
+    return bool(LANGUAGES[code].letters) and not text.isascii() and _letters(code).search(text) is not None
 
 
 def question_language(question: str) -> str:

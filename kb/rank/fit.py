@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from kb.language.interface import WordKind
 from kb.language.korean_particles import is_hangul
@@ -28,23 +28,17 @@ SHORTEST_STEM = 4
 # The ends of English words that a match lets through: "import" is in "imports", not in "important".
 _ENDS = "['’]s|s|es|e|ed|d|ing|ies|y|er|ers"
 
-# Taken literally where they are no words: "1." and "def " mean what they look like.
+# The kinds of words that an answer to a question of an intent, or of a shape, holds.
+INTENTS: dict[str, WordKind] = {
+    "explain": "explain",
+    "troubleshoot": "troubleshoot",
+    "compare": "compare",
+    "list": "list",
+    "design": "design",
+}
+SHAPES: dict[str, WordKind] = {"definition": "definition", "list": "enumeration"}
+# Taken literally, being no words: "1." and "def " mean what they look like.
 SHAPE_SIGNS = {"list": ("1.", "2.", "-"), "code": ("def ", "class ", "import", "return")}
-
-
-@cache
-def intent_words(intent: str) -> tuple[str, ...]:
-    """The words that an answer to a question of an intent holds; none for an intent that is not known."""
-    kinds: dict[str, WordKind] = {kind: kind for kind in ("explain", "troubleshoot", "compare", "list", "design")}
-    return tuple(sorted(words(kinds[intent]))) if intent in kinds else ()
-
-
-@cache
-def shape_signs(shape: str) -> tuple[str, ...]:
-    """What an answer of a shape holds; none for a shape that is not known."""
-    kinds: dict[str, WordKind] = {"definition": "definition", "list": "enumeration"}
-    listed = sorted(words(kinds[shape])) if shape in kinds else ()
-    return (*SHAPE_SIGNS.get(shape, ()), *listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +66,8 @@ def fit_scorer(question: Question) -> Callable[[str], float]:
     """The same for many texts: what is looked for is made ready once."""
     entities = [[_needle(word) for word in name.split() or [name]] for name in question.entities]
     facts = [_needle(fact) for fact in question.facts]
-    intent = [_needle(word) for word in intent_words(question.intent)]
-    shape = [_needle(sign) for sign in shape_signs(question.shape)]
+    intent = [_needle(word) for word in _listed(INTENTS, question.intent)]
+    shape = [_needle(sign) for sign in (*SHAPE_SIGNS.get(question.shape, ()), *_listed(SHAPES, question.shape))]
 
     def score(text: str) -> float:
         low = text.casefold()
@@ -89,6 +83,10 @@ def fit_scorer(question: Question) -> Callable[[str], float]:
         return min(1.0, fit)
 
     return score
+
+
+def _listed(kinds: dict[str, WordKind], name: str) -> list[str]:
+    return sorted(words(kinds[name])) if name in kinds else []
 
 
 def _needle(word: str) -> Needle:
