@@ -2,6 +2,7 @@
 
 records, drafts, errors, text, arrays, setting, environment, config, config_nodes, wire   the ground: what everything talks about
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
+language/        words, phrases, numbers and endings of English and Korean, behind one record a language
 store/           SQLite, the only truth: documents, chunks, vectors, answers
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
