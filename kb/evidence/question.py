@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kb.language import korean
-from kb.language.korean_particles import ALL_ENDINGS, HANGUL_RUN, strip_ending
+from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import words
 from kb.text import analyze, analyze_query, find_words
 
@@ -22,6 +22,7 @@ UnitKind = Literal["word", "name", "number"]
 
 _KOREAN_FRAMES = re.compile(korean.FRAMES)
 _LAST_SYLLABLES = frozenset(ending for ending in ALL_ENDINGS if len(ending) == 1) | frozenset("아어여")
+_HANGUL_RUN = re.compile(r"[가-힣]+")
 _CJK_RUN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
 _HIRAGANA = re.compile(r"[ぁ-ん]")
 _NAME = re.compile(r"[A-Z][\w'’.-]*|\w*[a-z][A-Z]\w*|\w+[._]\w[\w.]*|[A-Za-z]+[-]?\d[\w-]*")
@@ -57,7 +58,7 @@ class Unit:
     def is_run(self) -> bool:
         """True for a word of a script without spaces, whose terms are its bigrams."""
         return not self.terms[0].isascii() and (
-            HANGUL_RUN.fullmatch(self.text) is not None or _CJK_RUN.fullmatch(self.text) is not None
+            _HANGUL_RUN.fullmatch(self.text) is not None or _CJK_RUN.fullmatch(self.text) is not None
         )
 
 
@@ -85,7 +86,7 @@ def _pieces(word: str) -> list[str]:
 
 
 def _units_of_piece(piece: str, is_first: bool) -> list[Unit]:
-    if HANGUL_RUN.fullmatch(piece):
+    if _HANGUL_RUN.fullmatch(piece):
         return _korean_units(piece)
     if _CJK_RUN.fullmatch(piece):
         # Hiragana is grammar in Japanese; what is left is asked about.

@@ -6,9 +6,6 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-HANGUL_RUN = re.compile(r"[가-힣]+")
-_HANGUL_TAIL = re.compile(r"(?<=[^가-힣\s])[가-힣]+$")
-
 
 def _longest_first(*tables: str) -> tuple[str, ...]:
     return tuple(sorted({ending for table in tables for ending in table.split()}, key=lambda e: (-len(e), e)))
@@ -87,7 +84,7 @@ def strip_particle(word: str) -> str:
     >>> strip_particle("튤립에"), strip_particle("FastAPI에서"), strip_particle("나는")
     ('튤립', 'FastAPI', '나는')
     """
-    tail = _HANGUL_TAIL.search(word)
+    tail = re.search(r"(?<=[^가-힣\s])[가-힣]+$", word)
     if tail and tail.group() in NAME_PARTICLES:
         return word[: tail.start()]
     longest = next((p for p in NAME_PARTICLES if word.endswith(p)), "")
