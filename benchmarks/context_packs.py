@@ -35,8 +35,6 @@ from kb.rank.stability import Axes, Weights, combine_axes
 from kb.records import Chunk, ChunkAxes, SearchMode, SearchRequest
 from kb.search.retrieve import rank, retrieve
 from kb.search.stability import score_chunks
-from kb.store.chunks import fetch_chunks
-from kb.store.neighbours import chunks_around
 
 BUDGETS = (500, 1000, 2000)
 # Of a hit, how far its surroundings are scored for packs by stability; and of how many hits.
@@ -62,8 +60,8 @@ class Spans:
     def __init__(self, data: Path, mode: SearchMode = "hybrid") -> None:
         folder = data / "chunking-eval"
         self.kb = spans_set(folder).open(cache_folder(os.environ), Config(), quiet, print)
-        rows = self.kb.connection.execute("SELECT chunk_id FROM chunks")
-        self.chunks: dict[int, Chunk] = fetch_chunks(self.kb.connection, [i for (i,) in rows])
+        rows = self.kb.store._connection.execute("SELECT chunk_id FROM chunks")
+        self.chunks: dict[int, Chunk] = self.kb.corpus.fetch_chunks([i for (i,) in rows])
         self.starts: dict[str, list[int]] = {}
         for chunk in self.chunks.values():
             found = self.starts.setdefault(chunk.path.removesuffix(".md"), [])
@@ -78,7 +76,7 @@ class Spans:
             return Case(question, ranking, {})
         ids = [i for i, _ in ranking]
         scores = score_chunks(self.kb, question.text, ids, found.query_vector, found.pool)
-        around = [i for i in chunks_around(self.kb.connection, ids[:CENTRES], REACH) if i not in scores.rows]
+        around = [i for i in self.kb.corpus.neighbours.chunks_around(ids[:CENTRES], REACH) if i not in scores.rows]
         beside = score_chunks(self.kb, question.text, around, found.query_vector, found.pool, scores.question)
         return Case(question, ranking, {**beside.rows, **scores.rows})
 
@@ -262,7 +260,9 @@ def show_order(data: Path) -> None:
     """Hits ordered by csw, with each axis off in turn; and relevance with a little of each axis added."""
     for each in sets(data):
         found = []
-        places = {c: (d, p) for c, d, p in each.kb.connection.execute("SELECT chunk_id, doc_id, position FROM chunks")}
+        places = {
+            c: (d, p) for c, d, p in each.kb.store._connection.execute("SELECT chunk_id, doc_id, position FROM chunks")
+        }
         for query in each.queries:
             lists = retrieve(each.kb, SearchRequest(query.text, "hybrid", RANKING_DEPTH, each.filters))
             ranking = rank(lists, "hybrid", each.kb.config.search)

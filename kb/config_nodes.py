@@ -9,7 +9,7 @@ from kb.setting import key
 
 @dataclass(frozen=True, slots=True)
 class RelevanceConfig:
-    """Which context nodes are worth their tokens; `kb relevance` tries the rules."""
+    """Which context nodes are worth their tokens; `kb expert relevance` tries the rules."""
 
     enabled: bool = key(True, "false gives every prompt every node")
     rules: str = key("", "a JSON or TOML file of rules over the defaults, relative to this file")

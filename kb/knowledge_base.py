@@ -10,7 +10,6 @@ the encoder's vectors into a model. Knows nothing of the jobs above it. This is 
 from __future__ import annotations
 
 import os
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +22,8 @@ from kb.index import vector as vector_module
 from kb.index.lexical import LexicalIndex, TantivyIndex, build_lexical_index
 from kb.index.stamp import IndexStamp, read_stamp, replace_index
 from kb.index.vector import FaissIndex, VectorIndex, build_vector_index
-from kb.store import chunks as stored_chunks
-from kb.store.database import CorpusState, corpus_state, open_for_reading, open_for_writing, read_meta, snapshot
+from kb.store.database import CorpusState
+from kb.store.store import Store
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
@@ -66,7 +65,9 @@ class KnowledgeBase:
         self.config = config
         self.notify = notify
         self.cache = cache_folder(os.environ)
-        self.connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
+        self.store = Store(home, write=write)
+        self.corpus = self.store.corpus
+        self.journal = self.store.journal
         self._lexical: tuple[str, LexicalIndex] | None = None
         self._vector: tuple[str, VectorIndex] | None = None
         self._encoder: Encoder | None = None
@@ -76,8 +77,8 @@ class KnowledgeBase:
         self._told: set[str] = set()
 
     def close(self) -> None:
-        """Give back the store's connection."""
-        self.connection.close()
+        """Close the store."""
+        self.store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -94,16 +95,16 @@ class KnowledgeBase:
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """Everything read inside sees the same corpus."""
-        with snapshot(self.connection):
+        with self.store.snapshot():
             yield
 
     def corpus_state(self) -> CorpusState:
         """Which corpus this is now."""
-        return corpus_state(self.connection)
+        return self.corpus.state()
 
     def require_documents(self) -> None:
         """raises  NotIndexed when there is nothing to find."""
-        if not self.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+        if not self.corpus.has_documents():
             raise NotIndexed(f"the knowledge base in {self.home} is empty", fix="fill it with: kb ingest FOLDER")
 
     # ---- indexes
@@ -146,7 +147,7 @@ class KnowledgeBase:
                 return stamp
             if announce:
                 self._tell_rebuild(stamp, "lexical", state)
-            rows = stored_chunks.lexical_rows(self.connection)
+            rows = self.corpus.lexical_rows()
             return self._replace(
                 lexical_module.NAME, lambda path: build_lexical_index(path, rows, state.revision, state.token)
             )
@@ -161,8 +162,8 @@ class KnowledgeBase:
                 return stamp
             if announce:
                 self._tell_rebuild(stamp, "vector", state)
-            rows = stored_chunks.vector_rows(self.connection, digest)
-            count = stored_chunks.count_chunks(self.connection)
+            rows = self.corpus.vector_rows(digest)
+            count = self.corpus.count_chunks()
             limit = self.config.search.exact_up_to_chunks
             return self._replace(
                 vector_module.NAME,
@@ -223,8 +224,7 @@ class KnowledgeBase:
 
     def stored_encoder(self) -> tuple[str, str, int]:
         """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
-        values = [read_meta(self.connection, f"encoder_{part}") for part in ("model_id", "digest", "dimensions")]
-        return (values[0] or "", values[1] or "", int(values[2] or 0))
+        return self.corpus.stored_encoder()
 
     def encode_query(self, text: str) -> FloatVector:
         """The query's vector, (d,) float32, by the encoder that made the stored vectors.
@@ -263,13 +263,13 @@ class KnowledgeBase:
         """Stored vectors by chunk_id, each (d,) float32; a chunk without one is left out."""
         import numpy as np
 
-        rows = stored_chunks.vectors_of(self.connection, self.stored_encoder()[1], chunk_ids)
+        rows = self.corpus.vectors_of(self.stored_encoder()[1], chunk_ids)
         return {chunk_id: np.frombuffer(blob, dtype="<f4") for chunk_id, blob in rows}
 
     def describe_gaps(self) -> str:
         """Why vector search might miss something, as words for a hint."""
         _, digest, _ = self.stored_encoder()
-        missing = stored_chunks.count_missing_vectors(self.connection, digest)
+        missing = self.corpus.count_missing_vectors(digest)
         return f"{missing} chunks have no vector yet: run kb ingest again" if missing else "every chunk has its vector"
 
     # ---- language model

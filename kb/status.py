@@ -9,10 +9,7 @@ from typing import Literal
 from kb.index import lexical, vector
 from kb.index.stamp import read_stamp
 from kb.knowledge_base import KnowledgeBase
-from kb.store.chunks import count_chunks, count_missing_vectors
 from kb.store.counters import read_counts
-from kb.store.documents import source_roots
-from kb.store.graph import count_graph
 from kb.store.lock import lock_owner
 from kb.store.schema import FILE_NAME
 
@@ -92,17 +89,17 @@ def read_status(kb: KnowledgeBase) -> Status:
     """The state of an open knowledge base; changes nothing."""
     with kb.snapshot():
         model_id, digest, dimensions = kb.stored_encoder()
-        by_source = dict(kb.connection.execute("SELECT source, count(*) FROM documents GROUP BY source"))
-        roots = source_roots(kb.connection)
-        types = dict(kb.connection.execute("SELECT type, count(*) FROM documents GROUP BY type ORDER BY type"))
-        names, edges = count_graph(kb.connection)
+        by_source = kb.corpus.count_documents_by("source")
+        roots = kb.corpus.source_roots()
+        types = kb.corpus.count_documents_by("type")
+        names, edges = kb.corpus.graph.count_graph()
         return Status(
             home=str(kb.home),
             corpus_revision=kb.corpus_state().revision,
             documents=sum(types.values()),
-            chunks=count_chunks(kb.connection),
-            chunks_without_vector=count_missing_vectors(kb.connection, digest),
-            answers=int(kb.connection.execute("SELECT count(*) FROM answers").fetchone()[0]),
+            chunks=kb.corpus.count_chunks(),
+            chunks_without_vector=kb.corpus.count_missing_vectors(digest),
+            answers=kb.journal.count_answers(),
             types=types,
             sources=tuple(
                 SourceStatus(source=name, root=root, documents=by_source.get(name, 0)) for name, root in roots.items()

@@ -11,7 +11,6 @@ from kb.rank.selection import Found, select_neighbourhoods
 from kb.records import Chunk, SearchResponse
 from kb.search.passages import merge_adjacent
 from kb.search.retrieve import can_read
-from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
 
 # For every passage that may be retrieved, candidates that neighbourhoods are chosen from.
@@ -43,7 +42,7 @@ def fetch_candidates(kb: KnowledgeBase, response: SearchResponse, k: int) -> Can
     if kb.config.rag.packing == "ranked" or response.trace is None:
         return ()
     rows = response.trace.ranking[: CANDIDATES_PER_PASSAGE * k]
-    chunks = fetch_chunks(kb.connection, [row.chunk_id for row in rows])
+    chunks = kb.corpus.fetch_chunks([row.chunk_id for row in rows])
     return [(chunks[row.chunk_id], row.score) for row in rows]
 
 

@@ -7,7 +7,6 @@ put between them. The home itself is not touched.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import tempfile
 import time
 from collections import defaultdict
@@ -26,10 +25,9 @@ from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
-from kb.search.retrieve import rank, retrieve
-from kb.store.database import open_for_reading, open_for_writing, transaction
+from kb.search.pipeline import search
 from kb.store.documents import utc_text
-from kb.store.facts import add_fact
+from kb.store.store import Store
 
 # Passages among which the answer's own must be.
 RECALL_DEPTH = 5
@@ -93,7 +91,7 @@ class CountingKnowledgeBase(KnowledgeBase):
     def __init__(self, home: Path, config: Config) -> None:
         super().__init__(home, config)
         self.statements = self.encoder_calls = self.index_opens = 0
-        self.connection.set_trace_callback(self._count_statement)
+        self.store.on_statement(self._count_statement)
 
     def _count_statement(self, _: str) -> None:
         self.statements += 1
@@ -146,13 +144,8 @@ def _copied(home: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="kb-sessions-") as folder:
         copy = Path(folder) / "home"
         copy.mkdir()
-        source = open_for_reading(home)
-        target = open_for_writing(copy)
-        try:
-            source.backup(target)
-        finally:
-            target.close()
-            source.close()
+        with Store(home) as store:
+            store.copy_to(copy)
         if (home / "index").is_dir():
             shutil.copytree(home / "index", copy / "index")
         yield copy
@@ -160,14 +153,11 @@ def _copied(home: Path) -> Iterator[Path]:
 
 def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge) -> SessionTurnResult:
     session = f"eval-{query.session}"
-    connection = open_for_writing(home)
-    try:
+    with Store(home, write=True) as store:
         if query.after_hours:
-            _let_time_pass(connection, session, query.after_hours)
+            store.journal.shift_session(session, query.after_hours)
         for fact in query.facts:
-            add_fact(connection, fact, session, utc_text())
-    finally:
-        connection.close()
+            store.journal.add_memory(fact, session, utc_text())
     kb.statements = kb.encoder_calls = kb.index_opens = 0
     began = time.perf_counter()
     request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)  # type: ignore[arg-type]
@@ -182,16 +172,6 @@ def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge)
         milliseconds=milliseconds,
     )
     return _judge_turn(kb, query, answer, cost, judge)
-
-
-def _let_time_pass(connection: sqlite3.Connection, session: str, hours: int) -> None:
-    """Put what was said before so many hours farther into the past."""
-    with transaction(connection):
-        for table in ("answers", "facts"):
-            connection.execute(
-                f"UPDATE {table} SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', created_at, ?) WHERE session_id = ?",
-                [f"-{hours} hours", session],
-            )
 
 
 def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, judge: Judge) -> SessionTurnResult:
@@ -239,9 +219,7 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
 
 def _search(kb: KnowledgeBase, text: str) -> set[str]:
     mode = kb.config.search.mode
-    with kb.snapshot():
-        found = retrieve(kb, SearchRequest(text, mode, 100))  # type: ignore[arg-type]
-        return {str(i) for i, _ in rank(found, mode, kb.config.search)[:RECALL_DEPTH]}  # type: ignore[arg-type]
+    return {str(hit.chunk_id) for hit in search(kb, SearchRequest(text, mode, RECALL_DEPTH)).hits}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.knowledge_base import KnowledgeBase
-from kb.store.filters import chunk_ids_by_document
 
 Ranking = Sequence[tuple[int, float]]
 
@@ -40,18 +39,17 @@ def expand_by_tags(
     documents  only these; None for all
     """
     # Here, since every search would pay for them: 40 ms of a lexical search's 110.
-    from kb.store.tags import documents_by_tag
     from kb.tags.retriever import suggest_for_query
 
     found = suggest_for_query(kb, query, MOST_TAGS)
     scores = {row.tag: row.score_combined for row in found if row.score_combined >= LEAST_SCORE}
-    carried = documents_by_tag(kb.connection, list(scores))
-    total = int(kb.connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+    carried = kb.corpus.tags.documents_by_tag(list(scores))
+    total = kb.corpus.count_documents()
     weights = weigh_documents(scores, carried, total)
     if documents is not None:
         allowed = set(documents)
         weights = {doc_id: weight for doc_id, weight in weights.items() if doc_id in allowed}
-    ranked = rank_passages(weights, chunk_ids_by_document(kb.connection, sorted(weights)), rankings)
+    ranked = rank_passages(weights, kb.corpus.chunk_ids_by_document(sorted(weights)), rankings)
     return Expansion(tuple(scores), tuple(ranked[:depth]), kb.config.search.tags_weight)
 
 

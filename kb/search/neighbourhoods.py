@@ -13,8 +13,7 @@ from kb.rank.stability import UNKNOWN_STABILITY
 from kb.records import Chunk
 from kb.search.passages import merge_adjacent
 from kb.search.stability import ContextScores, score_chunks
-from kb.store.chunks import fetch_chunks
-from kb.store.neighbours import PassageText, chunks_around
+from kb.store.neighbours import PassageText
 
 if TYPE_CHECKING:
     from kb.arrays import FloatVector
@@ -72,7 +71,7 @@ def pack_found(
     scores = score_chunks(kb, query, [i for i, _ in ranking], query_vector, pool)
     order = sorted(scores.rows.values(), key=lambda row: (-row.csw, row.chunk_id))
     centres = [row.chunk_id for row in order[: CENTRES_PER_PACK * limits.most_packs]]
-    around = [i for i in chunks_around(kb.connection, centres, REACH_CHUNKS) if i not in scores.rows]
+    around = [i for i in kb.corpus.neighbours.chunks_around(centres, REACH_CHUNKS) if i not in scores.rows]
     beside = score_chunks(kb, query, around, query_vector, pool, scores.question)
     scores = replace(scores, rows={**beside.rows, **scores.rows}, texts={**beside.texts, **scores.texts})
     scored = {i: _scored(scores, i, size) for i in scores.rows}
@@ -103,7 +102,7 @@ def _passages(
             if touching
             else [*runs, run]
         )
-    chunks = fetch_chunks(kb.connection, places)
+    chunks = kb.corpus.fetch_chunks(places)
     passages: list[tuple[Chunk, float, tuple[int, ...]]] = []
     for run in runs:
         centre = next((i for i in run if i in centres), run[0])

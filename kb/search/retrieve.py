@@ -12,7 +12,6 @@ from kb.records import FusionTrace, ScoreKind, SearchMode, SearchRequest
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.feedback import cosines_to, mix_in
 from kb.search.fuse import ceiling_of, combine_scores, fuse_rankings
-from kb.store.filters import allowed_documents, chunk_ids_of
 from kb.text import analyze_query
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ class Retrieved:
 def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
     """Ask the retrievers the mode calls for, each to the configured depth, inside the filters."""
     began = time.perf_counter()
-    found = Retrieved(analyze_query(request.query), allowed_documents(kb.connection, request.filters))
+    found = Retrieved(analyze_query(request.query), kb.corpus.allowed_documents(request.filters))
     found.stage_ms["filter"] = (time.perf_counter() - began) * 1000
     settings = kb.config.search
     depth = max(settings.depth, request.k)
@@ -81,7 +80,7 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest) -> Retrieved:
     if request.mode != "lexical" and not found.note:
         vectors = found.timed("open_vector", kb.vector_index)
         query = found.timed("encode", lambda: kb.encode_query(request.query))
-        chunks = None if found.documents is None else chunk_ids_of(kb.connection, found.documents)
+        chunks = None if found.documents is None else kb.corpus.chunk_ids_of(found.documents)
         found.vector = found.timed("vector", lambda: vectors.search(query, depth, chunks))
         found.query_vector, found.background = query, vectors.background(query)
         if request.mode == "hybrid" and settings.fusion == "convex":

@@ -25,15 +25,9 @@ from kb.rank.stability import (
     vector_scores,
 )
 from kb.records import ChunkAxes, StabilityTrace
-from kb.store.episodes import read_thresholds
 from kb.store.neighbours import (
     Neighbour,
     PassageText,
-    has_several_projects,
-    known_tags,
-    neighbours_of,
-    passage_texts,
-    read_projects,
 )
 from kb.text import analyze
 
@@ -94,7 +88,7 @@ def score_chunks(
     question      what the query asks, where that is known
     """
     config = kb.config.cswr
-    texts = passage_texts(kb.connection, chunk_ids)
+    texts = kb.corpus.neighbours.passage_texts(chunk_ids)
     ids = sorted(texts)
     question = question or decompose(query, lambda names: known_names(kb, names))
     domain = detect_domain(query)
@@ -143,7 +137,7 @@ def _axes(
     nothing = np.zeros_like(query_vector)
     matrix = np.stack([vectors.get(i, nothing) for i in ids]).astype(np.float64)
     digest = kb.stored_encoder()[1]
-    neighbours = neighbours_of(kb.connection, digest, ids)
+    neighbours = kb.corpus.neighbours.neighbours_of(digest, ids)
     beside = _beside([neighbours.get(i) for i in ids])
     stability = local_stability(beside)
     axes = Axes(
@@ -174,9 +168,9 @@ def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Seque
     """Each chunk against the rest of its project; None where there are several that have not been summed up yet."""
     import numpy as np
 
-    projects = read_projects(kb.connection, digest)
+    projects = kb.corpus.neighbours.read_projects(digest)
     if not projects:
-        is_one = len({n.project for n in neighbours if n}) < 2 and not has_several_projects(kb.connection)
+        is_one = len({n.project for n in neighbours if n}) < 2 and not kb.corpus.neighbours.has_several_projects()
         return np.ones(len(matrix)) if is_one else None
     if kb.config.cswr.coherence == "neighbours" and len(projects) > 1:
         return _shares(kb, digest, matrix, neighbours)
@@ -201,7 +195,7 @@ def _shares(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence
 
     index = kb.vector_index()
     found = [[i for i, _ in index.search(row.astype(np.float32), NEAREST + 1)] for row in matrix]
-    known = neighbours_of(kb.connection, digest, list({i for near in found for i in near}))
+    known = kb.corpus.neighbours.neighbours_of(digest, list({i for near in found for i in near}))
     shares = []
     for own, near in zip(neighbours, found, strict=True):
         # The chunk itself is its own nearest; where a twin comes before it, the last one is as good to leave out.
@@ -218,7 +212,7 @@ def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
         index = kb.lexical_index()
     except KbError:  # explaining a vector search must not fail for want of the other index
         return set()
-    tags = known_tags(kb.connection, [name.casefold() for name in names])
+    tags = kb.corpus.neighbours.known_tags([name.casefold() for name in names])
     found = set()
     for name in names:
         terms = list(dict.fromkeys(analyze(name)))
@@ -235,8 +229,8 @@ def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
 
 
 def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
-    """Each domain's stability threshold: what `kb cswr recalibrate` found, else what is configured."""
-    return thresholds_in_force(configured_thresholds(config), read_thresholds(kb.connection))
+    """Each domain's stability threshold: what `kb expert recalibrate` found, else what is configured."""
+    return thresholds_in_force(configured_thresholds(config), kb.journal.read_thresholds())
 
 
 def configured_thresholds(config: CswrConfig) -> dict[str, float]:

@@ -164,6 +164,12 @@ def trace_ids_of(connection: sqlite3.Connection, query: AnswerQuery) -> list[str
     return [trace_id for (trace_id,) in rows]
 
 
+def count_answers(connection: sqlite3.Connection, most: int | None = None) -> int:
+    """How many answers there are; with `most`, no further than that is counted."""
+    limit = -1 if most is None else most
+    return int(connection.execute("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT ?)", [limit]).fetchone()[0])
+
+
 def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> int:
     """How many answers hold one of these texts: in question or answer, or in what their prompt held."""
     found: set[str] = set()

@@ -121,6 +121,40 @@ def places_of(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[
     return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
 
 
+def texts_around(connection: sqlite3.Connection, doc_id: int, position: int, reach: int) -> list[str]:
+    """The texts of a document's chunks from `reach` before a position to `reach` after it, in reading order."""
+    rows = connection.execute(
+        "SELECT text FROM chunks WHERE doc_id = ? AND position BETWEEN ? AND ? ORDER BY position",
+        [doc_id, position - reach, position + reach],
+    )
+    return [text for (text,) in rows]
+
+
+def chunk_places(connection: sqlite3.Connection) -> dict[int, str]:
+    """chunk_id → its document's path, for every chunk."""
+    return dict(connection.execute("SELECT chunk_id, path FROM chunks JOIN documents USING (doc_id)").fetchall())
+
+
+def chunk_starts(connection: sqlite3.Connection) -> dict[str, list[tuple[int, str]]]:
+    """path → (first character, text) of its chunks in reading order, for every document."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for path, start, text in connection.execute(
+        "SELECT path, start_char, text FROM documents JOIN chunks USING (doc_id) ORDER BY doc_id, position"
+    ):
+        found.setdefault(path, []).append((start, text))
+    return found
+
+
+def chunks_at_lines(connection: sqlite3.Connection, path: str, first: int, last: int) -> list[tuple[str, bool, str]]:
+    """(root of its source, lies wholly inside, text) of every chunk at `path` that touches the lines `first` to `last`."""
+    rows = connection.execute(
+        "SELECT root, start_line >= ? AND end_line <= ?, text FROM chunks JOIN documents USING (doc_id)"
+        " JOIN sources USING (source) WHERE path = ? AND start_line <= ? AND end_line >= ? ORDER BY doc_id, position",
+        [first, last, path, last, first],
+    )
+    return [(root, bool(is_inside), text) for root, is_inside, text in rows]
+
+
 def count_chunks(connection: sqlite3.Connection) -> int:
     """How many chunks there are."""
     return int(connection.execute("SELECT count(*) FROM chunks").fetchone()[0])

@@ -9,7 +9,6 @@ from kb.config import TagsConfig
 from kb.errors import InvalidInput, NotIndexed
 from kb.knowledge_base import KnowledgeBase, Notify, ignore
 from kb.store.documents import utc_text
-from kb.store.tags import imported_vocabulary
 from kb.tags.context import train_context
 from kb.tags.fasttext import MAX_EPOCHS, Trained, check_trained, train_fasttext
 from kb.tags.grams import build_grams
@@ -38,8 +37,8 @@ def train(kb: KnowledgeBase, notify: Notify = ignore) -> TrainReport:
     raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.epochs` or `tags.neighbours` ask for it
     """
     with kb.snapshot():
-        vocabulary = current_vocabulary(kb.connection)
-        imported = imported_vocabulary(kb.connection)
+        vocabulary = current_vocabulary(kb.corpus.tags)
+        imported = kb.corpus.tags.imported_vocabulary()
         state = kb.corpus_state()
     if not vocabulary.tags:
         raise NotIndexed(

@@ -191,7 +191,7 @@ class TestRecalibration:
         assert {i for pack in json.loads(str(packed)) for i in pack} <= scored
 
     def test_thresholds_follow_what_was_packed(self, kb: Call, corpus_home: Path) -> None:
-        few = kb("cswr", "recalibrate", "--json", home=corpus_home).json()
+        few = kb("expert", "recalibrate", "--json", home=corpus_home).json()
         jsonschema.validate(few, json_schema("cswr.v1"))
         assert [(d["domain"], d["threshold"]) for d in few["domains"]] == [
             ("general", 0.7),
@@ -206,18 +206,18 @@ class TestRecalibration:
         ):
             kb("ask", question, home=corpus_home)
         kb("ask", QUESTION, home=corpus_home)
-        found = kb("cswr", "recalibrate", "--json", home=corpus_home).json()
+        found = kb("expert", "recalibrate", "--json", home=corpus_home).json()
         general = found["domains"][0]
         assert general["samples"] >= 10
         assert general["threshold"] == general["q25"] != 0.7
-        assert "packed passages on" in kb("cswr", "show", home=corpus_home).out
+        assert "packed passages on" in kb("expert", "stability", home=corpus_home).out
         explained = kb("search", QUESTION, "--explain", "--json", home=corpus_home).json()
         assert explained["trace"]["stability"]["threshold"] == general["q25"]
-        back = kb("cswr", "recalibrate", "--reset", "--json", home=corpus_home).json()
+        back = kb("expert", "recalibrate", "--reset", "--json", home=corpus_home).json()
         assert back["domains"][0]["threshold"] == 0.7
 
     def test_a_home_that_is_not_there_is_not_made(self, kb: Call, tmp_path: Path) -> None:
-        assert kb("cswr", "recalibrate", home=tmp_path / "none").code == 2
+        assert kb("expert", "recalibrate", home=tmp_path / "none").code == 2
         assert not (tmp_path / "none").exists()
 
 

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from kb.errors import InvalidInput, KbError, NotFound, ParseFailed
-from kb.store.database import open_for_writing
-from kb.store.tags import forget_vocabulary, imported_vocabulary
+from kb.store.store import Store
 from kb.tags.importing import current_vocabulary, import_vocabulary, load_vocabulary_file
 from kb.tags.vocabulary import Tag, Vocabulary, vocabulary_of_documents
 
@@ -185,15 +184,15 @@ def test_files_that_are_none(tmp_path: Path, name: str, raw: bytes, kind: type[K
 def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
     text = tags({"tag": "dog", "aliases": ["k9", "Old Friend"], "category": "pet"}, "cat", items=[["cat", "dog"]])
     vocabulary, notes = load(tmp_path, text)
-    connection = open_for_writing(tmp_path / "home")
-    assert current_vocabulary(connection).tags == ()
-    report = import_vocabulary(connection, vocabulary, "v.json", "json", notes)
+    tags_door = Store(tmp_path / "home", write=True).corpus.tags
+    assert current_vocabulary(tags_door).tags == ()
+    report = import_vocabulary(tags_door, vocabulary, "v.json", "json", notes)
     assert (report.tags, report.aliases, report.items, report.changed) == (2, 2, 1, True)
-    assert current_vocabulary(connection) == vocabulary
-    assert not import_vocabulary(connection, vocabulary, "v.json", "json", notes).changed
-    forget_vocabulary(connection)
-    assert imported_vocabulary(connection) is None
-    assert current_vocabulary(connection).tags == ()
+    assert current_vocabulary(tags_door) == vocabulary
+    assert not import_vocabulary(tags_door, vocabulary, "v.json", "json", notes).changed
+    tags_door.forget_vocabulary()
+    assert tags_door.imported_vocabulary() is None
+    assert current_vocabulary(tags_door).tags == ()
 
 
 def test_the_documents_own_tags_are_a_vocabulary() -> None:
@@ -207,7 +206,7 @@ def test_the_documents_own_tags_are_a_vocabulary() -> None:
 def test_lone_surrogates_do_not_reach_the_store(tmp_path: Path) -> None:
     text = '{"tags": [{"tag": "a\\ud800b", "category": "\\udc00", "aliases": ["x\\udfffy"]}], "items": [["a\\ud800b"]]}'
     vocabulary, notes = load(tmp_path, text)
-    connection = open_for_writing(tmp_path / "home")
-    import_vocabulary(connection, vocabulary, "v.json", "json", notes)
-    assert [tag.tag for tag in current_vocabulary(connection).tags] == ["a?b"]
+    tags_door = Store(tmp_path / "home", write=True).corpus.tags
+    import_vocabulary(tags_door, vocabulary, "v.json", "json", notes)
+    assert [tag.tag for tag in current_vocabulary(tags_door).tags] == ["a?b"]
     assert vocabulary.items == (("a?b",),)
