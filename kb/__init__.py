@@ -8,12 +8,13 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, config, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, wire   the ground: what everything talks about
+config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 language/        words, phrases, numbers and endings of English and Korean, behind one record a language
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, memories)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
-index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
 graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
 rank/            how well passages hold together and fit a question; what to pack; what repeats text the reader already has

@@ -42,7 +42,9 @@ def open(
     raises   ConfigNotFound, ConfigInvalid
     """
     folder = find_home(home)
-    checked = config if isinstance(config, Config) else load_config(find_config(config), folder, os.environ)
+    checked = (
+        config if isinstance(config, Config) else load_config(find_config(config), folder, os.environ, notify=notify)
+    )
     return KnowledgeBase(folder, checked, notify=notify, log=log)
 
 

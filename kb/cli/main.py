@@ -5,6 +5,7 @@ Only the module of the command that is called is imported; `kb --help` imports n
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
 import sys
@@ -155,7 +156,8 @@ def _root(
 def _protect_stdout(json: bool) -> None:
     """Never fail on a character; under --json keep stdout for JSON even when a native library prints on its own."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if json:
         real = os.dup(1)
         os.dup2(2, 1)

@@ -33,7 +33,7 @@ from kb.eval.records import (
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.eval.two_step import context_scores
 from kb.knowledge_base import KnowledgeBase
-from kb.records import Filters, SearchMode, SearchRequest
+from kb.records import Filters, Ranking, SearchMode, SearchRequest
 from kb.search.pipeline import search
 from kb.store.documents import utc_text
 
@@ -41,8 +41,6 @@ from kb.store.documents import utc_text
 RANKING_DEPTH = 100
 # Rows of a ranking that a result keeps with their places, for reports.
 KEPT_ROWS = 10
-
-Ranking = list[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kb.config import CswrConfig
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods
 from kb.rank.stability import UNKNOWN_STABILITY
-from kb.records import Chunk
+from kb.records import Chunk, Ranking
 from kb.search.passages import merge_adjacent
 from kb.search.stability import ContextScores, score_chunks
 from kb.store.neighbours import PassageText
@@ -23,7 +22,6 @@ CENTRES_PER_PACK = 3
 # How far a pack may reach to either side: at 200 tokens a chunk, 1,800 tokens are nine of them.
 REACH_CHUNKS = 8
 
-Ranking = Sequence[tuple[int, float]]
 Sizer = Callable[[PassageText], int]
 
 
@@ -39,19 +37,6 @@ class Packing:
     packs: tuple[Pack, ...]
     passages: tuple[tuple[Chunk, float, tuple[int, ...]], ...]
     scores: ContextScores
-
-
-def limits_of(config: CswrConfig, total_tokens: int | None) -> Limits:
-    """The configured limits."""
-    return Limits(
-        pack_tokens=config.pack_tokens,
-        total_tokens=total_tokens,
-        most_packs=config.packs,
-        main_stability=config.main_stability,
-        supporting_csw=config.supporting_score,
-        least_csw=config.least_score,
-        confidence=config.confidence,
-    )
 
 
 def pack_found(

@@ -26,11 +26,10 @@ from kb.rank.novelty import (
     without_duplicates,
 )
 from kb.rank.window import Window
-from kb.records import HitNovelty, NoveltyTrace
+from kb.records import HitNovelty, NoveltyTrace, Ranking
 from kb.search.depth import candidate_depth, passages_text
 from kb.store.counters import add_counts
 
-Ranking = Sequence[tuple[int, float]]
 T = TypeVar("T")
 
 

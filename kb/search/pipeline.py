@@ -13,6 +13,7 @@ from kb.records import (
     Chunk,
     Hit,
     RankedChunk,
+    Ranking,
     Retrieval,
     ScoreKind,
     SearchMode,
@@ -21,7 +22,7 @@ from kb.records import (
     SearchTrace,
 )
 from kb.search.fuse import ranks_of
-from kb.search.retrieve import Ranking, Retrieved, fusion_kind, rank, retrieve
+from kb.search.retrieve import Retrieved, fusion_kind, rank, retrieve
 from kb.search.snippet import make_snippet
 from kb.store.filters import no_match
 

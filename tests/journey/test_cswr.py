@@ -156,7 +156,7 @@ class TestPacking:
 
     @pytest.mark.parametrize("mode", ["hybrid", "lexical", "vector"])
     def test_packs_by_stability(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-        monkeypatch.setenv("KB_RAG__PACKS", "stability")
+        monkeypatch.setenv("KB_RAG__PACKING", "stability")
         answer = kb("ask", QUESTION, "--mode", mode, "--explain", "--json", home=corpus_home).json()
         packed = answer["explanation"]["packed"]
         assert 1 <= len(packed) <= 4
@@ -229,7 +229,7 @@ class TestRecalibration:
         ("[cswr.weights]\nfit = -0.2\n", "cswr.weights.fit", "0 to 1"),
         ("[cswr]\nweights = 3\n", "'cswr.weights'", "[cswr.weights]"),
         ("[cswr]\nthreshold_tech = 1.2\n", "cswr.threshold_tech", "0 to 1"),
-        ("[cswr]\nsupporting_score = 0.95\n", "cswr.supporting_score", "0 to 0.9"),
+        ("[cswr]\nkeep_episodes = -1\n", "cswr.keep_episodes", "0 to 1,000,000"),
         ("[rag]\npacking = 'best'\n", "rag.packing", "ranked | neighbourhoods"),
     ],
 )

@@ -204,7 +204,7 @@ def test_rules_that_cannot_be_read_include_everything_and_rules_with_faults_are_
     faulty = kb("expert", "relevance", "ACT", home=home)
     assert (faulty.code, faulty.out) == (2, "")
     assert faulty.err.splitlines()[1:3] == [
-        f"{home / 'mine.json'}:2:11: circular dependency: facts → gists → facts",
-        f"{home / 'mine.json'}:3:21: unknown node 'fact', did you mean 'facts'?",
+        f"{home / 'mine.json'}: dependencies.fact: unknown node 'fact', did you mean 'facts'?",
+        f"{home / 'mine.json'}: dependencies.facts[0]: circular dependency: facts → gists → facts",
     ]
     assert json.loads(kb("expert", "relevance", "ACT", "--json", home=home).err)["details"]["faults"] == 2
