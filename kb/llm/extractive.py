@@ -1,7 +1,7 @@
 """A question and its packed evidence → the sentences that answer it best, quoted with their markers.
 
 The embedded default: needs no server and invents nothing, since every word of its answers stands in the evidence
-(kb/llm/sentences.py says what "verbatim" leaves open). Knows no prompt, no index and no encoder: whoever builds it may
+(kb/language/sentences.py says what "verbatim" leaves open). Knows no prompt, no index and no encoder: whoever builds it may
 hand it a function from texts to unit vectors; without one it goes by words alone. Deterministic.
 """
 
@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kb.config import LlmConfig
+from kb.language.sentences import Sentence, sentences_of
 from kb.llm.protocol import Done, GenerateRequest, Token
-from kb.llm.sentences import Sentence, sentences_of
 from kb.records import ModelRef
 from kb.text import analyze, analyze_query, estimate_tokens
 

@@ -14,7 +14,7 @@ PACKAGE = ROOT / "kb"
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
     ["kb.text", "kb.normal_form", "kb.extras", "kb.providers"],
-    ["kb.shingles"],
+    ["kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
