@@ -25,7 +25,7 @@ PICTURE = ROOT / "docs" / "images" / "session.svg"
 COLUMNS = 108
 COMMANDS = (
     'kb search "mirror cleaning" -k 2',
-    'kb ask "How often must the mirror of Marigold be cleaned?"',
+    'kb ask "How long does the mast battery last?"',
     'kb ask "Who won the football cup?"',
 )
 

@@ -1,9 +1,10 @@
-"""Every command in a shell block of the README and of docs/ runs, with the exit code and the output that the page says."""
+"""Every command and every Python example of the README and of docs/ runs, with the exit code and output that the page says."""
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from tests.docs.shell import RunKb, lines_of, run_line
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page: Path, workspace: Path, run_kb: RunKb) -> None:
+    variables: dict[str, Any] = {}
     for block in blocks_of(page):
         place = f"{page.name}:{block.line}"
         if block.title:
@@ -21,6 +23,8 @@ def test_commands_run(page: Path, workspace: Path, run_kb: RunKb) -> None:
             for line in lines_of(block.text):
                 ran = run_line(line.text, run_kb)
                 assert ran.exit_code == line.exit_code, f"{place}: {line.text}\n{ran.out}\n{ran.err}"
+        elif block.language == "python" and not block.not_run:
+            exec(compile(block.text, place, "exec"), variables)
         elif block.language == "console":
             _check_session(block.text, place, run_kb)
 

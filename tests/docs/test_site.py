@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+from docs.make_pictures import COMMANDS as COMMANDS_OF_THE_PICTURE
+from kb.cli.main import COMMANDS
 from tests.docs.blocks import ROOT
+from tests.docs.shell import RunKb, lines_of, run_line
 
 
 def test_readme_is_short() -> None:
@@ -18,6 +22,27 @@ def test_links_of_the_readme_lead_somewhere() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#]+)", text):
         assert target.startswith("https://") or (ROOT / target).exists(), target
+
+
+def test_the_table_of_the_readme_has_every_command() -> None:
+    rows = re.findall(r"^\| (`kb .*?) \|", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    named = set(re.findall(r"`kb (\w+)", " ".join(rows)))
+    assert named == {name.rstrip("*") for name in COMMANDS}
+
+
+def test_picture_shows_what_kb_prints(workspace: Path, run_kb: RunKb) -> None:
+    """Word for word, times left out. If it fails: python docs/make_pictures.py."""
+    picture = html.unescape((ROOT / "docs" / "images" / "session.svg").read_text(encoding="utf-8"))
+    shown = _bare("".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture)))
+    commands = re.findall(r"\$(kb(?:search|ask)\"[^\"]+\")", shown)
+    assert len(commands) == len(COMMANDS_OF_THE_PICTURE)
+    for command in (line.text for line in lines_of("\n".join(COMMANDS_OF_THE_PICTURE))):
+        for printed in run_line(command, run_kb).out.splitlines():
+            assert _bare(printed) in shown, f"{command}: {printed}"
+
+
+def _bare(text: str) -> str:
+    return re.sub(r"\d+ms", "", re.sub(r"\s", "", text))
 
 
 def test_site_builds(tmp_path: Path) -> None:
