@@ -22,7 +22,7 @@ from rich.text import Text
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "docs" / "images" / "session.svg"
-COLUMNS = 108
+COLUMNS = 110
 COMMANDS = (
     'kb search "mirror cleaning" -k 2',
     'kb ask "How long does the mast battery last?"',

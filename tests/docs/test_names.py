@@ -57,6 +57,15 @@ def test_toml_blocks_hold_known_keys(keys: dict[str, Any]) -> None:
                     assert set(table) <= set(keys[section]), f"{page.name}:{block.line}"
 
 
+def test_the_page_of_libraries_has_every_dependency() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"].get("full", [])]
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\w, -]+) \|", page.partition("## Libraries")[2], flags=re.MULTILINE)
+    named = {name for row in rows for name in row.split(", ")}
+    assert {re.match(r"[\w.-]+", line)[0] for line in needed} - named == set()  # type: ignore[index]
+
+
 def _own_words(page: Path) -> str:
     """What a page says, blocks that no test runs left out."""
     return "\n".join([prose_of(page), *(block.text for block in blocks_of(page) if not block.not_run)])
