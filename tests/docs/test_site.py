@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from docs.docstrings import as_markdown
 from docs.make_pictures import COMMANDS as COMMANDS_OF_THE_PICTURE
 from kb.cli.main import COMMANDS
 from tests.docs.blocks import ROOT
@@ -55,3 +56,10 @@ def test_site_builds(tmp_path: Path) -> None:
             r'<link[^>]+rel="(?:stylesheet|preconnect)"[^>]+href="(https?:[^"]+)"', page.read_text(encoding="utf-8")
         )
         assert fetched == [], page.name
+
+
+def test_docstrings_become_lists() -> None:
+    text = "Find passages.\n\nquery   words, or a question\nk, n    how many at most,\n        1 or more\n\nraises  KbError"
+    assert as_markdown(text) == (
+        "Find passages.\n\n- `query`: words, or a question\n- `k, n`: how many at most,\n  1 or more\n\n- `raises`: KbError"
+    )
