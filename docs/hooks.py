@@ -69,12 +69,13 @@ def commands_page() -> str:
 
 
 def _leaves(command: Any, words: list[str]) -> Iterator[tuple[list[str], Any]]:
-    """(words, command) of every command that is not a group."""
+    """(words, command) of every command that is not a group; hidden ones, such as old names, are left out."""
     if not hasattr(command, "commands"):
         yield words, command
         return
     for name, inner in command.commands.items():
-        yield from _leaves(inner, [*words, name])
+        if not inner.hidden:
+            yield from _leaves(inner, [*words, name])
 
 
 def configuration_page(text: str) -> str:
