@@ -19,7 +19,7 @@ import numpy as np
 from context_timing import measure_timing
 from fusion import ROOT, paired_p, quiet, sets
 
-from kb.config import Config, cache_folder
+from kb.config import Config, EvidencePacking, cache_folder
 from kb.eval.collections import SpanQuestion, load_spans, span_scores
 from kb.eval.compare import compare_runs
 from kb.eval.judged_sets import spans_set
@@ -35,8 +35,6 @@ from kb.rank.stability import Axes, Weights, combine_axes
 from kb.records import Chunk, ChunkAxes, SearchMode, SearchRequest
 from kb.search.retrieve import rank, retrieve
 from kb.search.stability import score_chunks
-from kb.store.chunks import fetch_chunks
-from kb.store.neighbours import chunks_around
 
 BUDGETS = (500, 1000, 2000)
 # Of a hit, how far its surroundings are scored for packs by stability; and of how many hits.
@@ -62,8 +60,8 @@ class Spans:
     def __init__(self, data: Path, mode: SearchMode = "hybrid") -> None:
         folder = data / "chunking-eval"
         self.kb = spans_set(folder).open(cache_folder(os.environ), Config(), quiet, print)
-        rows = self.kb.connection.execute("SELECT chunk_id FROM chunks")
-        self.chunks: dict[int, Chunk] = fetch_chunks(self.kb.connection, [i for (i,) in rows])
+        rows = self.kb.store._connection.execute("SELECT chunk_id FROM chunks")
+        self.chunks: dict[int, Chunk] = self.kb.corpus.fetch_chunks([i for (i,) in rows])
         self.starts: dict[str, list[int]] = {}
         for chunk in self.chunks.values():
             found = self.starts.setdefault(chunk.path.removesuffix(".md"), [])
@@ -78,7 +76,7 @@ class Spans:
             return Case(question, ranking, {})
         ids = [i for i, _ in ranking]
         scores = score_chunks(self.kb, question.text, ids, found.query_vector, found.pool)
-        around = [i for i in chunks_around(self.kb.connection, ids[:CENTRES], REACH) if i not in scores.rows]
+        around = [i for i in self.kb.corpus.neighbours.chunks_around(ids[:CENTRES], REACH) if i not in scores.rows]
         beside = score_chunks(self.kb, question.text, around, found.query_vector, found.pool, scores.question)
         return Case(question, ranking, {**beside.rows, **scores.rows})
 
@@ -262,7 +260,9 @@ def show_order(data: Path) -> None:
     """Hits ordered by csw, with each axis off in turn; and relevance with a little of each axis added."""
     for each in sets(data):
         found = []
-        places = {c: (d, p) for c, d, p in each.kb.connection.execute("SELECT chunk_id, doc_id, position FROM chunks")}
+        places = {
+            c: (d, p) for c, d, p in each.kb.store._connection.execute("SELECT chunk_id, doc_id, position FROM chunks")
+        }
         for query in each.queries:
             lists = retrieve(each.kb, SearchRequest(query.text, "hybrid", RANKING_DEPTH, each.filters))
             ranking = rank(lists, "hybrid", each.kb.config.search)
@@ -336,15 +336,15 @@ def show_answers(data: Path) -> None:
         config = replace(Config(), llm=replace(Config().llm, provider="extractive"))
         with open_knowledge_base(home, config, write=True, notify=print) as kb:
             fill_from_folder(ROOT / "fixtures" / "corpus", quiet)(kb)
-        variants = [("ranked", "relevance", 0.0)]
-        variants += [("neighbourhoods", "relevance", share) for share in (0.3, 0.4, 0.5, 0.6)]
-        variants += [("neighbourhoods", "stability", 0.0)]
-        for packing, packs, share in variants:
-            chosen = replace(config, rag=replace(config.rag, packing=packing, packs=packs, least_share=share))
+        variants: list[tuple[EvidencePacking, float]] = [("ranked", 0.0)]
+        variants += [("neighbourhoods", share) for share in (0.3, 0.4, 0.5, 0.6)]
+        variants += [("stability", 0.0)]
+        for packing, share in variants:
+            chosen = replace(config, rag=replace(config.rag, packing=packing, least_share=share))
             kb = KnowledgeBase(home, chosen)
             request = EvalRequest(suite.name, suite.sha256, suite.queries, answers=True)
             (run,) = evaluate(kb, request, judge_suite(kb, suite), Path(folder))
-            label = packing if packing == "ranked" else f"{packing} by {packs}" + (f", {share:g}" if share else "")
+            label = packing + (f", {share:g}" if share else "")
             runs[label] = run
             kb.close()
     first = next(iter(runs.values()))

@@ -15,12 +15,11 @@ import numpy as np
 
 from kb.config import Config
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
+from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
-from kb.search.neighbourhoods import limits_of, pack_found
+from kb.search.neighbourhoods import pack_found
 from kb.search.stability import score_chunks
-from kb.store.chunks import fetch_chunks
 from kb.store.database import raise_revision, transaction, write_meta
-from kb.store.neighbours import heal_neighbours
 
 DIMENSIONS, CHUNKS_PER_DOCUMENT, WORDS_PER_CHUNK, CANDIDATES, ROUNDS = 384, 20, 140, 200, 100
 DIGEST = "random"
@@ -38,10 +37,10 @@ def measure_timing(chunk_count: int) -> None:
             fill(kb, chunk_count, rng)
             print(f"{chunk_count:,} chunks written in {time.perf_counter() - began:.1f} s")
             began = time.perf_counter()
-            heal_neighbours(kb.connection, DIGEST)
+            kb.corpus.neighbours.heal_neighbours(DIGEST)
             print(f"cosines and centroids computed in {time.perf_counter() - began:.1f} s")
         with open_knowledge_base(home, Config(), notify=lambda message: None) as kb:
-            kb.refresh_lexical(announce=False)
+            kb.index_keepers()[0].refresh(announce=False)
             report(kb, chunk_count, rng)
 
 
@@ -61,13 +60,13 @@ def fill(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> None:
     """Documents of random words in one source with ten folders."""
     words = make_words()
     documents = chunk_count // CHUNKS_PER_DOCUMENT
-    with transaction(kb.connection):
-        kb.connection.execute("INSERT INTO sources (source, root) VALUES ('s', null)")
-        write_meta(kb.connection, "encoder_digest", DIGEST)
-        write_meta(kb.connection, "encoder_dimensions", DIMENSIONS)
+    with transaction(kb.store._connection):
+        kb.store._connection.execute("INSERT INTO sources (source, root) VALUES ('s', null)")
+        write_meta(kb.store._connection, "encoder_digest", DIGEST)
+        write_meta(kb.store._connection, "encoder_dimensions", DIMENSIONS)
         for doc_id in range(1, documents + 1):
             path = f"f{doc_id % 10}/d{doc_id}.md"
-            kb.connection.execute(
+            kb.store._connection.execute(
                 "INSERT INTO documents (doc_id, source, path, title, type, language, size_bytes, mtime_ns, content_hash,"
                 " signature, indexed_at) VALUES (?, 's', ?, ?, 'markdown', 'en', 1, 1, ?, '', '')",
                 [doc_id, path, f"Router {doc_id}", path],
@@ -79,23 +78,23 @@ def fill(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> None:
                 text = " ".join(rng.choice(words, WORDS_PER_CHUNK))
                 key = sha256(f"{doc_id}/{position}".encode()).hexdigest()
                 start = position * 1000
-                kb.connection.execute(
+                kb.store._connection.execute(
                     "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, end_line, heading_path, text,"
                     " text_hash, embed_hash, token_count) VALUES (?, ?, ?, ?, ?, ?, '[\"Setup\"]', ?, '', ?, 200)",
                     [doc_id, position, start, start + len(text), position + 1, position + 1, text, key],
                 )
-                kb.connection.execute(
+                kb.store._connection.execute(
                     "INSERT INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
                     [DIGEST, key, vectors[position].tobytes()],
                 )
-        raise_revision(kb.connection)
+        raise_revision(kb.store._connection)
 
 
 def report(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> None:
     """Time each job on candidates drawn anew every round."""
     query = rng.standard_normal(DIMENSIONS).astype(np.float32)
     query /= np.linalg.norm(query)
-    limits, question = limits_of(kb.config.cswr, 2000), make_question()
+    limits, question = Limits(total_tokens=2000), make_question()
     jobs: dict[str, list[float]] = {}
 
     def timed(label: str, work: Callable[..., object], *arguments: object) -> None:
@@ -120,6 +119,6 @@ def report(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> Non
 
 def choose(kb: KnowledgeBase, ranking: list[tuple[int, float]]) -> object:
     """As `kb ask` does: the candidates' chunks are read, runs are chosen."""
-    chunks = fetch_chunks(kb.connection, [i for i, _ in ranking])
+    chunks = kb.corpus.fetch_chunks([i for i, _ in ranking])
     found = [Found(i, chunks[i].doc_id, chunks[i].position, chunks[i].token_count, s) for i, s in ranking]
     return select_neighbourhoods(found, 2000, 10)

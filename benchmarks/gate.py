@@ -35,7 +35,6 @@ from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
 from kb.records import Chunk, RankedChunk, SearchMode, SearchRequest, SearchTrace
 from kb.search.retrieve import Ranking, rank, retrieve
-from kb.store.chunks import fetch_chunks
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "kb/evidence/weights.json"
@@ -81,7 +80,7 @@ def weigh_case(kb: KnowledgeBase, case: Case, mode: SearchMode) -> tuple[Signals
         found.vector = [row for row in found.vector if row[0] not in gone]
         found.pool = {i: vector for i, vector in found.pool.items() if i not in gone}
     ranking = rank(found, mode, Config().search)[:K]
-    chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking])
+    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking])
     packed = [p.chunk for p in pack_chunks([(chunks[i], s) for i, s in ranking], kb.config.rag.max_context_tokens)]
     cosines = found.cosines()
     trace = SearchTrace(
@@ -105,7 +104,7 @@ def answering_chunks(kb: KnowledgeBase, case: Case) -> set[int]:
     """The chunks that hold any of the gold passages."""
     found: set[int] = set()
     for path, start, end in case.gold:
-        rows = kb.connection.execute(
+        rows = kb.store._connection.execute(
             "SELECT chunk_id FROM chunks JOIN documents USING (doc_id)"
             " WHERE path = ? AND (? < 0 OR (start_char < ? AND end_char > ?))",
             [path, end, end, start],

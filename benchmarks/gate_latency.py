@@ -7,7 +7,7 @@ import statistics
 import time
 from itertools import cycle, islice
 
-from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
+from kb.ask.fence import PLACEHOLDER, fence_tag
 from kb.ask.pack import pack_chunks, with_fence
 from kb.ask.records import AskRequest
 from kb.ask.verify import verify
@@ -17,9 +17,7 @@ from kb.drafts import ChunkDraft, DocumentDraft
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.records import SearchMode, SearchRequest
 from kb.search.pipeline import search
-from kb.store.chunks import fetch_chunks, vectors_of
-from kb.store.database import open_for_writing, write_meta
-from kb.store.documents import save_document, save_source
+from kb.store.database import open_for_writing
 
 CHUNKS = 20_000
 PER_DOCUMENT = 20
@@ -67,14 +65,13 @@ ROUNDS = 8
 
 def fill_large_home(kb: KnowledgeBase, homes: dict[str, KnowledgeBase]) -> None:
     """CHUNKS real chunks with their vectors, from the homes in turn, over again when they run out."""
-    model_id, digest, dimensions = homes["clapnq"].stored_encoder()
-    for part, value in (("model_id", model_id), ("digest", digest), ("dimensions", dimensions)):
-        write_meta(kb.connection, f"encoder_{part}", value)
-    save_source(kb.connection, "mixed", "/mixed")
+    digest = homes["clapnq"].stored_encoder()[1]
+    kb.corpus.stamp_encoder(homes["clapnq"].stored_encoder())
+    kb.corpus.save_source("mixed", "/mixed")
     texts: list[tuple[str, bytes]] = []
     for home in homes.values():
-        rows = dict(home.connection.execute("SELECT chunk_id, text FROM chunks"))
-        texts += [(rows[i], blob) for i, blob in vectors_of(home.connection, digest, rows)]
+        rows = dict(home.store._connection.execute("SELECT chunk_id, text FROM chunks"))
+        texts += [(rows[i], blob) for i, blob in home.corpus.vectors_of(digest, rows)]
     chosen = list(islice(cycle(texts), CHUNKS))
     for number, start in enumerate(range(0, CHUNKS, PER_DOCUMENT)):
         rows, blobs = [], {}
@@ -83,9 +80,8 @@ def fill_large_home(kb: KnowledgeBase, homes: dict[str, KnowledgeBase]) -> None:
             rows.append((ChunkDraft(position, 0, len(text), text, ("Heading",), 200, 1, 2), name))
             blobs[name] = blob
         draft = DocumentDraft("mixed", f"d{number}.md", f"Title {number}", "markdown", "en", (), 1, 1, "h", "s")
-        save_document(kb.connection, draft, rows, digest, blobs)
-    kb.refresh_lexical()
-    kb.refresh_vector()
+        kb.corpus.save_document(draft, rows, digest, blobs)
+    kb.refresh_indexes()
 
 
 def print_latency(homes: dict[str, KnowledgeBase]) -> None:
@@ -118,13 +114,13 @@ def time_steps(kb: KnowledgeBase, question: str, paraphrase: str, mode: SearchMo
     """Milliseconds of each step of one ask; "all three" with the paraphrase, the dearer answer."""
     request = AskRequest(question, mode=mode)
     response = search(kb, SearchRequest(question, mode, request.k, explain=True))
-    chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
+    chunks = kb.corpus.fetch_chunks([hit.chunk_id for hit in response.hits])
     ranked = [(chunks[h.chunk_id], h.score) for h in response.hits]
     kb.forget_sentences()
     took: dict[str, float] = {}
     began = time.perf_counter()
     packed = pack_chunks(ranked, kb.config.rag.max_context_tokens, PLACEHOLDER)
-    tag = fence_tag(read_secret(kb.connection), [p.entry for p in packed])
+    tag = fence_tag(kb.corpus.fence_secret(), [p.entry for p in packed])
     packed = with_fence(packed, tag)
     took["packing"] = since(began)
     began = time.perf_counter()

@@ -153,14 +153,14 @@ def _digest(text: str) -> str:
 def _names(kb: KnowledgeBase) -> list[str]:
     """Capitalised words inside sentences that a corpus holds twice or more, in order."""
     seen = Counter[str]()
-    for (text,) in kb.connection.execute("SELECT text FROM chunks"):
+    for (text,) in kb.store._connection.execute("SELECT text FROM chunks"):
         seen.update(re.findall(r"(?<=[a-z,] )[A-Z][a-z]{3,}", text))
     return sorted(name for name, n in seen.items() if n >= 2)
 
 
 def _swap(case: Case, homes: dict[str, KnowledgeBase], pools: dict[str, list[str]]) -> Case | None:
     """The question with its rarest name or a number swapped: half by a name of the corpus, half by a foreign one."""
-    connection = homes[case.home].connection
+    connection = homes[case.home].store._connection
     paths = [path for path, _, _ in case.gold]
     rows = connection.execute(
         f"SELECT text FROM chunks JOIN documents USING (doc_id) WHERE path IN ({','.join('?' * len(paths))})", paths

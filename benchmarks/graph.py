@@ -141,7 +141,6 @@ def traverse(chunks: int, queries: int, profile: bool) -> None:
     """A corpus of documents of 10 chunks each, names drawn by rank so that a few are in half of all documents."""
     from kb.context.traverse import traverse as run
     from kb.knowledge_base import open_knowledge_base
-    from kb.store.documents import save_document, save_source
 
     random_ = random.Random(7)
     documents = chunks // 10
@@ -150,8 +149,8 @@ def traverse(chunks: int, queries: int, profile: bool) -> None:
     total = 0.0
     cumulative = [total := total + weight for weight in weights]
     with tempfile.TemporaryDirectory() as home, open_knowledge_base(Path(home), Config(), write=True) as kb:
-        save_source(kb.connection, "s", None)
-        kb.connection.execute("PRAGMA synchronous = OFF")
+        kb.corpus.save_source("s", None)
+        kb.store._connection.execute("PRAGMA synchronous = OFF")
         for number in range(documents):
             drawn = Counter(random_.choices(words, cum_weights=cumulative, k=60))
             names = [NameDraft("document", f"s/{number}", f"{number}.md", "path")]
@@ -171,7 +170,7 @@ def traverse(chunks: int, queries: int, profile: bool) -> None:
                 for _ in range(5)
             ]
             draft = DocumentDraft("s", f"{number}.md", f"Page {number}", "markdown", "en", (), 0, 0, "", "")
-            save_document(kb.connection, draft, [], None, {}, graph=GraphDraft(tuple(names), tuple(edges)))
+            kb.corpus.save_document(draft, [], None, {}, graph=GraphDraft(tuple(names), tuple(edges)))
         asked = [" ".join(random_.choices(words, cum_weights=cumulative, k=3)) for _ in range(queries - 20)]
         asked += ["how does name0 use name1 and name2", "page 7", "tag3 name0", "what is name3 for"] * 5
         for text in asked[:20]:

@@ -31,8 +31,6 @@ def fill_home(home: Path, chunks: int) -> None:
     from kb.drafts import ChunkDraft, DocumentDraft
     from kb.embed.encoder import open_encoder
     from kb.knowledge_base import open_knowledge_base
-    from kb.store.database import write_meta
-    from kb.store.documents import save_document, save_source
 
     encoder = open_encoder(Config().embedding, cache_folder(os.environ), print)
     encoder.encode_query("prepare")
@@ -43,13 +41,8 @@ def fill_home(home: Path, chunks: int) -> None:
     vectors = np.random.default_rng(0).normal(size=(chunks, encoder.dimensions)).astype("<f4")
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     with open_knowledge_base(home, Config(), write=True) as kb:
-        save_source(kb.connection, "generated", "/generated")
-        for part, value in (
-            ("model_id", encoder.model_id),
-            ("digest", encoder.digest),
-            ("dimensions", encoder.dimensions),
-        ):
-            write_meta(kb.connection, f"encoder_{part}", value)
+        kb.corpus.save_source("generated", "/generated")
+        kb.corpus.stamp_encoder((encoder.model_id, encoder.digest, encoder.dimensions))
         for number, start in enumerate(range(0, chunks, CHUNKS_PER_DOCUMENT)):
             rows, blobs = [], {}
             for position, index in enumerate(range(start, min(start + CHUNKS_PER_DOCUMENT, chunks))):
@@ -57,9 +50,8 @@ def fill_home(home: Path, chunks: int) -> None:
                 rows.append((ChunkDraft(position, 0, len(text), text, ("Heading",), 200, 1, 2), f"h{index}"))
                 blobs[f"h{index}"] = vectors[index].tobytes()
             draft = DocumentDraft("generated", f"d{number}.md", f"Title {number}", "markdown", "en", (), 1, 1, "h", "s")
-            save_document(kb.connection, draft, rows, encoder.digest, blobs)
-        kb.refresh_lexical()
-        kb.refresh_vector()
+            kb.corpus.save_document(draft, rows, encoder.digest, blobs)
+        kb.refresh_indexes()
 
 
 def measure(words: list[str], runs: int = 5) -> tuple[float, float, float]:

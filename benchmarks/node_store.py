@@ -21,7 +21,7 @@ from kb.ingest.notes import make_notes
 from kb.store.acts import Act, note_act
 from kb.store.database import open_for_writing, transaction
 from kb.store.documents import newest_documents
-from kb.store.facts import add_fact, count_facts, find_facts
+from kb.store.memories import add_memory, count_memories, find_memories
 from kb.store.notes import count_gists, list_open_items
 from kb.store.search_terms import search_terms
 from kb.store.sessions import like_turns, list_sessions, measure_session, session_turns
@@ -72,7 +72,7 @@ def fill(connection: sqlite3.Connection, words: list[str]) -> None:
                     "INSERT INTO open_items VALUES (?, ?, 3, ?)", [i, j, " ".join(draw.choices(words, k=6))]
                 )
     for _ in range(FACTS):
-        add_fact(connection, " ".join(draw.choices(words, k=9)), None, "2026-01-01T00:00:00Z")
+        add_memory(connection, " ".join(draw.choices(words, k=9)), None, "2026-01-01T00:00:00Z")
 
 
 def report(name: str, read: Callable[[], object]) -> None:
@@ -96,11 +96,11 @@ def main() -> None:
         fill(connection, words)
         report("episodic_memory: answers like a question", lambda: like_turns(connection, QUESTION, "s1", 5))
         report("working_memory: six turns", lambda: session_turns(connection, "s1", 6))
-        report("facts: those that fit", lambda: find_facts(connection, QUESTION, None, 20))
+        report("facts: those that fit", lambda: find_memories(connection, QUESTION, None, 20))
         report("active_lists: the first thirty", lambda: list_open_items(connection, 30))
         report("act_history: noting a command", lambda: note_act(Path(folder), Act("search", "x", 0), 100))
         report("deciding: turns of the session", lambda: measure_session(connection, "s1"))
-        report("deciding: facts, counted", lambda: count_facts(connection, None))
+        report("deciding: facts, counted", lambda: count_memories(connection, None))
         report("deciding: gists, counted to five", lambda: count_gists(connection, 5))
         report("deciding: is there news", lambda: newest_documents(connection, "2026-05", 1))
         report("list of sessions", lambda: list_sessions(connection))

@@ -28,7 +28,6 @@ from kb.ask.situation import look_ahead
 from kb.config import Config, LlmConfig, ProfileConfig, RelevanceConfig
 from kb.ingest.pipeline import IngestRequest, ingest
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
-from kb.store.facts import add_fact
 
 ROOT = Path(__file__).parents[1]
 SESSION = "bench"
@@ -109,7 +108,7 @@ def make_home(home: Path, documents: Path, *, is_clean: bool) -> None:
             (home / "todo" / "todo.md").write_text(TODO)
             paths.append(home / "todo")
             for fact in FACTS:
-                add_fact(kb.connection, fact, None, "2026-11-21T00:00:00Z")
+                kb.journal.add_memory(fact, None, "2026-11-21T00:00:00Z")
         for path in paths:
             ingest(kb, IngestRequest((path,)), lambda event: None)
     if not is_clean:
@@ -129,7 +128,7 @@ def measure(home: Path, prompt: str, hint: str | None, runs: int, *, enabled: bo
         kb._encoder = encoder  # type: ignore[assignment]
         kb._model = None
         statements: list[str] = []
-        kb.connection.set_trace_callback(statements.append)
+        kb.store._connection.set_trace_callback(statements.append)
         for _ in range(runs):
             statements.clear()
             kb.forget_sentences()

@@ -41,7 +41,6 @@ from kb.rank.window import window_from_blocks
 from kb.records import SearchRequest
 from kb.search.depth import candidate_depth
 from kb.search.pipeline import search
-from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
 
 ROOT = Path(__file__).parents[1]
@@ -66,19 +65,14 @@ def variants(config: Config) -> dict[str, tuple[Config, bool]]:
     def novelty(**settings: int) -> Config:
         return replace(config, novelty=replace(config.novelty, **settings))
 
-    def context(**settings: str | bool) -> Config:
+    def context(**settings: bool) -> Config:
         return replace(config, context=replace(config.context, **settings))
 
     return {
         "window not known": (config, False),
         "penalty alone": (novelty(min_novel=0), True),
         "penalty and expansion (the default)": (config, True),
-        "expansion joined by adjusted score": (context(fusion="score"), True),
         "expansion always": (novelty(min_novel=100), True),
-        "expansion always, by adjusted score": (
-            replace(novelty(min_novel=100), context=replace(config.context, fusion="score")),
-            True,
-        ),
         "window not known, unused shares lent": (context(lend_unused=True), False),
         "default, unused shares lent": (context(lend_unused=True), True),
     }
@@ -115,7 +109,7 @@ def fixture_tasks(kb: KnowledgeBase) -> list[Task]:
     windows = judge_suite(kb, suite).windows
     tasks = []
     for query in suite.queries:
-        chunks = fetch_chunks(kb.connection, windows[query.id])
+        chunks = kb.corpus.fetch_chunks(windows[query.id])
         blocks = [chunks[i].text for i in windows[query.id]]
         facts = new_facts([label.anchor for label in query.labels if label.anchor], blocks)
         tasks.append(Task(query.text, blocks, lambda found, facts=facts: float(sum(facts_held(found, facts).values()))))
@@ -125,7 +119,7 @@ def fixture_tasks(kb: KnowledgeBase) -> list[Task]:
 def span_tasks(kb: KnowledgeBase, folder: Path, *, echo: bool = False) -> list[Task]:
     """Span questions with spans outside the window: the chunks of the first span, or, for an echo, the first five hits."""
     by_corpus: dict[str, list[tuple[int, int, int]]] = {}
-    rows = kb.connection.execute(
+    rows = kb.store._connection.execute(
         "SELECT chunk_id, path, start_char, end_char FROM chunks JOIN documents USING (doc_id)"
     )
     for chunk_id, path, start, end in rows:
@@ -142,7 +136,7 @@ def span_tasks(kb: KnowledgeBase, folder: Path, *, echo: bool = False) -> list[T
         wanted = [(x, y) for x, y in others if not any(s < y and x < e for _, s, e in held)]
         if not wanted:
             continue
-        texts = fetch_chunks(kb.connection, window)
+        texts = kb.corpus.fetch_chunks(window)
         path = f"{question.corpus}.md"
         tasks.append(
             Task(
@@ -156,7 +150,7 @@ def span_tasks(kb: KnowledgeBase, folder: Path, *, echo: bool = False) -> list[T
 
 def tokens_in(kb: KnowledgeBase, found: ContextResponse, path: str, wanted: Sequence[tuple[int, int]]) -> float:
     """Tokens of the wanted stretches that a context's passages hold, each counted once."""
-    chunks = fetch_chunks(kb.connection, [p.chunk_id for p in found.passages])
+    chunks = kb.corpus.fetch_chunks([p.chunk_id for p in found.passages])
     characters: set[int] = set()
     letters: dict[int, str] = {}
     for passage in found.passages:
@@ -185,9 +179,9 @@ def show_unrelated(kb: KnowledgeBase, tasks: Sequence[Task], others: Sequence[st
 
 def unrelated_texts(kb: KnowledgeBase, tasks: Sequence[Task]) -> list[str]:
     """For each task, as many words as its window has, of a document that none of the first hits is from."""
-    paths = [p for (p,) in kb.connection.execute("SELECT path FROM documents ORDER BY doc_id")]
+    paths = [p for (p,) in kb.store._connection.execute("SELECT path FROM documents ORDER BY doc_id")]
     words: dict[str, list[str]] = {}
-    for path, text in kb.connection.execute(
+    for path, text in kb.store._connection.execute(
         "SELECT path, text FROM chunks JOIN documents USING (doc_id) ORDER BY position"
     ):
         words.setdefault(path, []).extend(text.split())
@@ -269,7 +263,7 @@ def shown_by(kb: KnowledgeBase, query: Query) -> list[str]:
 
 def chunks_at(kb: KnowledgeBase, place: object) -> Iterator[str]:
     """The texts of the chunks that hold a part of a place."""
-    rows = kb.connection.execute(
+    rows = kb.store._connection.execute(
         "SELECT text, start_line, end_line FROM chunks JOIN documents USING (doc_id) WHERE path = ?",
         [place.path],  # type: ignore[attr-defined]
     )

@@ -47,7 +47,7 @@ def measure(kb: KnowledgeBase, rounds: int) -> None:
         times.setdefault(label, []).append((time.perf_counter() - began) * 1000)
         return result
 
-    texts = [text for (text,) in kb.connection.execute("SELECT text FROM chunks LIMIT 2000")]
+    texts = [text for (text,) in kb.store._connection.execute("SELECT text FROM chunks LIMIT 2000")]
     generator = random.Random(1)
     terms = [
         AdjacentTerm("kalomi", "relates_to_project", "project", 0.5),

@@ -125,7 +125,7 @@ def open_filled(name: str, content: str, fill: Callable[[KnowledgeBase], None]) 
     """The throw-away home of a set in the user's cache, filled when this content is new; says how long that took."""
     began = time.perf_counter()
     kb = collection_home(cache_folder(os.environ), Config(), name, content, fill, say)
-    chunks = kb.connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
+    chunks = kb.store._connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
     say(f"{name}: {chunks:,} chunks, home ready in {time.perf_counter() - began:.1f} s")
     return kb
 

@@ -11,11 +11,6 @@ from kb.search.stability import configured_thresholds
 from kb.store.documents import utc_text
 from kb.store.episodes import (
     ThresholdRow,
-    count_episodes,
-    forget_thresholds,
-    logged_stabilities,
-    save_thresholds,
-    threshold_rows,
 )
 
 # Fewer packed passages of a domain say nothing of how stability is spread in it (seed).
@@ -59,13 +54,13 @@ class Stability:
 
 def read_stability(kb: KnowledgeBase) -> Stability:
     """What holds now."""
-    known = {row.domain: row for row in threshold_rows(kb.connection)}
+    known = {row.domain: row for row in kb.journal.threshold_rows()}
     return Stability(
         weights={f.name: getattr(kb.config.cswr_weights, f.name) for f in fields(kb.config.cswr_weights)},
         domains=tuple(
             _domain(domain, value, known.get(domain)) for domain, value in configured_thresholds(kb.config.cswr).items()
         ),
-        episodes=count_episodes(kb.connection),
+        episodes=kb.journal.count_episodes(),
         keep_episodes=kb.config.cswr.keep_episodes,
     )
 
@@ -88,7 +83,7 @@ def recalibrate(kb: KnowledgeBase) -> Stability:
 
     kb  opened for writing
     """
-    samples = logged_stabilities(kb.connection)
+    samples = kb.journal.logged_stabilities()
     now = utc_text()
     rows = {}
     for present in read_stability(kb).domains:
@@ -103,11 +98,11 @@ def recalibrate(kb: KnowledgeBase) -> Stability:
                 threshold=found.threshold,
                 computed_at=now,
             )
-    save_thresholds(kb.connection, rows)
+    kb.journal.save_thresholds(rows)
     return read_stability(kb)
 
 
 def reset(kb: KnowledgeBase) -> Stability:
     """Back to the configured thresholds."""
-    forget_thresholds(kb.connection)
+    kb.journal.forget_thresholds()
     return read_stability(kb)

@@ -15,14 +15,8 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from kb.config import Config
-from kb.errors import IndexOutOfDate, KbError, NotIndexed
-from kb.index import lexical, vector
-from kb.index.lexical import TantivyIndex
-from kb.index.stamp import IndexStamp, read_stamp
-from kb.index.vector import FaissIndex
+from kb.errors import KbError, NotIndexed
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
-from kb.store.chunks import count_chunks, count_missing_vectors
-from kb.store.documents import remove_unused_embeddings
 from kb.store.lock import lock_owner, writer_lock
 from kb.store.schema import FILE_NAME
 
@@ -91,12 +85,11 @@ def repair_home(home: Path, config: Config, notify: Notify) -> None:
         writer_lock(home, config.ingest.lock_wait_seconds, notify),
         open_knowledge_base(home, config, write=True, notify=notify) as kb,
     ):
-        if not count_chunks(kb.connection):
+        if not kb.corpus.count_chunks():
             return
         healed = embed_missing(kb, Settings.of(config, kb.encoder()), Tally(), lambda: False)
-        unused = remove_unused_embeddings(kb.connection)
-        kb.refresh_lexical(force=True, announce=False)
-        kb.refresh_vector(force=True, announce=False)
+        unused = kb.corpus.remove_unused_embeddings()
+        kb.refresh_indexes(force=True)
         notify(f"embedded {healed} chunks, dropped {unused} unused vectors, built both indexes anew")
 
 
@@ -176,19 +169,16 @@ def _listens(endpoint: str, timeout_seconds: float) -> bool:
 
 def check_store(kb: KnowledgeBase) -> Check:
     """SQLite finds its own file sound, references included."""
-    problems = [row[0] for row in kb.connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
-    problems += [f"dangling row in {row[0]}" for row in kb.connection.execute("PRAGMA foreign_key_check").fetchmany(3)]
+    problems = kb.store.find_faults()
     if problems:
         return Check(name="store", status="fail", detail="; ".join(problems), fix="restore a copy made with kb backup")
-    documents = kb.connection.execute("SELECT count(*) FROM documents").fetchone()[0]
-    return Check(
-        name="store", status="ok", detail=f"{documents} documents, {count_chunks(kb.connection)} chunks, sound"
-    )
+    documents = kb.corpus.count_documents()
+    return Check(name="store", status="ok", detail=f"{documents} documents, {kb.corpus.count_chunks()} chunks, sound")
 
 
 def check_vectors(kb: KnowledgeBase) -> Check:
     """Every chunk has a vector of the encoder that the store names."""
-    missing = count_missing_vectors(kb.connection, kb.stored_encoder()[1])
+    missing = kb.corpus.count_missing_vectors(kb.stored_encoder()[1])
     if missing:
         detail = f"{missing} chunks have no vector and cannot be found by meaning"
         return Check(name="vectors", status="fail", detail=detail, fix="kb doctor --repair, or kb ingest again")
@@ -225,16 +215,7 @@ def check_same_encoder(kb: KnowledgeBase) -> Check:
 
 def check_indexes(kb: KnowledgeBase) -> Check:
     """Both indexes are there, match the store and can be opened; nothing is rebuilt here."""
-    folder, faults = kb.home / "index", []
-    for name, open_index in OPENERS.items():
-        stamp = read_stamp(folder, name)
-        if stamp is None or not kb.is_current(name, stamp):
-            faults.append(f"{name} is out of date")
-            continue
-        try:
-            open_index(folder / stamp.place, stamp)
-        except (IndexOutOfDate, OSError):
-            faults.append(f"{name} is damaged")
+    faults = [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]
     if faults:
         detail = f"{', '.join(faults)}; the next search rebuilds what it needs"
         return Check(name="indexes", status="warn", detail=detail, fix="kb reindex")
@@ -247,9 +228,5 @@ def check_writer(kb: KnowledgeBase) -> Check:
     return Check(name="writer", status="ok", detail=f"{owner} is writing" if owner else "nobody is writing")
 
 
-OPENERS: dict[str, Callable[[Path, IndexStamp], object]] = {
-    lexical.NAME: lambda path, stamp: TantivyIndex(path, 1.0, 1.0),
-    vector.NAME: FaissIndex,
-}
 INSTALLATION_CHECKS = (check_python, check_disk, check_encoder, check_model)
 STORE_CHECKS = (check_store, check_vectors, check_same_encoder, check_indexes, check_writer)

@@ -6,11 +6,14 @@ records are in `kb/ask/records.py`, the ingest report's in `kb/ingest/report.py`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
 ScoreKind = Literal["convex", "rrf", "bm25", "cosine", "csw"]
+# (chunk_id, score), best first, equal scores in chunk_id order: what a retriever returns and a fusion takes
+Ranking = Sequence[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

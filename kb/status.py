@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from kb.index import lexical, vector
-from kb.index.stamp import read_stamp
+from kb.index.keeper import IndexKeeper
+from kb.index.stamp import INDEX_FOLDER
 from kb.knowledge_base import KnowledgeBase
-from kb.store.chunks import count_chunks, count_missing_vectors
 from kb.store.counters import read_counts
-from kb.store.documents import source_roots
-from kb.store.graph import count_graph
 from kb.store.lock import lock_owner
 from kb.store.schema import FILE_NAME
 
@@ -92,26 +89,26 @@ def read_status(kb: KnowledgeBase) -> Status:
     """The state of an open knowledge base; changes nothing."""
     with kb.snapshot():
         model_id, digest, dimensions = kb.stored_encoder()
-        by_source = dict(kb.connection.execute("SELECT source, count(*) FROM documents GROUP BY source"))
-        roots = source_roots(kb.connection)
-        types = dict(kb.connection.execute("SELECT type, count(*) FROM documents GROUP BY type ORDER BY type"))
-        names, edges = count_graph(kb.connection)
+        by_source = kb.corpus.count_documents_by("source")
+        roots = kb.corpus.source_roots()
+        types = kb.corpus.count_documents_by("type")
+        names, edges = kb.corpus.graph.count_graph()
         return Status(
             home=str(kb.home),
             corpus_revision=kb.corpus_state().revision,
             documents=sum(types.values()),
-            chunks=count_chunks(kb.connection),
-            chunks_without_vector=count_missing_vectors(kb.connection, digest),
-            answers=int(kb.connection.execute("SELECT count(*) FROM answers").fetchone()[0]),
+            chunks=kb.corpus.count_chunks(),
+            chunks_without_vector=kb.corpus.count_missing_vectors(digest),
+            answers=kb.journal.count_answers(),
             types=types,
             sources=tuple(
                 SourceStatus(source=name, root=root, documents=by_source.get(name, 0)) for name, root in roots.items()
             ),
             embedding_model=model_id,
             embedding_dimensions=dimensions,
-            indexes=(_index_status(kb, lexical.NAME), _index_status(kb, vector.NAME)),
+            indexes=tuple(_index_status(keeper) for keeper in kb.index_keepers()),
             store_bytes=_size(kb.home / FILE_NAME) + _size(kb.home / f"{FILE_NAME}-wal"),
-            index_bytes=sum(_size(path) for path in (kb.home / "index").rglob("*")),
+            index_bytes=sum(_size(path) for path in (kb.home / INDEX_FOLDER).rglob("*")),
             writer=lock_owner(kb.home),
             graph=GraphStatus(names=names, edges=edges) if names else None,
             novelty=_novelty_totals(kb.home),
@@ -130,12 +127,12 @@ def _novelty_totals(home: Path) -> NoveltyTotals | None:
     )
 
 
-def _index_status(kb: KnowledgeBase, name: str) -> IndexStatus:
-    stamp = read_stamp(kb.home / "index", name)
+def _index_status(keeper: IndexKeeper[Any, Any]) -> IndexStatus:
+    stamp = keeper.stamp()
     if stamp is None:
-        return IndexStatus(name=name, up_to_date=False, rows=0, kind="", recall=None)
+        return IndexStatus(name=keeper.kind, up_to_date=False, rows=0, kind="", recall=None)
     return IndexStatus(
-        name=name, up_to_date=kb.is_current(name, stamp), rows=stamp.rows, kind=stamp.kind, recall=stamp.recall
+        name=keeper.kind, up_to_date=keeper.is_current(stamp), rows=stamp.rows, kind=stamp.kind, recall=stamp.recall
     )
 
 

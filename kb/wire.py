@@ -46,7 +46,7 @@ WIRE_RECORDS: dict[str, str] = {
     "eval_report.v1": "kb.eval.report:EvalReport",
     "schema_list.v1": "kb.cli.views:SchemaList",
     "doctor.v1": "kb.doctor:Diagnosis",
-    "fact.v1": "kb.store.facts:Fact",
+    "fact.v1": "kb.store.memories:Memory",
     "fact_remembered.v1": "kb.cli.facts:Remembered",
     "facts_forgotten.v1": "kb.cli.facts:Forgotten",
     "fact_list.v1": "kb.cli.facts:FactList",

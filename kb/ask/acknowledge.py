@@ -18,7 +18,6 @@ from kb.context.occasion import make_safe
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.references import configured_reference
 from kb.relevance.phrases import is_greeting, tells_of_user, tidy
-from kb.store.database import corpus_state
 from kb.store.documents import utc_text
 
 # The first that is found in a courtesy says which it is; a greeting is asked for before thanks: "hi, thanks" is a greeting.
@@ -86,7 +85,7 @@ def acknowledge(kb: KnowledgeBase, request: AskRequest, outlook: Outlook, began:
             evidence_gate=rag.evidence_gate,
             chunks_returned=0,
             chunks_used=0,
-            corpus_revision=corpus_state(kb.connection).revision,
+            corpus_revision=kb.corpus.state().revision,
         ),
         usage=Usage(
             prompt_tokens=None,

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from kb.ask.prompt import render_entry
 from kb.knowledge_base import KnowledgeBase
+from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
 from kb.records import Chunk, SearchResponse
 from kb.search.passages import merge_adjacent
 from kb.search.retrieve import can_read
-from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
 
 # For every passage that may be retrieved, candidates that neighbourhoods are chosen from.
@@ -43,7 +43,7 @@ def fetch_candidates(kb: KnowledgeBase, response: SearchResponse, k: int) -> Can
     if kb.config.rag.packing == "ranked" or response.trace is None:
         return ()
     rows = response.trace.ranking[: CANDIDATES_PER_PASSAGE * k]
-    chunks = fetch_chunks(kb.connection, [row.chunk_id for row in rows])
+    chunks = kb.corpus.fetch_chunks([row.chunk_id for row in rows])
     return [(chunks[row.chunk_id], row.score) for row in rows]
 
 
@@ -55,7 +55,7 @@ def choose_passages(
     most   chunks in all
     fence  the tag of the headers, or one that is as long
     """
-    if kb.config.rag.packs == "stability":
+    if kb.config.rag.packing == "stability":
         return _by_stability(kb, response, candidates, budget_tokens)
     chunks = {chunk.chunk_id: chunk for chunk, _ in candidates}
     found = [
@@ -75,13 +75,13 @@ def choose_passages(
 def _by_stability(
     kb: KnowledgeBase, response: SearchResponse, candidates: Candidates, budget_tokens: int
 ) -> list[Passage]:
-    from kb.search.neighbourhoods import limits_of, pack_found  # here: most questions are not packed by it
+    from kb.search.neighbourhoods import pack_found  # here: most questions are not packed by it
 
     has_vectors = response.mode != "lexical" and can_read(kb, response.query)
     query = kb.encode_query(response.query) if has_vectors else None
     ranking = [(chunk.chunk_id, score) for chunk, score in candidates]
     with kb.snapshot():
-        packing = pack_found(kb, response.query, ranking, query, {}, limits_of(kb.config.cswr, budget_tokens))
+        packing = pack_found(kb, response.query, ranking, query, {}, Limits(total_tokens=budget_tokens))
     # Documents may have been replaced since they were found.
     return [Passage(chunk, score, members) for chunk, score, members in packing.passages] or [
         Passage(chunk, score, (chunk.chunk_id,)) for chunk, score in candidates[:1]

@@ -1,4 +1,4 @@
-"""Packed passages and a secret of the home → the tag that fences them off in a prompt. Pure but for reading the secret.
+"""Packed passages and a secret of the home → the tag that fences them off in a prompt. Pure.
 
 Whoever writes a document knows neither the secret nor what else is packed, so no document can hold the line that ends its
 own fence. The same evidence gives the same tag: a replayed prompt is the same byte for byte, and a server's prefix cache
@@ -8,11 +8,8 @@ still hits.
 from __future__ import annotations
 
 import hmac
-import sqlite3
 from collections.abc import Iterable
 from hashlib import sha256
-
-from kb.store.database import FENCE_SECRET, read_meta
 
 # 64 bits: enough that nobody guesses it, short enough that a small model keeps it apart.
 TAG_CHARS = 16
@@ -27,11 +24,3 @@ def fence_tag(secret: bytes, passages: Iterable[str]) -> str:
         raw = passage.encode("utf-8", "surrogatepass")
         digest.update(len(raw).to_bytes(8, "big") + raw)
     return digest.hexdigest()[:TAG_CHARS]
-
-
-def read_secret(connection: sqlite3.Connection) -> bytes:
-    """The home's secret, made with its store; of an older store one that follows from its random id: reading writes nothing."""
-    stored = read_meta(connection, FENCE_SECRET)
-    if stored:
-        return bytes.fromhex(stored)
-    return sha256(f"fence:{read_meta(connection, 'store_id')}".encode()).digest()

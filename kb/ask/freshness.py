@@ -19,8 +19,6 @@ from kb.context.session import window_of
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk, SearchResponse
 from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_until
-from kb.store.chunks import fetch_chunks
-from kb.store.shown import shown_in_session
 
 if TYPE_CHECKING:
     from kb.ask.progress import Progress
@@ -90,7 +88,7 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
         count_request(kb, pressed.counts)
     stale = frozenset(int(s.candidate_id) for s in pressed.scored if is_echo(s, kb.config.novelty))
     new = [int(i) for i, _ in pressed.kept if int(i) not in stale][:wanted]
-    chunks, scores = fetch_chunks(kb.connection, new), dict(ranking)
+    chunks, scores = kb.corpus.fetch_chunks(new), dict(ranking)
     ranked = [(chunks[i], scores[i]) for i in new if i in chunks]
     return Fresh(ranked, stale, pressed.counts)
 
@@ -147,7 +145,7 @@ def _shown_in(kb: KnowledgeBase, request: AskRequest, repeated: Sequence[Chunk])
     """Trace ids of the session's answers that showed these chunks, in the chunks' order, each once."""
     if request.session_id is None:
         return ()
-    everything = shown_in_session(kb.connection, request.session_id)
+    everything = kb.journal.shown_in_session(request.session_id, kb.corpus.fetch_chunks)
     ids = (shown.trace_id for chunk in repeated for shown in everything if chunk.text.strip() in shown.text)
     return tuple(dict.fromkeys(ids))
 

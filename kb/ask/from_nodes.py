@@ -16,10 +16,7 @@ from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.occasion import NodeText, Occasion, make_safe, quote
 from kb.evidence.matching import match_strength, user_strength
 from kb.relevance.phrases import is_about_user, is_errand, tidy
-from kb.store.database import corpus_state
-from kb.store.documents import newest_documents
-from kb.store.facts import find_facts
-from kb.store.sessions import Turn, like_turns, session_turns
+from kb.store.sessions import Turn
 from kb.support.check import VERIFIED, support_score
 from kb.text import STOP_WORDS, analyze, estimate_tokens
 
@@ -66,7 +63,7 @@ def answer_about_user(occasion: Occasion, included: Collection[str]) -> NodeAnsw
     if "facts" not in included or not is_about_user(tidy(occasion.question)):
         return None
     language = question_language(occasion.question)
-    found = find_facts(occasion.connection, occasion.question, occasion.session_id, LOOKED_AT)
+    found = occasion.journal.find_memories(occasion.question, occasion.session_id, LOOKED_AT)
     strengths = {fact: user_strength(occasion.question, fact.text) for fact in found}
     fits = [fact for fact in found if strengths[fact] and strengths[fact] == max(strengths.values())][:SAID_FACTS]
     if not fits:
@@ -76,7 +73,7 @@ def answer_about_user(occasion: Occasion, included: Collection[str]) -> NodeAnsw
 
 
 def _from_facts(occasion: Occasion, language: str) -> str | None:
-    found = find_facts(occasion.connection, occasion.question, occasion.session_id, LOOKED_AT)
+    found = occasion.journal.find_memories(occasion.question, occasion.session_id, LOOKED_AT)
     strengths = {fact: match_strength(occasion.question, fact.text) for fact in found}
     best = max(strengths.values(), default=0.0)
     if not best:
@@ -92,10 +89,9 @@ def _from_world(occasion: Occasion, language: str) -> str | None:
         return _TODAY[language].format(date=today.strftime("%Y-%m-%d"), day=_DAYS[language][today.weekday()])
     if not bears_on(occasion.question, "corpus"):
         return None
-    connection = occasion.connection
-    count = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
-    newest = newest_documents(connection, "", NEWEST_DOCUMENTS)
-    said = _CORPUS[language].format(count=count, revision=corpus_state(connection).revision)
+    count = occasion.corpus.count_documents()
+    newest = occasion.corpus.newest_documents("", NEWEST_DOCUMENTS)
+    said = _CORPUS[language].format(count=count, revision=occasion.corpus.state().revision)
     said += _NEWEST[language] if newest else "."
     return "\n".join([said] + [f" · {make_safe(path)} ({when[:10]})" for path, when in newest])
 
@@ -103,7 +99,7 @@ def _from_world(occasion: Occasion, language: str) -> str | None:
 def _from_turns(occasion: Occasion, language: str) -> str | None:
     if occasion.session_id is None:
         return None
-    turns = session_turns(occasion.connection, occasion.session_id, LOOKED_AT)
+    turns = occasion.journal.session_turns(occasion.session_id, LOOKED_AT)
     if turns and _LAST_QUESTION.search(tidy(occasion.question)):
         return _LAST[language].format(question=make_safe(quote(turns[-1].question)))
     return _from_answered([turn for turn in reversed(turns) if turn.grounded], occasion, _TURN[language])
@@ -112,7 +108,7 @@ def _from_turns(occasion: Occasion, language: str) -> str | None:
 def _from_episodes(occasion: Occasion, language: str) -> str | None:
     if not occasion.speaks_freely and not refers_back(occasion.question):
         return None
-    turns = like_turns(occasion.connection, occasion.question, occasion.session_id, LOOKED_AT)
+    turns = occasion.journal.like_turns(occasion.question, occasion.session_id, LOOKED_AT)
     return _from_answered([turn for turn in turns if turn.grounded], occasion, _EPISODE[language])
 
 

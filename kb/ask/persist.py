@@ -14,10 +14,9 @@ from kb.context.occasion import NodeText
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
 from kb.records import SearchResponse
-from kb.store.answers import AnswerRow, KeptPrompt, prune_answers, save_answer, time_text
-from kb.store.database import open_for_writing
+from kb.store.answers import AnswerRow, KeptPrompt, time_text
 from kb.store.filters import SECONDS_PER_DAY
-from kb.store.node_tokens import add_measurements
+from kb.store.store import Store
 
 if TYPE_CHECKING:  # a courtesy is stored without them, and does not wait for their import
     from kb.ask.generate import Generated
@@ -60,19 +59,14 @@ def save(
     history = kb.config.history
     days = history.keep_days
     oldest_kept = time_text(time.time_ns() - days * SECONDS_PER_DAY * 10**9) if days else None
-    connection = open_for_writing(kb.home)
-    try:
-        save_answer(connection, row, kept.texts)
+    with Store(kb.home, write=True) as store:
+        store.journal.save_answer(row, kept.texts)
         if spoken:
-            add_measurements(connection, {text.node: text.tokens for text in spoken})
+            store.journal.add_measurements({text.node: text.tokens for text in spoken})
         if episode:
-            from kb.store.episodes import save_episode
-
-            save_episode(connection, episode, kb.config.cswr.keep_episodes)
+            store.journal.save_episode(episode, kb.config.cswr.keep_episodes)
         if days or history.keep_answers:
-            prune_answers(connection, history.keep_answers, oldest_kept)
-    finally:
-        connection.close()
+            store.journal.prune_answers(history.keep_answers, oldest_kept)
 
 
 def _keep_prompt(

@@ -17,7 +17,7 @@ from kb.ask.acknowledge import answer_courtesy
 from kb.ask.choose import choose_passages, fetch_candidates
 from kb.ask.cite import judge
 from kb.ask.explain import explain
-from kb.ask.fence import PLACEHOLDER, fence_tag, read_secret
+from kb.ask.fence import PLACEHOLDER, fence_tag
 from kb.ask.from_nodes import find_backing, rests_on_line
 from kb.ask.narrow import narrow_citation
 from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
@@ -52,7 +52,6 @@ from kb.llm.server import ContextExceeded
 from kb.records import SearchRequest, SearchResponse
 from kb.search.pipeline import search
 from kb.search.retrieve import UNREAD_SHARE
-from kb.store.chunks import fetch_chunks
 from kb.store.documents import utc_text
 from kb.text import estimate_tokens
 
@@ -166,7 +165,7 @@ def _retrieve(kb: KnowledgeBase, request: AskRequest, began: float) -> Progress:
     query = SearchRequest(request.query, request.mode, request.k, request.filters, None, explain, trace=True)
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)
-        chunks = fetch_chunks(kb.connection, [hit.chunk_id for hit in response.hits])
+        chunks = kb.corpus.fetch_chunks([hit.chunk_id for hit in response.hits])
         candidates = fetch_candidates(kb, response, request.k)
         fresh = _hold_against_shown(kb, request, response)
         model_id, _, dimensions = kb.stored_encoder()
@@ -219,7 +218,7 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
 def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int, most_tokens: int | None = None) -> None:
     """Fill the prompt with as much evidence as the model's window leaves room for, or with `most_tokens` of it."""
     request, llm, language = progress.request, kb.config.llm, question_language(progress.request.query)
-    version = kb.config.rag.prompt_template_version
+    version: str = kb.config.rag.prompt_template_version
     template = template_for(version, language)
     fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.query)
     budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)
@@ -231,7 +230,7 @@ def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int, most
     hits = tuple(dict.fromkeys(p.chunk.doc_id for p in progress.packed))
     progress.nodes = read_for_prompt(progress.outlook, hits, left) if progress.outlook else ()
     spoken = [text.text for text in progress.nodes if text.text]
-    fence = fence_tag(read_secret(kb.connection), [*(p.entry for p in progress.packed), *spoken])
+    fence = fence_tag(kb.corpus.fence_secret(), [*(p.entry for p in progress.packed), *spoken])
     if uses_fence(template):
         progress.packed = with_fence(progress.packed, fence)
     if spoken:

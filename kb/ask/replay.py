@@ -19,7 +19,7 @@ from kb.ask.records import Answer, AnswerRetrieval, AskRequest, EmbeddingRef
 from kb.ask.stored import as_hits, put_together, read_node_texts, read_packed
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchResponse
-from kb.store.answers import AnswerRow, find_answer, packed_texts
+from kb.store.answers import AnswerRow
 
 # What may differ, in the order it is shown; times and counts of tokens differ always and say nothing.
 COMPARED = (
@@ -84,7 +84,7 @@ def replay(
         progress.model = model.reference()
         model.context_tokens()  # loads it; a prompt that no longer fits is refused by the server
         answer = answer_packed(kb, progress, model, on_event)
-    stored = find_answer(kb.connection, answer.trace_id)
+    stored = kb.journal.find_answer(answer.trace_id)
     changes = compare_answers(row, stored)
     return AnswerReplay(
         trace_id=answer.trace_id,
@@ -103,12 +103,13 @@ def replay(
 
 def request_of(row: AnswerRow) -> AskRequest:
     """The question as it was put."""
-    kept: dict[str, Any] = json.loads(row.filters_json) if row.filters_json else {}
+    stored = json.loads(row.filters_json) if row.filters_json else {}
+    kept: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
     return AskRequest(
         question=row.question,
-        mode=row.retrieval_mode,  # type: ignore[arg-type]
+        mode=row.retrieval_mode,
         k=row.retrieval_k,
-        filters=Filters(**{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}),  # type: ignore[arg-type]
+        filters=Filters(**kept),
         temperature=row.temperature,
         seed=row.seed,
         replay_of=row.trace_id,
@@ -139,7 +140,7 @@ def _compared(row: AnswerRow) -> dict[str, Any]:
 
 def _progress_of(kb: KnowledgeBase, row: AnswerRow) -> Progress:
     """An ask as it stood when its prompt was made."""
-    texts = packed_texts(kb.connection, row.trace_id)
+    texts = kb.journal.packed_texts(row.trace_id)
     prompt = put_together(row, texts)
     packed = read_packed(row, texts)
     request = request_of(row)

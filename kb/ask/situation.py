@@ -25,11 +25,6 @@ from kb.relevance.signals import (
     compute_signals,
     measure_silence,
 )
-from kb.store.documents import newest_documents
-from kb.store.facts import count_facts
-from kb.store.node_tokens import fetch_averages
-from kb.store.notes import count_gists
-from kb.store.sessions import count_topic_turns, measure_session
 
 # What the rule and the fence of the nodes take in a prompt, beside their texts: 95 tokens in English, 113 in Korean.
 SLOT_TOKENS = 120
@@ -74,7 +69,7 @@ def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = No
     rules = configured_rules(config)
     with kb.snapshot():
         conversation = _conversation(kb, request.session_id, now)
-        averages = fetch_averages(kb.connection)
+        averages = kb.journal.fetch_averages()
     signals = compute_signals(request.query, conversation)
     choice = choose_mode(signals, hint=request.mode_hint)
     situation = signals.situation(choice.mode, token_budget_remaining=config.token_budget, measured_tokens=averages)
@@ -82,13 +77,15 @@ def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = No
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
     occasion = Occasion(
-        connection=kb.connection,
+        corpus=kb.corpus,
+        journal=kb.journal,
         home=kb.home,
         profile=kb.config.profile,
         question=request.query,
         mode=decision.mode,
         now=now,
         session_id=request.session_id,
+        node_texts=rules.node_texts,
         speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
     )
     return Outlook(choice, decision, occasion, rules.token_estimates)
@@ -127,14 +124,13 @@ def view(outlook: Outlook, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
 
 
 def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> Conversation:
-    connection = kb.connection
-    turns, last_at = measure_session(connection, session_id) if session_id is not None else (0, None)
+    turns, last_at = kb.journal.measure_session(session_id) if session_id is not None else (0, None)
     return Conversation(
         turns=turns,
-        topic_turns=count_topic_turns(connection, session_id, MODES_WITHOUT_TOPIC) if session_id and turns else 0,
-        gist_count=count_gists(connection, WARM_GISTS),
-        fact_count=count_facts(connection, session_id),
-        has_world_state=bool(newest_documents(connection, news_since(last_at, now), 1)),
+        topic_turns=kb.journal.count_topic_turns(session_id, MODES_WITHOUT_TOPIC) if session_id and turns else 0,
+        gist_count=kb.corpus.notes.count_gists(WARM_GISTS),
+        fact_count=kb.journal.count_memories(session_id),
+        has_world_state=bool(kb.corpus.newest_documents(news_since(last_at, now), 1)),
         silence_seconds=measure_silence(last_at, now),
     )
 

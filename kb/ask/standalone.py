@@ -17,10 +17,7 @@ from kb.followup.standalone import make_standalone
 from kb.graph.names import name_key
 from kb.knowledge_base import KnowledgeBase
 from kb.relevance.signals import MODES_WITHOUT_TOPIC
-from kb.store.chunks import fetch_chunks
-from kb.store.graph import names_by_key
 from kb.store.sessions import Turn as StoredTurn
-from kb.store.sessions import session_turns
 from kb.text import analyze
 
 # Rows of the graph that are looked at for one name: most names have one label or two.
@@ -42,7 +39,7 @@ def complete_question(kb: KnowledgeBase, request: AskRequest) -> AskRequest:
     if request.session_id is None or request.standalone is not None or request.replay_of is not None:
         return request
     with kb.snapshot():
-        stored = session_turns(kb.connection, request.session_id, TURNS_READ)
+        stored = kb.journal.session_turns(request.session_id, TURNS_READ)
         turns = [turn for turn in stored if turn.mode not in MODES_WITHOUT_TOPIC]
         if not turns:
             return request
@@ -58,7 +55,7 @@ def complete_question(kb: KnowledgeBase, request: AskRequest) -> AskRequest:
 
 def _to_turn(kb: KnowledgeBase, stored: StoredTurn) -> Turn:
     answer = stored.answer if stored.grounded or stored.rests_on else ""
-    chunks = fetch_chunks(kb.connection, stored.cited_chunk_ids[:1] or stored.packed_chunk_ids[:1])
+    chunks = kb.corpus.fetch_chunks(stored.cited_chunk_ids[:1] or stored.packed_chunk_ids[:1])
     title = next((chunk.title for chunk in chunks.values()), "")
     return Turn(stored.standalone_question or stored.question, answer, title)
 
@@ -70,8 +67,8 @@ def name_test(kb: KnowledgeBase) -> IsName:
     def is_name(word: str) -> bool:
         if word not in found:
             key = name_key(word)
-            rows = names_by_key(kb.connection, key, ROWS_READ, "entity") if key else []
-            tagged = bool(rows) and bool(names_by_key(kb.connection, key, 1, "tag"))
+            rows = kb.corpus.graph.names_by_key(key, ROWS_READ, "entity") if key else []
+            tagged = bool(rows) and bool(kb.corpus.graph.names_by_key(key, 1, "tag"))
             found[word] = (not word.isascii() and word in titles()) or is_named(
                 [(row.label, row.form, row.count) for row in rows], tagged, word in titles()
             )
@@ -79,8 +76,8 @@ def name_test(kb: KnowledgeBase) -> IsName:
 
     @cache
     def titles() -> frozenset[str]:
-        rows = kb.connection.execute("SELECT DISTINCT title FROM documents ORDER BY title LIMIT ?", [MOST_TITLES])
-        return frozenset(word.strip(".,:;()[]\"'") for (title,) in rows for word in title.split())
+        found = kb.corpus.document_titles(MOST_TITLES)
+        return frozenset(word.strip(".,:;()[]\"'") for title in found for word in title.split())
 
     return is_name
 
@@ -119,10 +116,7 @@ def continuation_test(kb: KnowledgeBase, chunk_ids: Sequence[int]) -> Callable[[
 def page_terms(kb: KnowledgeBase, chunk_ids: Sequence[int]) -> frozenset[str]:
     """The index terms of the pages around these chunks."""
     terms: set[str] = set()
-    for chunk in fetch_chunks(kb.connection, chunk_ids).values():
-        rows = kb.connection.execute(
-            "SELECT text FROM chunks WHERE doc_id = ? AND position BETWEEN ? AND ?",
-            [chunk.doc_id, chunk.position - AROUND, chunk.position + AROUND],
-        )
-        terms.update(analyze(chunk.title), *(analyze(text) for (text,) in rows))
+    for chunk in kb.corpus.fetch_chunks(chunk_ids).values():
+        texts = kb.corpus.texts_around(chunk.doc_id, chunk.position, AROUND)
+        terms.update(analyze(chunk.title), *(analyze(text) for text in texts))
     return frozenset(terms)

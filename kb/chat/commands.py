@@ -10,11 +10,9 @@ from kb.ask.records import Answer
 from kb.chat.names import check_session_name
 from kb.chat.pipeline import Chat
 from kb.errors import InvalidInput
-from kb.store.database import open_for_writing
 from kb.store.documents import utc_text
-from kb.store.facts import LONGEST_FACT_CHARS, add_fact
-from kb.store.sessions import list_sessions
-from kb.store.shown import shown_in_session
+from kb.store.memories import LONGEST_MEMORY_CHARS
+from kb.store.store import Store
 from kb.text import estimate_tokens
 
 NOVELTY = {"all": "the evidence was shown before in this session", "none": "nothing new was found"}
@@ -134,7 +132,7 @@ def _open(chat: Chat, argument: str) -> Said:
 
 def _window(chat: Chat, _: str) -> Said:
     """What this session has shown: a follow-up prefers what is not in it."""
-    shown = shown_in_session(chat.kb.connection, chat.session_id)
+    shown = chat.kb.journal.shown_in_session(chat.session_id, chat.kb.corpus.fetch_chunks)
     if not shown:
         return Said(("this session has shown no passage yet",))
     tokens = sum(estimate_tokens(passage.text) for passage in shown)
@@ -156,21 +154,18 @@ def _remember(chat: Chat, argument: str) -> Said:
         raise InvalidInput(
             "nothing to remember", fix="say what, for example: /remember The office wifi is called Plover"
         )
-    if len(argument) > LONGEST_FACT_CHARS:
+    if len(argument) > LONGEST_MEMORY_CHARS:
         raise InvalidInput(
             f"the fact has {len(argument):,} characters", fix="a text of this length is a document: kb ingest -"
         )
-    connection = open_for_writing(chat.kb.home)
-    try:
-        fact, is_new = add_fact(connection, " ".join(argument.split()), None, utc_text())
-    finally:
-        connection.close()
+    with Store(chat.kb.home, write=True) as store:
+        fact, is_new = store.journal.add_memory(" ".join(argument.split()), None, utc_text())
     return Said((f"fact {fact.fact_id}: {fact.text}" if is_new else f"known already, as fact {fact.fact_id}",))
 
 
 def _sessions(chat: Chat, _: str) -> Said:
     """The sessions there are, the one that was used last first."""
-    found = list_sessions(chat.kb.connection)
+    found = chat.kb.journal.list_sessions()
     lines = [f"{s.session_id}  {s.turns} turns, last {s.last_at}" for s in found[:20]]
     if len(found) > len(lines):
         lines.append(f"… and {len(found) - len(lines)} more: kb sessions list")

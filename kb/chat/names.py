@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from datetime import date
 
 from kb.errors import InvalidInput
+from kb.store.journal import Journal
 
 # A name goes into a row and into a command line, nowhere else; still no control characters, and not a page of text.
 MOST_NAME_CHARS = 100
 
 
-def new_session_name(connection: sqlite3.Connection, today: date | None = None) -> str:
+def new_session_name(journal: Journal, today: date | None = None) -> str:
     """The day and a number, the first that no session has: "2026-11-21-1"."""
     day = (today or date.today()).isoformat()
-    rows = connection.execute(
-        "SELECT DISTINCT session_id FROM answers WHERE session_id LIKE ? || '-%'", [day]
-    ).fetchall()
-    numbers = [int(m.group(1)) for (name,) in rows if (m := re.fullmatch(rf"{day}-(\d{{1,9}})", name))]
+    names = journal.session_names(f"{day}-")
+    numbers = [int(m.group(1)) for name in names if (m := re.fullmatch(rf"{day}-(\d{{1,9}})", name))]
     return f"{day}-{max(numbers, default=0) + 1}"
 
 
@@ -34,12 +32,3 @@ def check_session_name(name: str) -> str:
             fix=f"use up to {MOST_NAME_CHARS} printable characters, for example: --session trip-planning",
         )
     return tidied
-
-
-def last_session(connection: sqlite3.Connection) -> str | None:
-    """The session that was used last; None where there is none."""
-    row = connection.execute(
-        "SELECT session_id FROM answers WHERE session_id IS NOT NULL AND replay_of IS NULL"
-        " ORDER BY created_at DESC, trace_id DESC LIMIT 1"
-    ).fetchone()
-    return str(row[0]) if row else None

@@ -10,7 +10,6 @@ from kb.ask.records import Answer, AnswerEvent, AskRequest
 from kb.chat.names import new_session_name
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchMode
-from kb.store.sessions import session_turns
 
 OnEvent = Callable[[AnswerEvent], None]
 
@@ -31,11 +30,11 @@ class Chat:
 
     def earlier_turns(self) -> int:
         """How many turns the session has in the store."""
-        return len(session_turns(self.kb.connection, self.session_id))
+        return len(self.kb.journal.session_turns(self.session_id))
 
     def begin_anew(self, name: str | None = None) -> None:
         """Go on in another session: the one with this name, or a new one."""
-        self.session_id = name or new_session_name(self.kb.connection)
+        self.session_id = name or new_session_name(self.kb.journal)
         self.last = None
 
 

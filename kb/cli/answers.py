@@ -55,11 +55,10 @@ def list_(
     from kb.cli.answer_views import as_objects, verdict
     from kb.cli.terminal import harmless_line, say
     from kb.cli.views import AnswerList
-    from kb.store.answers import list_answers
 
     query = _query(since, until, refused, grounded, search)
     with invocation.open(invocation.config()) as kb:
-        rows = list_answers(kb.connection, n, query)
+        rows = kb.journal.list_answers(n, query)
     if invocation.json:
         from kb.wire import to_json
 
@@ -82,10 +81,9 @@ def show(invocation: Invocation, trace: TraceArgument) -> None:
     """One answer with everything that was stored of it."""
     from kb.cli.answer_views import as_objects, print_answer
     from kb.cli.views import StoredAnswer
-    from kb.store.answers import find_answer
 
     with invocation.open(invocation.config()) as kb:
-        row = find_answer(kb.connection, trace)
+        row = kb.journal.find_answer(trace)
     if invocation.json:
         from kb.wire import to_json
 
@@ -116,10 +114,9 @@ def replay(
     from kb.ask.records import AnswerInterrupted
     from kb.ask.replay import replay as run_replay
     from kb.cli.answer_views import print_replay
-    from kb.store.answers import find_answer
 
     with invocation.open(invocation.config()) as kb:
-        row = find_answer(kb.connection, trace)
+        row = kb.journal.find_answer(trace)
     name = model or (row.model_id if row.model_provider in ("ollama", "extractive") else None)
     is_extractive = model == "extractive" or (model is None and row.model_provider == "extractive")
     config = invocation.config(
@@ -163,24 +160,23 @@ def rm(
     """Forget answers, with the texts only they had packed, and give the space back."""
     from kb.cli.answer_views import age_limit, print_removal
     from kb.cli.views import AnswerRemoval
-    from kb.store.answers import AnswerQuery, find_answer, remove_answers, trace_ids_of
-    from kb.store.compact import compact
+    from kb.store.answers import AnswerQuery
 
     if sum(map(bool, (traces, older_than, before, all_))) != 1:
         raise InvalidInput("say which answers", fix="name traces, or one of --older-than 30d, --before DATE, --all")
     limit = age_limit(older_than) if older_than else None
     with invocation.open(invocation.config()) as kb:
         if traces:
-            doomed = list(dict.fromkeys(find_answer(kb.connection, trace).trace_id for trace in traces))
+            doomed = list(dict.fromkeys(kb.journal.find_answer(trace).trace_id for trace in traces))
         else:
-            doomed = trace_ids_of(kb.connection, AnswerQuery(before=limit or before))
+            doomed = kb.journal.trace_ids_of(AnswerQuery(before=limit or before))
     if not doomed:
         invocation.notify("no such answers")
         raise typer.Exit(ExitCode.NOTHING)
     _confirm(f"forget {len(doomed):,} {'answer' if len(doomed) == 1 else 'answers'}?", yes, is_named=bool(traces))
     with invocation.open(invocation.config(), write=True) as kb:
-        removed = remove_answers(kb.connection, doomed)
-        print_removal(AnswerRemoval(removed=removed, freed_bytes=compact(kb.connection, kb.home)), invocation.json)
+        removed = kb.journal.remove_answers(doomed)
+        print_removal(AnswerRemoval(removed=removed, freed_bytes=kb.store.compact()), invocation.json)
 
 
 @app.command("export")
@@ -201,7 +197,6 @@ def export(
 ) -> None:
     """Every answer, oldest first: one stored_answer.v1 a line, a table, or text to read."""
     from kb.cli.answer_views import EXPORTS, open_output
-    from kb.store.answers import each_answer
 
     name = format_ or "jsonl"
     if name not in EXPORTS:
@@ -210,7 +205,7 @@ def export(
         raise InvalidInput(f"--json and --format {name} exclude each other", fix="leave one of them out")
     query = _query(since, until, refused, grounded, search)
     with invocation.open(invocation.config()) as kb, kb.snapshot(), open_output(output) as file:
-        count = EXPORTS[name](each_answer(kb.connection, query), file)
+        count = EXPORTS[name](kb.journal.each_answer(query), file)
     if output or not count:
         invocation.notify(f"exported {count:,} answers" + (f" to {output}" if output else ""))
     if not count:

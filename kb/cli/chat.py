@@ -36,7 +36,7 @@ def chat(
 
     In a pipe: one question a line. Exit 1 when none was answered.
     """
-    from kb.chat.names import check_session_name, last_session, new_session_name
+    from kb.chat.names import check_session_name, new_session_name
     from kb.chat.pipeline import Chat
 
     if session is not None and resume:
@@ -44,8 +44,8 @@ def chat(
     config = invocation.config(search__mode=mode, rag__k=k, **model_settings(model))
     with invocation.open(config) as kb:
         kb.require_documents()
-        name = check_session_name(session) if session is not None else last_session(kb.connection) if resume else None
-        talk = Chat(kb, name or new_session_name(kb.connection), config.search.mode, config.rag.k, filters)  # type: ignore[arg-type]
+        name = check_session_name(session) if session is not None else kb.journal.last_session() if resume else None
+        talk = Chat(kb, name or new_session_name(kb.journal), config.search.mode, config.rag.k, filters)
         answered = _talk(talk, invocation)
     if not answered:
         raise typer.Exit(ExitCode.NOTHING)

@@ -20,10 +20,9 @@ def ask_for_lines(talk: Chat) -> Iterator[str]:
 
     from kb.chat.commands import COMMANDS
     from kb.cli.terminal import say, styled
-    from kb.store.sessions import session_turns
 
     history = InMemoryHistory()
-    turns = session_turns(talk.kb.connection, talk.session_id, HISTORY_LINES)
+    turns = talk.kb.journal.session_turns(talk.session_id, HISTORY_LINES)
     for turn in turns:
         history.append_string(turn.question)
     so_far = f", {len(turns)} turns so far" if turns else ""

@@ -27,11 +27,10 @@ def list_(
     """List documents, filtered like a search."""
     from kb.cli.render import print_documents
     from kb.cli.views import DocumentList
-    from kb.store.documents import list_documents
-    from kb.store.filters import allowed_documents, no_match
+    from kb.store.filters import no_match
 
     with invocation.open(invocation.config()) as kb:
-        documents = list_documents(kb.connection, allowed_documents(kb.connection, filters))
+        documents = kb.corpus.list_documents(kb.corpus.allowed_documents(filters))
     if invocation.json:
         from kb.wire import to_json
 
@@ -56,13 +55,12 @@ def show(
     """Show a document's text, or one chunk."""
     from kb.cli.terminal import harmless, harmless_line, say, styled
     from kb.cli.views import DocumentView, document_text, parse_line_range, select_lines
-    from kb.store.chunks import chunks_of_document, fetch_chunks
 
     with invocation.open(invocation.config()) as kb:
         number = target.removeprefix("chunk:")
         if number.isdecimal() and not lines:
             chunk_id = int(number) if len(number) <= MAX_ID_DIGITS else 0
-            chunk = fetch_chunks(kb.connection, [chunk_id]).get(chunk_id)
+            chunk = kb.corpus.fetch_chunks([chunk_id]).get(chunk_id)
             if chunk is None:
                 raise NotFound(f"no chunk {number}", fix="a search shows chunk ids with --json; documents are doc:ID")
             if invocation.json:
@@ -74,7 +72,7 @@ def show(
             say(harmless(chunk.text))
             return
         document = _find_named(kb, target)
-        first_line, text = document_text(chunks_of_document(kb.connection, document.doc_id))
+        first_line, text = document_text(kb.corpus.chunks_of_document(document.doc_id))
     if lines:
         wanted = parse_line_range(lines)
         text, first_line = select_lines(document, text, first_line, wanted), wanted[0]
@@ -106,12 +104,11 @@ def open_place(citation: str, invocation: Invocation, *, print_only: bool = Fals
     """
     from kb.cli.terminal import harmless_line, say, shown_path
     from kb.cli.views import Place, parse_citation
-    from kb.store.documents import source_roots
 
     wanted = parse_citation(citation)
     with invocation.open(invocation.config()) as kb:
         document = _find_named(kb, wanted.path)
-        root = source_roots(kb.connection)[document.source]
+        root = kb.corpus.source_roots()[document.source]
     if root is None:
         raise InvalidInput(f"{document.path} came from standard input, there is no file", fix="kb show it instead")
     path = Path(root) / document.path
@@ -153,8 +150,6 @@ def rm(
     from kb.cli.terminal import harmless_line, say, tell
     from kb.cli.views import Removal
     from kb.records import Filters
-    from kb.store.documents import list_documents, remove_documents, remove_unused_embeddings
-    from kb.store.filters import allowed_documents
     from kb.store.lock import writer_lock
 
     if not targets and not source:
@@ -168,20 +163,19 @@ def rm(
         sources = tuple(source or ())
         doc_ids: list[int] = []
         if sources and not targets:
-            doc_ids = allowed_documents(kb.connection, Filters(sources=sources)) or []
+            doc_ids = kb.corpus.allowed_documents(Filters(sources=sources)) or []
         for target in targets or ():
             matched = []
             if any(c in target for c in "*?[") or target.endswith("/"):
-                matched = allowed_documents(kb.connection, Filters(sources=sources, paths=(target,))) or []
+                matched = kb.corpus.allowed_documents(Filters(sources=sources, paths=(target,))) or []
             doc_ids += matched or [_find_named(kb, target).doc_id]
-        documents = list_documents(kb.connection, doc_ids)
+        documents = kb.corpus.list_documents(doc_ids)
         if not documents:
             raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
-        remove_documents(kb.connection, [d.doc_id for d in documents])
-        remove_unused_embeddings(kb.connection)
-        if kb.connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
-            kb.refresh_lexical(announce=False)
-            kb.refresh_vector(announce=False)
+        kb.corpus.remove_documents([d.doc_id for d in documents])
+        kb.corpus.remove_unused_embeddings()
+        if kb.corpus.has_documents():
+            kb.refresh_indexes()
     names = tuple(f"{d.source}/{d.path}" for d in documents)
     if invocation.json:
         from kb.wire import to_json
@@ -199,13 +193,12 @@ def _find_named(kb: KnowledgeBase, name: str) -> Document:
 
     raises  NotFound
     """
-    from kb.store.documents import find_document, source_roots
 
     try:
-        return find_document(kb.connection, name)
+        return kb.corpus.find_document(name)
     except NotFound:
         file = Path(os.path.abspath(Path(name).expanduser()))
-        for source, root in source_roots(kb.connection).items():
+        for source, root in kb.corpus.source_roots().items():
             if root is not None and file.is_relative_to(root):
-                return find_document(kb.connection, f"{source}/{file.relative_to(root).as_posix()}")
+                return kb.corpus.find_document(f"{source}/{file.relative_to(root).as_posix()}")
         raise

@@ -10,7 +10,7 @@ import typer
 
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
-from kb.store.facts import LONGEST_FACT_CHARS, Fact
+from kb.store.memories import LONGEST_MEMORY_CHARS, Memory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +18,7 @@ class Remembered:
     """kb remember: the fact, and whether it is new; the same thing told before is that fact."""
 
     schema_version: Literal["fact_remembered.v1"] = "fact_remembered.v1"
-    fact: Fact
+    fact: Memory
     is_new: bool
 
 
@@ -30,7 +30,7 @@ class Forgotten:
     """
 
     schema_version: Literal["facts_forgotten.v1"] = "facts_forgotten.v1"
-    forgotten: tuple[Fact, ...]
+    forgotten: tuple[Memory, ...]
     answers: int
 
 
@@ -39,7 +39,7 @@ class FactList:
     """kb facts, oldest first"""
 
     schema_version: Literal["fact_list.v1"] = "fact_list.v1"
-    facts: tuple[Fact, ...]
+    facts: tuple[Memory, ...]
 
 
 @command
@@ -56,12 +56,11 @@ def remember(
     """
     from kb.cli.terminal import harmless_line, say
     from kb.store.documents import utc_text
-    from kb.store.facts import add_fact
 
     said = _read_text(text)
     config = invocation.config()
     with invocation.open(config, write=True) as kb:
-        fact, is_new = add_fact(kb.connection, said, session or None, utc_text())
+        fact, is_new = kb.journal.add_memory(said, session or None, utc_text())
     if invocation.json:
         from kb.wire import to_json
 
@@ -82,16 +81,14 @@ def forget(
     Stored answers keep what they said; kb forget tells how many hold such a text still.
     """
     from kb.cli.terminal import harmless_line, say
-    from kb.store.answers import count_answers_with
-    from kb.store.facts import remove_facts
 
     numbers = [_fact_id(name) for name in ids]
     config = invocation.config()
     with invocation.open(config):  # a home that is none is not made for this
         pass
     with invocation.open(config, write=True) as kb:
-        facts = remove_facts(kb.connection, numbers)
-        answers = count_answers_with(kb.connection, [fact.text for fact in facts])
+        facts = kb.journal.remove_memories(numbers)
+        answers = kb.journal.count_answers_with([fact.text for fact in facts])
     if invocation.json:
         from kb.wire import to_json
 
@@ -110,10 +107,9 @@ def facts(invocation: Invocation) -> None:
     Exit 1 when there is none.
     """
     from kb.cli.terminal import harmless_line, say, styled
-    from kb.store.facts import list_facts
 
     with invocation.open(invocation.config()) as kb:
-        found = list_facts(kb.connection)
+        found = kb.journal.list_memories()
     if invocation.json:
         from kb.wire import to_json
 
@@ -133,15 +129,15 @@ def _read_text(text: str) -> str:
     raises  InvalidInput for nothing, or for more than a fact
     """
     if text == "-":
-        text = sys.stdin.buffer.read(4 * LONGEST_FACT_CHARS + 1).decode("utf-8", "replace").removeprefix("\ufeff")
+        text = sys.stdin.buffer.read(4 * LONGEST_MEMORY_CHARS + 1).decode("utf-8", "replace").removeprefix("\ufeff")
     said = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
     if not any(c.isalnum() for c in said):
         raise InvalidInput(
             "the fact is empty", fix="say what to remember: kb remember 'The office wifi is called Plover'"
         )
-    if len(said) > LONGEST_FACT_CHARS:
+    if len(said) > LONGEST_MEMORY_CHARS:
         raise InvalidInput(
-            f"a fact of more than {LONGEST_FACT_CHARS:,} characters is a document",
+            f"a fact of more than {LONGEST_MEMORY_CHARS:,} characters is a document",
             fix="store it as one: kb ingest - --title T",
         )
     return said

@@ -62,12 +62,10 @@ def search(
     roots: dict[str, str | None] = {}
     with invocation.open(config) as kb:
         if paths:
-            from kb.store.documents import source_roots
-
-            roots = source_roots(kb.connection)
+            roots = kb.corpus.source_roots()
         for text in queries:
             logs = held is not None and invocation.verbose
-            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)  # type: ignore[arg-type]
+            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)
             response = run_search(kb, request, held)
             if logs:
                 response = _log_novelty(invocation, response, keep_trace=explain)

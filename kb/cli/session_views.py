@@ -7,7 +7,7 @@ from typing import Literal
 
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.knowledge_base import KnowledgeBase
-from kb.store.sessions import SessionSummary, session_turns
+from kb.store.sessions import SessionSummary
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class Session:
 
 def session_of(kb: KnowledgeBase, session_id: str) -> Session:
     """The session as it is stored; without turns where there is none of this name."""
-    turns = session_turns(kb.connection, session_id)
+    turns = kb.journal.session_turns(session_id)
     return Session(
         session_id=session_id,
         turns=tuple(

@@ -31,10 +31,9 @@ def list_(invocation: Invocation) -> None:
     """
     from kb.cli.session_views import SessionList
     from kb.cli.terminal import harmless_line, say
-    from kb.store.sessions import list_sessions
 
     with invocation.open(invocation.config()) as kb:
-        found = list_sessions(kb.connection)
+        found = kb.journal.list_sessions()
     if invocation.json:
         from kb.wire import to_json
 
@@ -95,19 +94,16 @@ def rm(
     """Forget sessions with their answers, and give the space back."""
     from kb.cli.answer_views import print_removal
     from kb.cli.views import AnswerRemoval
-    from kb.store.answers import remove_answers
-    from kb.store.compact import compact
-    from kb.store.sessions import trace_ids_of_session
 
     with invocation.open(invocation.config()) as kb:
-        doomed = [t for name in names for t in trace_ids_of_session(kb.connection, _find(kb, name))]
+        doomed = [t for name in names for t in kb.journal.trace_ids_of_session(_find(kb, name))]
     if is_interactive() and sys.stdin.isatty() and not yes:
         question = f"forget {len(names)} {'session' if len(names) == 1 else 'sessions'}, {len(doomed)} answers?"
         if not typer.confirm(question, err=True):
             raise typer.Exit(ExitCode.NOTHING)
     with invocation.open(invocation.config(), write=True) as kb:
-        removed = remove_answers(kb.connection, list(dict.fromkeys(doomed)))
-        print_removal(AnswerRemoval(removed=removed, freed_bytes=compact(kb.connection, kb.home)), invocation.json)
+        removed = kb.journal.remove_answers(list(dict.fromkeys(doomed)))
+        print_removal(AnswerRemoval(removed=removed, freed_bytes=kb.store.compact()), invocation.json)
 
 
 def _find(kb: KnowledgeBase, name: str) -> str:
@@ -117,9 +113,7 @@ def _find(kb: KnowledgeBase, name: str) -> str:
     """
     import difflib
 
-    from kb.store.sessions import list_sessions
-
-    known = [session.session_id for session in list_sessions(kb.connection)]
+    known = [session.session_id for session in kb.journal.list_sessions()]
     if name in known:
         return name
     if not name.strip():

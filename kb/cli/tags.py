@@ -45,7 +45,6 @@ def import_(
     """
     from kb.cli.tags_output import print_import
     from kb.store.lock import writer_lock
-    from kb.store.tags import forget_vocabulary
     from kb.tags.formats import READERS
     from kb.tags.importing import import_vocabulary, load_vocabulary_file
 
@@ -62,10 +61,10 @@ def import_(
         writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
     ):
         if file is None or loaded is None:
-            forget_vocabulary(kb.connection)
+            kb.corpus.tags.forget_vocabulary()
             invocation.notify("the documents' own tags are the vocabulary now")
             return
-        report = import_vocabulary(kb.connection, loaded[0], _file_name(file), *loaded[1:])
+        report = import_vocabulary(kb.corpus.tags, loaded[0], _file_name(file), *loaded[1:])
     print_import(report, invocation)
 
 

@@ -22,13 +22,13 @@ def init(
     Documents that are there stay.
     """
     from kb.config import commented_toml
-    from kb.store.database import open_for_writing
+    from kb.store.store import Store
 
     path = invocation.home / "config.toml"
     if path.exists() and not force:
         raise InvalidInput(f"{path} is there already", fix="edit it, or write it anew with: kb init --force")
     if not path.exists() or force:
-        open_for_writing(invocation.home).close()
+        Store(invocation.home, write=True).close()
         path.write_text(commented_toml(live=False), encoding="utf-8")
     _print_done(invocation, "made a knowledge base; its settings, with their defaults, are in", str(path))
 
@@ -85,8 +85,7 @@ def reindex(invocation: Invocation) -> None:
     config = invocation.config()
     with invocation.open(config) as kb:
         kb.require_documents()
-        lexical = kb.refresh_lexical(force=True, announce=False)
-        vector = kb.refresh_vector(force=True, announce=False)
+        lexical, vector = kb.refresh_indexes(force=True)
     what = f"indexed {lexical.rows:,} chunks by words and {vector.rows:,} by vectors in"
     _print_done(invocation, what, str(invocation.home / "index"))
 
@@ -109,7 +108,7 @@ def backup(
         raise InvalidInput(f"no folder {path.parent}", fix="make it first")
     with invocation.open(invocation.config()) as kb:
         try:
-            kb.connection.execute("VACUUM INTO ?", [str(path)])
+            kb.store.write_copy(path)
         except sqlite3.OperationalError as error:
             path.unlink(missing_ok=True)
             raise IoError(f"cannot write {path}: {error}", fix="check its folder and free space") from error

@@ -72,7 +72,7 @@ def expand(
     counts = Counts(expansions=1, expansion_successes=int(bool(found)))
     for pool in pools:
         counts += pool.counts
-    return Expansion(queries, found, fuse_pools(first, pools, kb.config.context.fusion), tuple(pools), counts)
+    return Expansion(queries, found, fuse_pools(first, pools), tuple(pools), counts)
 
 
 def _search(
@@ -89,21 +89,18 @@ def _search(
     return replace(pressed, kept=kept)
 
 
-def fuse_pools(first: Pressed, pools: Sequence[Pressed], fusion: str) -> tuple[tuple[str, float], ...]:
-    """Both pools as one list, best first: by reciprocal ranks of the two, or by adjusted score, the better one of each chunk."""
+def fuse_pools(first: Pressed, pools: Sequence[Pressed]) -> tuple[tuple[str, float], ...]:
+    """Both pools as one list, best first, by reciprocal ranks; a chunk that several variants found has its best score.
+
+    By adjusted scores a variant's hits push out those of the query: 6.1 new tokens instead of 8.2 (benchmarks/README.md).
+    """
     best: dict[str, float] = {}
     for pool in pools:
         for candidate_id, score in pool.kept:
             best[candidate_id] = max(score, best.get(candidate_id, 0.0))
     expanded = sorted(best.items(), key=lambda row: (-row[1], int(row[0])))
-    if fusion == "rrf":
-        lists = [[(int(i), score) for i, score in rows] for rows in (first.kept, expanded)]
-        return tuple((str(i), score) for i, score in fuse_rankings(lists))
-    scores = dict(first.kept)
-    merged = {i: max(score, scores.get(i, 0.0)) for i, score in expanded}
-    places = {i: place for place, (i, _) in enumerate(first.kept)}
-    both = {**scores, **merged}
-    return tuple(sorted(both.items(), key=lambda row: (-row[1], places.get(row[0], len(places)), int(row[0]))))
+    lists = [[(int(i), score) for i, score in rows] for rows in (first.kept, expanded)]
+    return tuple((str(i), score) for i, score in fuse_rankings(lists))
 
 
 def make_variants(
@@ -143,7 +140,8 @@ def compress_query(query: str, rarest: Callable[[list[str]], list[str]]) -> str:
 def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
     """Words by the number of chunks that hold their rarest term, fewest first, those of no chunk last; equals in order."""
     terms = {word: analyze(word) for word in words}
-    frequencies = kb.lexical_index().document_frequencies([t for found in terms.values() for t in found])
+    statistics = kb.lexical_index().statistics([t for found in terms.values() for t in found])
+    frequencies = statistics.frequencies()
     held = {word: [frequencies.get(t, 0) for t in found if frequencies.get(t, 0)] for word, found in terms.items()}
     return sorted(words, key=lambda word: (not held[word], min(held[word], default=0), words.index(word)))
 

@@ -9,9 +9,8 @@ from kb.context.bearing import refers_back
 from kb.context.occasion import Occasion, quote
 from kb.relevance.phrases import tidy
 from kb.relevance.signals import RETURNING_AFTER_SECONDS, content_words, measure_silence
-from kb.store.chunks import places_of
-from kb.store.facts import Fact, find_facts, recent_facts
-from kb.store.sessions import Turn, like_turns, session_turns
+from kb.store.memories import Memory
+from kb.store.sessions import Turn
 
 # Turns of a session that are looked at; more than fit beside the evidence.
 TURNS = 6
@@ -27,7 +26,7 @@ def tell_turns(occasion: Occasion) -> list[str]:
     """This session's turns, newest first."""
     if occasion.session_id is None:
         return []
-    turns = session_turns(occasion.connection, occasion.session_id, TURNS)
+    turns = occasion.journal.session_turns(occasion.session_id, TURNS)
     return [_turn_line(turn) for turn in reversed(turns)]
 
 
@@ -37,16 +36,16 @@ def tell_episodes(occasion: Occasion) -> list[str]:
         return []
     return [
         _turn_line(turn)
-        for turn in like_turns(occasion.connection, occasion.question, occasion.session_id, EPISODES)
+        for turn in occasion.journal.like_turns(occasion.question, occasion.session_id, EPISODES)
         if turn.question != occasion.question
     ]
 
 
 def tell_facts(occasion: Occasion) -> list[str]:
     """Facts that share a word with the question, best first; in a session the newest others after them."""
-    found = find_facts(occasion.connection, occasion.question, occasion.session_id, FACTS)
+    found = occasion.journal.find_memories(occasion.question, occasion.session_id, FACTS)
     if occasion.speaks_freely:
-        found += recent_facts(occasion.connection, occasion.session_id, FACTS)
+        found += occasion.journal.recent_memories(occasion.session_id, FACTS)
     return [fact_line(fact) for fact in dict.fromkeys(found)]
 
 
@@ -54,13 +53,13 @@ def tell_focus(occasion: Occasion) -> list[str]:
     """What the session is about: its words, the newer the weightier, its documents, and the project they are of."""
     if occasion.session_id is None:
         return []
-    turns = session_turns(occasion.connection, occasion.session_id, TURNS)
+    turns = occasion.journal.session_turns(occasion.session_id, TURNS)
     words: Counter[str] = Counter()
     for age, turn in enumerate(reversed(turns)):
         for word in dict.fromkeys(content_words(tidy(turn.question))):
             words[word] += 2 * TURNS - age
     cited = [chunk_id for turn in reversed(turns) for chunk_id in turn.cited_chunk_ids]
-    places = list(dict.fromkeys(places_of(occasion.connection, cited[:50])))
+    places = list(dict.fromkeys(occasion.corpus.places_of(cited[:50])))
     lines = []
     if words:
         lines.append("topic: " + ", ".join(sorted(words, key=lambda w: (-words[w], w))[:TOPIC_WORDS]))
@@ -75,14 +74,14 @@ def tell_return(occasion: Occasion) -> list[str]:
     """How long the user was away, and what the last question was; nothing while the session goes on."""
     if occasion.session_id is None:
         return []
-    turns = session_turns(occasion.connection, occasion.session_id, 1)
+    turns = occasion.journal.session_turns(occasion.session_id, 1)
     silence = measure_silence(turns[-1].created_at, occasion.now) if turns else None
     if silence is None or silence < RETURNING_AFTER_SECONDS:
         return []
     return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]
 
 
-def fact_line(fact: Fact) -> str:
+def fact_line(fact: Memory) -> str:
     """A fact with its number and date."""
     return f"- (fact {fact.fact_id}, {fact.created_at[:10]}) {fact.text}"
 

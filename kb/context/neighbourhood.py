@@ -6,13 +6,12 @@ nothing depends on the order in which documents were ingested.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 
 from kb.drafts import EndDraft
 from kb.graph.names import name_key
 from kb.graph.records import Edge, Node
-from kb.store import graph as stored
+from kb.store.corpus import GraphRows
 from kb.store.graph import StoredEdge, StoredName
 
 # A word written like a name is one when so many documents have it, or one document so often.
@@ -31,8 +30,8 @@ COMMON_HEADING_DOCUMENTS = 4
 class Neighbourhood:
     """The graph around a few nodes, read as it is needed, each thing once."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+    def __init__(self, graph: GraphRows) -> None:
+        self._graph = graph
         self._known: dict[str, bool] = {}
         self._named: dict[tuple[str, str], Node | None] = {}
         self._places: dict[str, Node | None] = {}
@@ -43,7 +42,7 @@ class Neighbourhood:
 
     def nodes_named(self, key: str) -> list[Node]:
         """The things of one name: documents, projects, tags, headings, else what recurs or is linked, code or related."""
-        rows = {kind: stored.names_by_key(self._connection, key, COMMON_HEADING_DOCUMENTS + 1, kind) for kind in _KINDS}
+        rows = {kind: self._graph.names_by_key(key, COMMON_HEADING_DOCUMENTS + 1, kind) for kind in _KINDS}
         nodes = [self._document(row) for row in rows["document"] if row.form != "path"]
         nodes += [Node(kind, key, found[0].label) for kind in ("project", "tag") if (found := rows[kind])]
         if len(rows["heading"]) <= COMMON_HEADING_DOCUMENTS:
@@ -58,7 +57,7 @@ class Neighbourhood:
         """True for the name of a document, project or tag, for what is linked, code or in a relation, and what recurs."""
         known = self._known.get(key)
         if known is None:
-            rows = stored.forms_by_key(self._connection, key, RECURRENT_DOCUMENTS + 1)
+            rows = self._graph.forms_by_key(key, RECURRENT_DOCUMENTS + 1)
             recurs = len(rows) >= RECURRENT_DOCUMENTS or sum(count for _, _, count in rows) >= RECURRENT_COUNT
             known = recurs or any(form != "name" for _, form, _ in rows)
             self._known[key] = known
@@ -77,7 +76,7 @@ class Neighbourhood:
     def _by_name(self, key: str, source: str) -> Node | None:
         """The one document of a source that is called so: by title, else file name, else alias; None for none or several."""
         if (key, source) not in self._named:
-            rows = stored.names_by_key(self._connection, key, NAMESAKES, "document")
+            rows = self._graph.names_by_key(key, NAMESAKES, "document")
             found = None
             for forms in (("title", "stem", "alias"), ("title",), ("stem",), ("alias",)):
                 several = {row.doc_id: row for row in rows if row.source == source and row.form in forms}
@@ -90,7 +89,7 @@ class Neighbourhood:
     def _by_place(self, key: str, written: str) -> Node | None:
         """The document at a place, with the very suffix that was written where there are several."""
         if key not in self._places:
-            rows = stored.names_by_key(self._connection, key, NAMESAKES, "document")
+            rows = self._graph.names_by_key(key, NAMESAKES, "document")
             rows = sorted((row for row in rows if row.form == "path"), key=lambda row: (row.path != written, row.path))
             self._places[key] = self._document(rows[0]) if rows else None
         return self._places[key]
@@ -124,12 +123,12 @@ class Neighbourhood:
         rows: list[StoredEdge] = []
         if node.kind == "document":
             doc_id = self._doc_ids[node]
-            rows += stored.edges_by_document(self._connection, doc_id, MOST_RELATIONS, relations_only=relations_only)
-            keys = [name.key for name in stored.names_by_document(self._connection, doc_id, "document", NAMESAKES)]
+            rows += self._graph.edges_by_document(doc_id, MOST_RELATIONS, relations_only=relations_only)
+            keys = [name.key for name in self._graph.names_by_document(doc_id, "document", NAMESAKES)]
         else:
             keys = [node.key]
         for key in keys:
-            rows += stored.edges_by_key(self._connection, key, MOST_RELATIONS, relations_only=relations_only)
+            rows += self._graph.edges_by_key(key, MOST_RELATIONS, relations_only=relations_only)
         edges = [edge for row in rows if (edge := self._edge(row)) and node in (edge.subject, edge.object)]
         links = [edge for edge in edges if edge.predicate == "links_to"][:MOST_LINKS]
         return [*(edge for edge in edges if edge.predicate != "links_to"), *links]
@@ -144,13 +143,13 @@ class Neighbourhood:
         if node.kind == "heading":
             doc_id = self._doc_ids[node]
             key = node.key.rpartition("#")[2]
-            rows = [r for r in stored.names_by_document(self._connection, doc_id, "heading", NAMESAKES) if r.key == key]
+            rows = [r for r in self._graph.names_by_document(doc_id, "heading", NAMESAKES) if r.key == key]
             return [self._said(self._document(row), "mentions", node, row) for row in rows]
         if node.kind == "document":
             return self._mentioned_by(node)
         if node.kind == "project":
             return []
-        rows = stored.names_by_key(self._connection, node.key, MOST_MENTIONS, node.kind)
+        rows = self._graph.names_by_key(node.key, MOST_MENTIONS, node.kind)
         predicate = "tagged" if node.kind == "tag" else "mentions"
         rows = [row for row in rows if node.kind == "tag" or self._by_name(node.key, row.source) is None]
         return [self._said(self._document(row), predicate, node, row) for row in rows]
@@ -159,15 +158,15 @@ class Neighbourhood:
         """What a document is tagged with and mentions, and which documents mention it by its name."""
         doc_id = self._doc_ids[node]
         edges = []
-        for row in stored.names_by_document(self._connection, doc_id, "tag", MOST_MENTIONS):
+        for row in self._graph.names_by_document(doc_id, "tag", MOST_MENTIONS):
             edges.append(self._said(node, "tagged", Node("tag", row.key, row.label), row))
-        for row in stored.names_by_document(self._connection, doc_id, "entity", MOST_MENTIONS):
+        for row in self._graph.names_by_document(doc_id, "entity", MOST_MENTIONS):
             if self.is_known(row.key):
                 named = self._by_name(row.key, row.source) or Node("entity", row.key, row.label)
                 edges.append(self._said(node, "mentions", named, row))
-        for own in stored.names_by_document(self._connection, doc_id, "document", NAMESAKES):
+        for own in self._graph.names_by_document(doc_id, "document", NAMESAKES):
             if own.form != "path" and self._by_name(own.key, own.source) == node:
-                said = stored.names_by_key(self._connection, own.key, MOST_MENTIONS, "entity")
+                said = self._graph.names_by_key(own.key, MOST_MENTIONS, "entity")
                 edges += [self._said(self._document(r), "mentions", node, r) for r in said if r.source == own.source]
         return [edge for edge in edges if edge.subject != edge.object]
 

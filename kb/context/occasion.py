@@ -6,13 +6,14 @@ Knows no node. A node's text is data: nothing in it can be taken for a citation,
 from __future__ import annotations
 
 import re
-import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
+from kb.store.corpus import Corpus
+from kb.store.journal import Journal
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
 
@@ -31,17 +32,19 @@ _MARKERS = re.compile(r"\s*\[#\d{1,3}\]")
 class Occasion:
     """One question and where it is asked: all that providers know.
 
-    connection     the home's store, read-only; a provider reads when it is called, and not before
+    corpus, journal  of the home; a provider reads them when it is called, and not before
     question       as it stands alone
     mode           RESPOND, CLARIFY, ACT, ACKNOWLEDGE or one of the rules' own
     now            with a time zone
     session_id     None outside of any
     hit_documents  doc_ids of what retrieval found, best first; empty before or without it
+    node_texts     what the nodes that a rules file adds have to say
     speaks_freely  nodes speak whenever they have something: when a session goes on, and where everything is wanted.
                    False for a question that stands alone: then only those speak that it bears on
     """
 
-    connection: sqlite3.Connection
+    corpus: Corpus
+    journal: Journal
     home: Path
     profile: ProfileConfig
     question: str
@@ -49,6 +52,7 @@ class Occasion:
     now: datetime
     session_id: str | None = None
     hit_documents: tuple[int, ...] = ()
+    node_texts: Mapping[str, str] = field(default_factory=dict)
     speaks_freely: bool = False
 
 
@@ -65,9 +69,9 @@ class NodeText:
     tokens: int
 
 
-def news_since(connection_last_turn: str | None, now: datetime) -> str:
+def news_since(last_turn_at: str | None, now: datetime) -> str:
     """The moment from which on what comes in is news: this session's last turn, else a day ago; as `indexed_at`."""
-    return connection_last_turn or (now - LATELY).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return last_turn_at or (now - LATELY).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def make_safe(text: str) -> str:

@@ -35,7 +35,6 @@ from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest, SearchResponse
 from kb.search.depth import candidate_depth, passages_text
 from kb.search.pipeline import search
-from kb.store.chunks import fetch_chunks
 from kb.text import analyze_query, estimate_tokens
 
 if TYPE_CHECKING:  # who names no window pays for none
@@ -136,7 +135,7 @@ def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
 def _respond(kb: KnowledgeBase, found: Composition, began: float) -> ContextResponse:
     request, relations = found.request, found.relations
     tokenizer, count = token_counter(kb, found.notes.append)
-    chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in found.ranked])
+    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in found.ranked])
     scores = dict(found.ranked)
     chosen, repeated = without_repeats(((i, chunks[i].text) for i, _ in found.ranked if i in chunks), request.k)
     if repeated:

@@ -15,7 +15,6 @@ from kb.rank.novelty import Candidate, NoveltySettings, needs_expansion
 from kb.rank.window import Window
 from kb.records import SearchRequest
 from kb.search.novelty import Counts, Pressed, is_echo, or_warn, press, press_chunks
-from kb.store.chunks import fetch_chunks
 
 if TYPE_CHECKING:
     from kb.context.pipeline import Composition
@@ -66,7 +65,7 @@ def _expand(kb: KnowledgeBase, found: Composition, first: Pressed) -> Expansion:
     request, window = found.request, found.window
     assert window is not None
     terms = adjacent_terms(found.relations) if found.relations else ()
-    chunks = fetch_chunks(kb.connection, [int(s.candidate_id) for s in first.scored if is_echo(s, kb.config.novelty)])
+    chunks = kb.corpus.fetch_chunks([int(s.candidate_id) for s in first.scored if is_echo(s, kb.config.novelty)])
     terms = without_dominant(terms, [chunk.text for chunk in chunks.values()])
     found.adjacent = tuple(term.text for term in terms)
     asked = SearchRequest(request.query, request.mode, request.k, request.filters)

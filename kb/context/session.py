@@ -9,7 +9,6 @@ from kb.knowledge_base import KnowledgeBase
 from kb.rank.novelty import NoveltySettings
 from kb.rank.window import Window, merge_windows, window_from_blocks
 from kb.search.novelty import or_warn
-from kb.store.shown import shown_in_session
 
 
 def window_of(
@@ -27,5 +26,5 @@ def window_of(
 
 def session_window(kb: KnowledgeBase, session_id: str, shape: Shape) -> Window | None:
     """What the answers of a session have cited, a block each; None where that is nothing."""
-    texts = [shown.text for shown in shown_in_session(kb.connection, session_id)]
+    texts = [shown.text for shown in kb.journal.shown_in_session(session_id, kb.corpus.fetch_chunks)]
     return window_from_blocks(texts, shape) if texts else None

@@ -8,9 +8,6 @@ import sys
 from kb.context.bearing import bears_on
 from kb.context.occasion import Occasion, news_since
 from kb.store.acts import read_acts
-from kb.store.database import corpus_state
-from kb.store.documents import newest_documents
-from kb.store.sessions import measure_session
 
 NEWS_DOCUMENTS = 5
 ACTS = 10
@@ -22,14 +19,13 @@ def tell_world(occasion: Occasion) -> list[str]:
     """The date, the corpus, and what was ingested lately."""
     if not occasion.speaks_freely and not bears_on(occasion.question, "time", "corpus"):
         return []
-    connection = occasion.connection
-    last_turn = measure_session(connection, occasion.session_id)[1] if occasion.session_id else None
-    count = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+    last_turn = occasion.journal.measure_session(occasion.session_id)[1] if occasion.session_id else None
+    count = occasion.corpus.count_documents()
     lines = [
         f"today is {occasion.now.astimezone().strftime('%A, %Y-%m-%d')}",
-        f"the knowledge base holds {count} documents, revision {corpus_state(connection).revision}",
+        f"the knowledge base holds {count} documents, revision {occasion.corpus.state().revision}",
     ]
-    news = newest_documents(connection, news_since(last_turn, occasion.now), NEWS_DOCUMENTS)
+    news = occasion.corpus.newest_documents(news_since(last_turn, occasion.now), NEWS_DOCUMENTS)
     return lines + [f"- ingested {indexed_at[:16].replace('T', ' ')} UTC: {path}" for path, indexed_at in news]
 
 
@@ -60,10 +56,9 @@ def tell_acts(occasion: Occasion) -> list[str]:
 
 def tell_beginning(occasion: Occasion) -> list[str]:
     """How to begin, for a knowledge base without documents, or one that nobody has asked yet."""
-    connection = occasion.connection
-    if not connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone():
+    if not occasion.corpus.has_documents():
         return ["the knowledge base is empty; kb ingest FOLDER fills it"]
-    asked = connection.execute("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT ?)", [NEW_ANSWERS]).fetchone()[0]
+    asked = occasion.journal.count_answers(NEW_ANSWERS)
     if not occasion.speaks_freely or asked >= NEW_ANSWERS:
         return []
     return ["this is the first question to this knowledge base; kb open PLACE opens what an answer cites"]

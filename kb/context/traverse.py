@@ -8,7 +8,6 @@ from kb.graph.records import Node, Slice
 from kb.graph.slices import corpus_stamp, issue_token, slice_rows
 from kb.graph.walk import walk
 from kb.knowledge_base import KnowledgeBase
-from kb.store.graph import existing_keys
 
 MAX_PATHS = 12
 # Nodes a walk starts from; a query that names more is a page, not a question.
@@ -24,7 +23,7 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
     """
     with kb.snapshot():
         state = kb.corpus_state()
-        neighbourhood = Neighbourhood(kb.connection)
+        neighbourhood = Neighbourhood(kb.corpus.graph)
         starts = _starts(kb, neighbourhood, query)
         if project and (node := project_node(neighbourhood, project)):
             starts = list(dict.fromkeys([*starts, node]))
@@ -43,7 +42,7 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
 
 def _starts(kb: KnowledgeBase, neighbourhood: Neighbourhood, query: str) -> list[Node]:
     candidates = candidates_of(query)
-    keys = existing_keys(kb.connection, dict.fromkeys(key for candidate in candidates for key in candidate.keys))
+    keys = kb.corpus.graph.existing_keys(dict.fromkeys(key for candidate in candidates for key in candidate.keys))
     nodes = {key: named[:MOST_NAMESAKES] for key in sorted(keys) if (named := neighbourhood.nodes_named(key))}
     chosen = [node for key in choose_longest(candidates, nodes) for node in nodes[key]]
     return list(dict.fromkeys(chosen))[:MOST_ENTITIES]

@@ -57,11 +57,8 @@ def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
 def _holds(kb: KnowledgeBase, cited: AnswerCitation) -> bool | None:
     """None when the file is not there to be read. Without a quote the chunks that lie in the cited lines are what is cited."""
     place = cited.citation
-    rows = kb.connection.execute(
-        "SELECT root, start_line >= ? AND end_line <= ?, text FROM chunks JOIN documents USING (doc_id)"
-        " JOIN sources USING (source) WHERE path = ? AND start_line <= ? AND end_line >= ? ORDER BY doc_id, position",
-        [place.start_line, place.end_line, place.path, place.end_line, place.start_line],
-    ).fetchall()
+    first = place.start_line or 1
+    rows = kb.corpus.chunks_at_lines(place.path, first, place.end_line or first)
     for root in dict.fromkeys(root for root, _, _ in rows if root):
         texts = [text for its_root, is_inside, text in rows if its_root == root and is_inside]
         wanted = [cited.quote] if cited.quote else texts

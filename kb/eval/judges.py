@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from kb.eval.collections import Collection, SpanQuestion, span_scores
 from kb.eval.metrics import ranking_scores
-from kb.eval.pipeline import Judge, Ranking
+from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
 from kb.eval.two_step import resolve_windows
 from kb.knowledge_base import KnowledgeBase
-from kb.store.chunks import fetch_chunks
+from kb.records import Ranking
 
 SPAN_DEPTHS = (5, 10)
 
@@ -34,9 +34,7 @@ def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
 
 def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:
     """By documents: a document stands where the best of its chunks stands."""
-    paths: dict[int, str] = dict(
-        kb.connection.execute("SELECT chunk_id, path FROM chunks JOIN documents USING (doc_id)").fetchall()
-    )
+    paths = kb.corpus.chunk_places()
     judged = {query.id: query.relevant for query in collection.queries}
 
     def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
@@ -49,14 +47,13 @@ def judge_spans(kb: KnowledgeBase, questions: Sequence[SpanQuestion]) -> Judge:
     """By the characters that are retrieved, measured in the encoder's tokens."""
     by_id = {question.id: question for question in questions}
     starts: dict[str, list[int]] = {}
-    for path, doc_id in kb.connection.execute("SELECT path, doc_id FROM documents"):
-        rows = kb.connection.execute("SELECT start_char, text FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id])
+    for path, rows in kb.corpus.chunk_starts().items():
         found = {start + offset for start, text in rows for offset in kb.encoder().token_starts(text)}
         starts[path.removesuffix(".md")] = sorted(found)  # chunks that overlap have tokens in common
 
     def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
         question = by_id[query.id]
-        chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: max(SPAN_DEPTHS)]])
+        chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking[: max(SPAN_DEPTHS)]])
         found = [
             (chunks[i].path.removesuffix(".md"), chunks[i].start, chunks[i].end) for i, _ in ranking if i in chunks
         ]

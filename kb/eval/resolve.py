@@ -16,8 +16,6 @@ from kb.eval.records import Label, Suite
 from kb.eval.suite import Fault, raise_faults
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk
-from kb.store.chunks import chunks_of_document
-from kb.store.documents import list_documents
 
 # How many places, or sources, a fault names before it says "…".
 PLACES_SHOWN = 4
@@ -58,7 +56,7 @@ def resolve_suite(kb: KnowledgeBase, suite: Suite) -> Judgements:
     raises  SuiteInvalid with every label that does not resolve, NotIndexed when there is no document at all
     """
     by_path: dict[str, list[int]] = {}
-    documents = list_documents(kb.connection)
+    documents = kb.corpus.list_documents()
     if not documents:
         raise NotIndexed(
             "the labels of a suite stand for places in documents, and there are none", fix="kb ingest PATH"
@@ -70,7 +68,7 @@ def resolve_suite(kb: KnowledgeBase, suite: Suite) -> Judgements:
 
     def chunks_of_path(path: str) -> list[Chunk]:
         doc_ids = by_path.get(unicodedata.normalize("NFC", path), [])
-        return [chunk for doc_id in doc_ids for chunk in chunks_of_document(kb.connection, doc_id)]
+        return [chunk for doc_id in doc_ids for chunk in kb.corpus.chunks_of_document(doc_id)]
 
     return resolve_labels(suite, chunks_of_path, [document.path for document in documents])
 

@@ -7,7 +7,6 @@ put between them. The home itself is not touched.
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import tempfile
 import time
 from collections import defaultdict
@@ -15,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kb.ask.pipeline import ask
 from kb.ask.records import Answer, AskRequest
@@ -24,12 +23,16 @@ from kb.eval.answer_metrics import contains_wanted, says
 from kb.eval.judges import judge_suite
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
+from kb.index.lexical import LexicalIndex
+from kb.index.vector import VectorIndex
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
-from kb.search.retrieve import rank, retrieve
-from kb.store.database import open_for_reading, open_for_writing, transaction
+from kb.search.pipeline import search
 from kb.store.documents import utc_text
-from kb.store.facts import add_fact
+from kb.store.store import Store
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatMatrix, FloatVector
 
 # Passages among which the answer's own must be.
 RECALL_DEPTH = 5
@@ -93,24 +96,24 @@ class CountingKnowledgeBase(KnowledgeBase):
     def __init__(self, home: Path, config: Config) -> None:
         super().__init__(home, config)
         self.statements = self.encoder_calls = self.index_opens = 0
-        self.connection.set_trace_callback(self._count_statement)
+        self.store.on_statement(self._count_statement)
 
     def _count_statement(self, _: str) -> None:
         self.statements += 1
 
-    def encode_query(self, text: str):  # type: ignore[no-untyped-def]
+    def encode_query(self, text: str) -> FloatVector:
         self.encoder_calls += 1
         return super().encode_query(text)
 
-    def encode_sentences(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+    def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         self.encoder_calls += 1
         return super().encode_sentences(texts)
 
-    def lexical_index(self):  # type: ignore[no-untyped-def]
+    def lexical_index(self) -> LexicalIndex:
         self.index_opens += 1
         return super().lexical_index()
 
-    def vector_index(self):  # type: ignore[no-untyped-def]
+    def vector_index(self) -> VectorIndex:
         self.index_opens += 1
         return super().vector_index()
 
@@ -146,13 +149,8 @@ def _copied(home: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="kb-sessions-") as folder:
         copy = Path(folder) / "home"
         copy.mkdir()
-        source = open_for_reading(home)
-        target = open_for_writing(copy)
-        try:
-            source.backup(target)
-        finally:
-            target.close()
-            source.close()
+        with Store(home) as store:
+            store.copy_to(copy)
         if (home / "index").is_dir():
             shutil.copytree(home / "index", copy / "index")
         yield copy
@@ -160,17 +158,14 @@ def _copied(home: Path) -> Iterator[Path]:
 
 def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge) -> SessionTurnResult:
     session = f"eval-{query.session}"
-    connection = open_for_writing(home)
-    try:
+    with Store(home, write=True) as store:
         if query.after_hours:
-            _let_time_pass(connection, session, query.after_hours)
+            store.journal.shift_session(session, query.after_hours)
         for fact in query.facts:
-            add_fact(connection, fact, session, utc_text())
-    finally:
-        connection.close()
+            store.journal.add_memory(fact, session, utc_text())
     kb.statements = kb.encoder_calls = kb.index_opens = 0
     began = time.perf_counter()
-    request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)  # type: ignore[arg-type]
+    request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)
     answer = ask(kb, request)
     milliseconds = (time.perf_counter() - began) * 1000
     cost = Cost(
@@ -182,16 +177,6 @@ def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge)
         milliseconds=milliseconds,
     )
     return _judge_turn(kb, query, answer, cost, judge)
-
-
-def _let_time_pass(connection: sqlite3.Connection, session: str, hours: int) -> None:
-    """Put what was said before so many hours farther into the past."""
-    with transaction(connection):
-        for table in ("answers", "facts"):
-            connection.execute(
-                f"UPDATE {table} SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', created_at, ?) WHERE session_id = ?",
-                [f"-{hours} hours", session],
-            )
 
 
 def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, judge: Judge) -> SessionTurnResult:
@@ -238,10 +223,7 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
 
 
 def _search(kb: KnowledgeBase, text: str) -> set[str]:
-    mode = kb.config.search.mode
-    with kb.snapshot():
-        found = retrieve(kb, SearchRequest(text, mode, 100))  # type: ignore[arg-type]
-        return {str(i) for i, _ in rank(found, mode, kb.config.search)[:RECALL_DEPTH]}  # type: ignore[arg-type]
+    return {str(hit.chunk_id) for hit in search(kb, SearchRequest(text, kb.config.search.mode, RECALL_DEPTH)).hits}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

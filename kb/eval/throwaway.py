@@ -15,8 +15,7 @@ from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
 from kb.ingest.prepare import Settings
 from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
-from kb.store.database import open_for_writing, read_meta
-from kb.store.neighbours import heal_neighbours
+from kb.store.store import Store
 
 OnEvent = Callable[[IngestEvent], None]
 DONE = "complete"
@@ -42,11 +41,8 @@ def collection_home(
             fill(kb)
         (home / DONE).touch()
     else:
-        connection = open_for_writing(home)  # a home of an older kb gets today's schema; nobody would repair it by hand
-        try:
-            heal_neighbours(connection, read_meta(connection, "encoder_digest") or "")
-        finally:
-            connection.close()
+        with Store(home, write=True) as store:  # a home of an older kb gets today's schema; nobody would do it by hand
+            store.corpus.neighbours.heal_neighbours(store.corpus.stored_encoder()[1])
     return open_knowledge_base(home, config, notify=notify)
 
 

@@ -14,7 +14,6 @@ from kb.knowledge_base import KnowledgeBase
 from kb.rank.novelty import NoveltySettings
 from kb.rank.window import window_from_blocks
 from kb.records import Filters, SearchMode
-from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
 
 # What the issue asks for: new relevant tokens per 500-token context.
@@ -36,7 +35,7 @@ def context_scores(
     kb: KnowledgeBase, query: Query, mode: SearchMode, filters: Filters, window_chunks: Sequence[int]
 ) -> Scores:
     """Facts and their tokens in the context of a query: with its window, and as if there were none (`_plain`)."""
-    chunks = fetch_chunks(kb.connection, window_chunks)
+    chunks = kb.corpus.fetch_chunks(window_chunks)
     blocks = [chunks[i].text for i in window_chunks if i in chunks]
     window = window_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
     request = ContextRequest(

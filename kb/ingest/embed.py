@@ -10,7 +10,6 @@ from kb.drafts import ChunkDraft
 from kb.ingest.prepare import Prepared, Settings
 from kb.ingest.report import Tally
 from kb.knowledge_base import KnowledgeBase
-from kb.store.chunks import chunks_without_vector, sample_vectors, save_vectors, stored_hashes
 
 HEAL_BATCH_CHUNKS = 128
 
@@ -42,7 +41,7 @@ def embed_window(
     began = time.perf_counter()
     texts = window.texts()
     encoder = kb.encoder()
-    known = stored_hashes(kb.connection, encoder.digest, texts)
+    known = kb.corpus.stored_hashes(encoder.digest, texts)
     vectors = _encode(kb, {h: t for h, t in texts.items() if h not in known}, expected_texts, on_embedded)
     window.embed_ms = (time.perf_counter() - began) * 1000
     tally.vectors_written += len(vectors)
@@ -83,16 +82,16 @@ def embed_missing(
     healed = 0
     if not digest or digest != settings.encoder_digest:
         return healed
-    while not should_stop() and (rows := chunks_without_vector(kb.connection, digest, HEAL_BATCH_CHUNKS)):
+    while not should_stop() and (rows := kb.corpus.chunks_without_vector(digest, HEAL_BATCH_CHUNKS)):
         texts: dict[str, str] = {}
         hashes: dict[int, str] = {}
         for row in rows:
             text = settings.embedding_text(row.title, _as_draft(row.text, row.heading_path, settings))
             hashes[row.chunk_id] = settings.embed_hash(text)
             texts[hashes[row.chunk_id]] = text
-        known = stored_hashes(kb.connection, digest, texts)
+        known = kb.corpus.stored_hashes(digest, texts)
         vectors = _encode(kb, {h: t for h, t in texts.items() if h not in known}, len(texts), on_embedded)
-        save_vectors(kb.connection, digest, hashes, vectors)
+        kb.corpus.save_vectors(digest, hashes, vectors)
         tally.vectors_written += len(vectors)
         healed += len(rows)
     return healed
@@ -109,7 +108,7 @@ def stored_texts(kb: KnowledgeBase, settings: Settings, most: int) -> list[tuple
     Only chunks whose text would be filed under the same hash today: with other prefixes or headings it is another text.
     """
     found: list[tuple[str, bytes]] = []
-    for row in sample_vectors(kb.connection, settings.encoder_digest, most):
+    for row in kb.corpus.sample_vectors(settings.encoder_digest, most):
         text = settings.embedding_text(row.title, _as_draft(row.text, row.heading_path, settings))
         if settings.embed_hash(text) == row.embed_hash:
             found.append((text, row.vector))

@@ -21,13 +21,8 @@ from kb.ingest.prepare import Prepared, Settings, hash_bytes, prepare
 from kb.ingest.report import IngestEvent, IngestReport, Outcome, Result, Tally, count_results, make_report
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
 from kb.knowledge_base import KnowledgeBase
-from kb.store import documents as stored
-from kb.store.chunks import count_missing_vectors
-from kb.store.database import corpus_state, transaction, write_meta
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
-from kb.store.neighbours import heal_neighbours
-from kb.store.notes import heal_notes
 
 OnEvent = Callable[[IngestEvent], None]
 
@@ -74,11 +69,11 @@ def ingest(
     with _writing(kb, request, should_stop):
         run = _Run(kb, request, on_event, should_stop, on_embedded)
         with run.told():
-            targets = place_paths(request.paths, stored.source_roots(kb.connection), request.source)
+            targets = place_paths(request.paths, kb.corpus.source_roots(), request.source)
             with run.timing("scan"):
                 scans = [(target, _scan(kb, target)) for target in targets]
-                known = stored.source_roots(kb.connection)
-                stamps = {target.source: stored.document_stamps(kb.connection, target.source) for target in targets}
+                known = kb.corpus.source_roots()
+                stamps = {target.source: kb.corpus.document_stamps(target.source) for target in targets}
                 prune = kb.config.ingest.prune if request.prune is None else request.prune
                 plan = make_plan(scans, known, stamps, prune=prune)
             run.work_through(plan)
@@ -96,11 +91,11 @@ def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestReques
         run = _Run(kb, request, on_event, lambda: False, lambda chunks: None)
         with run.told():
             target = Target(STDIN_SOURCE, Path("/"), Path("/"))
-            known = {s.path: s for s in stored.document_stamps(kb.connection, STDIN_SOURCE)}
+            known = {s.path: s for s in kb.corpus.document_stamps(STDIN_SOURCE)}
             now = time.time_ns()
             candidate = Candidate(target, path, Path("/dev/stdin"), "markdown", len(raw), now, known.get(path))
-            if not request.dry_run and STDIN_SOURCE not in stored.source_roots(kb.connection):
-                stored.save_source(kb.connection, STDIN_SOURCE, None)
+            if not request.dry_run and STDIN_SOURCE not in kb.corpus.source_roots():
+                kb.corpus.save_source(STDIN_SOURCE, None)
             on_event(IngestEvent(event="scan_completed", total=1))
             run.take(candidate, raw, title=title)
             run.flush()
@@ -120,8 +115,8 @@ def ingest_documents(
         run = _Run(kb, request, on_event, lambda: False, lambda chunks: None)
         with run.told():
             target = Target(source, Path("/"), Path("/"))
-            known = {s.path: s for s in stored.document_stamps(kb.connection, source)}
-            stored.save_source(kb.connection, source, None)
+            known = {s.path: s for s in kb.corpus.document_stamps(source)}
+            kb.corpus.save_source(source, None)
             on_event(IngestEvent(event="scan_completed", total=len(texts)))
             run.expected_texts = len(texts)
             for path, title, raw in texts:
@@ -168,7 +163,7 @@ class _Run:
         self.interrupted = False
         self.finished_files = 0
         self.gone: dict[str, list[Stamp]] = {}
-        self.revision = corpus_state(kb.connection).revision
+        self.revision = kb.corpus.state().revision
 
     @contextmanager
     def told(self) -> Iterator[None]:
@@ -194,7 +189,7 @@ class _Run:
             self.gone.setdefault(stamp.content_hash, []).append(stamp)
         if not self.request.dry_run:
             for source, root in plan.new_sources.items():
-                stored.save_source(self.kb.connection, source, str(root))
+                self.kb.corpus.save_source(source, str(root))
         to_read = {id(c) for c in changed}
         for candidate in plan.candidates:
             if self.should_stop():
@@ -237,7 +232,7 @@ class _Run:
         stamp = candidate.stamp
         if stamp and draft_stamp and self.is_same_content(stamp, draft_stamp):
             if not self.request.dry_run:
-                stored.touch_document(self.kb.connection, stamp.doc_id, draft_stamp)
+                self.kb.corpus.touch_document(stamp.doc_id, draft_stamp)
             self.settle_unchanged(candidate)
             return
         moved_from = None if stamp else self.take_gone(candidate, content_hash)
@@ -291,8 +286,7 @@ class _Run:
             )
         for prepared in self.window:
             began = time.perf_counter()
-            saved = stored.save_document(
-                self.kb.connection,
+            saved = self.kb.corpus.save_document(
                 prepared.draft,
                 prepared.hashed_chunks(),
                 self.settings.encoder_digest,
@@ -315,23 +309,21 @@ class _Run:
         encoder = self.kb.encoder()
         wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
         if self.kb.stored_encoder() != wanted:
-            with transaction(self.kb.connection):
-                for part, value in zip(("model_id", "digest", "dimensions"), wanted, strict=True):
-                    write_meta(self.kb.connection, f"encoder_{part}", value)
+            self.kb.corpus.stamp_encoder(wanted)
 
     # ---- the end
 
     def prune(self) -> None:
         gone = [stamp for stamps in self.gone.values() for stamp in stamps]
         if gone and not self.request.dry_run:
-            stored.remove_documents(self.kb.connection, [s.doc_id for s in gone])
+            self.kb.corpus.remove_documents([s.doc_id for s in gone])
         for stamp in sorted(gone, key=lambda s: (s.source, s.path)):
             self.settle(Outcome(source=stamp.source, path=stamp.path, result="pruned"))
 
     def finish(self) -> IngestReport:
         """Heal what earlier runs left, bring both indexes up to date, and report."""
-        connection = self.kb.connection
-        has_documents = bool(connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone())
+        corpus = self.kb.corpus
+        has_documents = corpus.has_documents()
         if has_documents and not self.request.dry_run:
             # Even where no file has changed, the vectors may be another encoder's.
             self.stamp_encoder()
@@ -339,28 +331,25 @@ class _Run:
                 with self.timing("embed"):
                     embed_missing(self.kb, self.settings, self.tally, self.should_stop, self.on_embedded)
                     # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
-                    is_whole = not self.should_stop() or not count_missing_vectors(
-                        connection, self.settings.encoder_digest
-                    )
+                    is_whole = not self.should_stop() or not corpus.count_missing_vectors(self.settings.encoder_digest)
                     self.interrupted = not is_whole
                 with self.timing("save"):
-                    heal_neighbours(connection, self.settings.encoder_digest)
-                    heal_notes(connection, NOTES_VERSION, make_notes)
+                    corpus.neighbours.heal_neighbours(self.settings.encoder_digest)
+                    corpus.notes.heal_notes(NOTES_VERSION, make_notes)
             with self.timing("index"):
-                self.kb.refresh_lexical(announce=False)
-                self.kb.refresh_vector(announce=False)
-        if corpus_state(connection).revision != self.revision:
+                self.kb.refresh_indexes()
+        if corpus.state().revision != self.revision:
             if not self.interrupted:
-                stored.remove_unused_embeddings(connection)
+                corpus.remove_unused_embeddings()
             # Not TRUNCATE: that would wait for every reader to finish, and keep other writers out meanwhile.
-            connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            self.kb.store.checkpoint()
         counts = count_results(self.tally.outcomes)
         self.on_event(IngestEvent(event="aborted" if self.interrupted else "completed", counts=counts))
         return make_report(
             self.tally,
             interrupted=self.interrupted,
             dry_run=self.request.dry_run,
-            corpus_revision=corpus_state(self.kb.connection).revision,
+            corpus_revision=self.kb.corpus.state().revision,
         )
 
     # ---- bookkeeping

@@ -10,13 +10,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.knowledge_base import KnowledgeBase
-from kb.store.filters import chunk_ids_by_document
-
-Ranking = Sequence[tuple[int, float]]
+from kb.records import Ranking
 
 # Tags of a query that are looked for, and how sure they must be: an exact name without context scores 1.0, with one above .5.
 MOST_TAGS = 5
 LEAST_SCORE = 0.5
+# Weight of the list by tags in the fusion, against 1 for each of the others: of 0.25, 0.5 and 1 the best on the fixtures
+# (benchmarks/README.md).
+TAGS_WEIGHT = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +41,18 @@ def expand_by_tags(
     documents  only these; None for all
     """
     # Here, since every search would pay for them: 40 ms of a lexical search's 110.
-    from kb.store.tags import documents_by_tag
     from kb.tags.retriever import suggest_for_query
 
     found = suggest_for_query(kb, query, MOST_TAGS)
     scores = {row.tag: row.score_combined for row in found if row.score_combined >= LEAST_SCORE}
-    carried = documents_by_tag(kb.connection, list(scores))
-    total = int(kb.connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+    carried = kb.corpus.tags.documents_by_tag(list(scores))
+    total = kb.corpus.count_documents()
     weights = weigh_documents(scores, carried, total)
     if documents is not None:
         allowed = set(documents)
         weights = {doc_id: weight for doc_id, weight in weights.items() if doc_id in allowed}
-    ranked = rank_passages(weights, chunk_ids_by_document(kb.connection, sorted(weights)), rankings)
-    return Expansion(tuple(scores), tuple(ranked[:depth]), kb.config.search.tags_weight)
+    ranked = rank_passages(weights, kb.corpus.chunk_ids_by_document(sorted(weights)), rankings)
+    return Expansion(tuple(scores), tuple(ranked[:depth]), TAGS_WEIGHT)
 
 
 def weigh_documents(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-Ranking = Sequence[tuple[int, float]]
+from kb.records import Ranking
 
 
 def combine_scores(

@@ -6,15 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kb.config import CswrConfig
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods
 from kb.rank.stability import UNKNOWN_STABILITY
-from kb.records import Chunk
+from kb.records import Chunk, Ranking
 from kb.search.passages import merge_adjacent
 from kb.search.stability import ContextScores, score_chunks
-from kb.store.chunks import fetch_chunks
-from kb.store.neighbours import PassageText, chunks_around
+from kb.store.neighbours import PassageText
 
 if TYPE_CHECKING:
     from kb.arrays import FloatVector
@@ -24,7 +22,6 @@ CENTRES_PER_PACK = 3
 # How far a pack may reach to either side: at 200 tokens a chunk, 1,800 tokens are nine of them.
 REACH_CHUNKS = 8
 
-Ranking = Sequence[tuple[int, float]]
 Sizer = Callable[[PassageText], int]
 
 
@@ -40,19 +37,6 @@ class Packing:
     packs: tuple[Pack, ...]
     passages: tuple[tuple[Chunk, float, tuple[int, ...]], ...]
     scores: ContextScores
-
-
-def limits_of(config: CswrConfig, total_tokens: int | None) -> Limits:
-    """The configured limits."""
-    return Limits(
-        pack_tokens=config.pack_tokens,
-        total_tokens=total_tokens,
-        most_packs=config.packs,
-        main_stability=config.main_stability,
-        supporting_csw=config.supporting_score,
-        least_csw=config.least_score,
-        confidence=config.confidence,
-    )
 
 
 def pack_found(
@@ -72,7 +56,7 @@ def pack_found(
     scores = score_chunks(kb, query, [i for i, _ in ranking], query_vector, pool)
     order = sorted(scores.rows.values(), key=lambda row: (-row.csw, row.chunk_id))
     centres = [row.chunk_id for row in order[: CENTRES_PER_PACK * limits.most_packs]]
-    around = [i for i in chunks_around(kb.connection, centres, REACH_CHUNKS) if i not in scores.rows]
+    around = [i for i in kb.corpus.neighbours.chunks_around(centres, REACH_CHUNKS) if i not in scores.rows]
     beside = score_chunks(kb, query, around, query_vector, pool, scores.question)
     scores = replace(scores, rows={**beside.rows, **scores.rows}, texts={**beside.texts, **scores.texts})
     scored = {i: _scored(scores, i, size) for i in scores.rows}
@@ -103,7 +87,7 @@ def _passages(
             if touching
             else [*runs, run]
         )
-    chunks = fetch_chunks(kb.connection, places)
+    chunks = kb.corpus.fetch_chunks(places)
     passages: list[tuple[Chunk, float, tuple[int, ...]]] = []
     for run in runs:
         centre = next((i for i in run if i in centres), run[0])

@@ -26,13 +26,10 @@ from kb.rank.novelty import (
     without_duplicates,
 )
 from kb.rank.window import Window
-from kb.records import HitNovelty, NoveltyTrace
+from kb.records import HitNovelty, NoveltyTrace, Ranking
 from kb.search.depth import candidate_depth, passages_text
-from kb.store.chunks import fetch_chunks
 from kb.store.counters import add_counts
-from kb.store.fingerprints import fetch_fingerprints
 
-Ranking = Sequence[tuple[int, float]]
 T = TypeVar("T")
 
 
@@ -125,8 +122,8 @@ def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) ->
     k        how many of them would be shown without a window
     """
     ids = [chunk_id for chunk_id, _ in ranking]
-    texts = {i: chunk.text for i, chunk in fetch_chunks(kb.connection, ids).items()}
-    stored = fetch_fingerprints(kb.connection, ids, window.shape)
+    texts = {i: chunk.text for i, chunk in kb.corpus.fetch_chunks(ids).items()}
+    stored = kb.corpus.fetch_fingerprints(ids, window.shape)
     candidates = [Candidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
     return press(kb, candidates, k, window)
 

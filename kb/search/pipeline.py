@@ -13,6 +13,7 @@ from kb.records import (
     Chunk,
     Hit,
     RankedChunk,
+    Ranking,
     Retrieval,
     ScoreKind,
     SearchMode,
@@ -21,9 +22,8 @@ from kb.records import (
     SearchTrace,
 )
 from kb.search.fuse import ranks_of
-from kb.search.retrieve import Ranking, Retrieved, fusion_kind, rank, retrieve
+from kb.search.retrieve import Retrieved, fusion_kind, rank, retrieve
 from kb.search.snippet import make_snippet
-from kb.store.chunks import fetch_chunks
 from kb.store.filters import no_match
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _make_hits(
     scores: ContextScores | None,
     pressed: PressedHits | None,
 ) -> list[Hit]:
-    chunks = fetch_chunks(kb.connection, [chunk_id for chunk_id, _ in ranking[: request.k]])
+    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking[: request.k]])
     lexical, vector = ranks_of(found.lexical), ranks_of(found.vector)
     lexical_scores, cosines = dict(found.lexical), found.cosines()
     kind = SCORE_KINDS.get(request.mode) or fusion_kind(found, kb.config.search)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
+from kb.index.protocol import LexicalStatistics
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.decompose import decompose
 from kb.rank.fit import Question, detect_domain, fit_scorer
@@ -25,15 +26,9 @@ from kb.rank.stability import (
     vector_scores,
 )
 from kb.records import ChunkAxes, StabilityTrace
-from kb.store.episodes import read_thresholds
 from kb.store.neighbours import (
     Neighbour,
     PassageText,
-    has_several_projects,
-    known_tags,
-    neighbours_of,
-    passage_texts,
-    read_projects,
 )
 from kb.text import analyze
 
@@ -94,7 +89,7 @@ def score_chunks(
     question      what the query asks, where that is known
     """
     config = kb.config.cswr
-    texts = passage_texts(kb.connection, chunk_ids)
+    texts = kb.corpus.neighbours.passage_texts(chunk_ids)
     ids = sorted(texts)
     question = question or decompose(query, lambda names: known_names(kb, names))
     domain = detect_domain(query)
@@ -112,7 +107,9 @@ def _rows(
     ids: Sequence[int], scores: Floats, columns: Mapping[str, Floats | None], neighbours: Mapping[int, Neighbour]
 ) -> dict[int, ChunkAxes]:
     nothing = [None] * len(ids)
-    listed = {name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()}
+    listed: dict[str, Any] = {
+        name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()
+    }
     rows = {}
     for i, (chunk_id, csw) in enumerate(zip(ids, scores.round(6).tolist(), strict=True)):
         near = neighbours.get(chunk_id)
@@ -121,7 +118,7 @@ def _rows(
             csw=csw,
             before=near.before if near else None,
             after=near.after if near else None,
-            **{name: values[i] for name, values in listed.items()},  # type: ignore[arg-type]
+            **{name: values[i] for name, values in listed.items()},
         )
     return rows
 
@@ -143,7 +140,7 @@ def _axes(
     nothing = np.zeros_like(query_vector)
     matrix = np.stack([vectors.get(i, nothing) for i in ids]).astype(np.float64)
     digest = kb.stored_encoder()[1]
-    neighbours = neighbours_of(kb.connection, digest, ids)
+    neighbours = kb.corpus.neighbours.neighbours_of(digest, ids)
     beside = _beside([neighbours.get(i) for i in ids])
     stability = local_stability(beside)
     axes = Axes(
@@ -174,9 +171,9 @@ def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Seque
     """Each chunk against the rest of its project; None where there are several that have not been summed up yet."""
     import numpy as np
 
-    projects = read_projects(kb.connection, digest)
+    projects = kb.corpus.neighbours.read_projects(digest)
     if not projects:
-        is_one = len({n.project for n in neighbours if n}) < 2 and not has_several_projects(kb.connection)
+        is_one = len({n.project for n in neighbours if n}) < 2 and not kb.corpus.neighbours.has_several_projects()
         return np.ones(len(matrix)) if is_one else None
     if kb.config.cswr.coherence == "neighbours" and len(projects) > 1:
         return _shares(kb, digest, matrix, neighbours)
@@ -201,7 +198,7 @@ def _shares(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence
 
     index = kb.vector_index()
     found = [[i for i, _ in index.search(row.astype(np.float32), NEAREST + 1)] for row in matrix]
-    known = neighbours_of(kb.connection, digest, list({i for near in found for i in near}))
+    known = kb.corpus.neighbours.neighbours_of(digest, list({i for near in found for i in near}))
     shares = []
     for own, near in zip(neighbours, found, strict=True):
         # The chunk itself is its own nearest; where a twin comes before it, the last one is as good to leave out.
@@ -218,25 +215,29 @@ def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
         index = kb.lexical_index()
     except KbError:  # explaining a vector search must not fail for want of the other index
         return set()
-    tags = known_tags(kb.connection, [name.casefold() for name in names])
+    tags = kb.corpus.neighbours.known_tags([name.casefold() for name in names])
+    terms_of = {name: terms for name in names if (terms := tuple(dict.fromkeys(analyze(name))))}
+    statistics = index.statistics([term for terms in terms_of.values() for term in terms], terms_of.values())
     found = set()
-    for name in names:
-        terms = list(dict.fromkeys(analyze(name)))
-        if not terms:
-            continue
+    for name, terms in terms_of.items():
         has_look = name != name.lower() or any(c.isdigit() or c in "._" for c in name)
         if (
             name.casefold() in tags
-            or index.names_something(terms)
-            or (has_look and " " not in name and index.is_frequent(terms, FREQUENT_NAME_CHUNKS))
+            or any(statistics.together[field][terms] for field in ("headings", "title"))
+            or (has_look and " " not in name and is_frequent(statistics, terms, FREQUENT_NAME_CHUNKS))
         ):
             found.add(name)
     return found
 
 
+def is_frequent(statistics: LexicalStatistics, terms: Sequence[str], least: int) -> bool:
+    """True when so many texts hold each of these terms."""
+    return bool(terms) and all(statistics.holding["text"][term] >= least for term in terms)
+
+
 def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
-    """Each domain's stability threshold: what `kb cswr recalibrate` found, else what is configured."""
-    return thresholds_in_force(configured_thresholds(config), read_thresholds(kb.connection))
+    """Each domain's stability threshold: what `kb expert recalibrate` found, else what is configured."""
+    return thresholds_in_force(configured_thresholds(config), kb.journal.read_thresholds())
 
 
 def configured_thresholds(config: CswrConfig) -> dict[str, float]:

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kb.records import Chunk, Citation
 from kb.store.database import raise_revision, transaction
@@ -53,23 +54,23 @@ def chunks_of_document(connection: sqlite3.Connection, doc_id: int) -> list[Chun
     return [_to_chunk(row) for row in rows]
 
 
-def _to_chunk(row: tuple[object, ...]) -> Chunk:
+def _to_chunk(row: tuple[Any, ...]) -> Chunk:
     (chunk_id, doc_id, source, path, title, headings, text, tokens, position, start, end, *rest) = row
     start_line, end_line, page, section, text_hash, indexed_at, tags = rest
     heading_path = tuple(json.loads(str(headings)))
     return Chunk(
-        chunk_id=chunk_id,  # type: ignore[arg-type]
-        doc_id=doc_id,  # type: ignore[arg-type]
+        chunk_id=chunk_id,
+        doc_id=doc_id,
         source=str(source),
         path=str(path),
         title=str(title),
         heading_path=heading_path,
         text=str(text),
-        citation=make_citation(str(path), start_line, end_line, page, section or _last_headings(heading_path)),  # type: ignore[arg-type]
-        token_count=tokens,  # type: ignore[arg-type]
-        position=position,  # type: ignore[arg-type]
-        start=start,  # type: ignore[arg-type]
-        end=end,  # type: ignore[arg-type]
+        citation=make_citation(str(path), start_line, end_line, page, section or _last_headings(heading_path)),
+        token_count=tokens,
+        position=position,
+        start=start,
+        end=end,
         text_hash=str(text_hash),
         tags=tuple(sorted(json.loads(str(tags)))),
         indexed_at=str(indexed_at),
@@ -119,6 +120,40 @@ def places_of(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[
         )
         found.update((chunk_id, (source, path)) for chunk_id, source, path in rows)
     return [found[chunk_id] for chunk_id in chunk_ids if chunk_id in found]
+
+
+def texts_around(connection: sqlite3.Connection, doc_id: int, position: int, reach: int) -> list[str]:
+    """The texts of a document's chunks from `reach` before a position to `reach` after it, in reading order."""
+    rows = connection.execute(
+        "SELECT text FROM chunks WHERE doc_id = ? AND position BETWEEN ? AND ? ORDER BY position",
+        [doc_id, position - reach, position + reach],
+    )
+    return [text for (text,) in rows]
+
+
+def chunk_places(connection: sqlite3.Connection) -> dict[int, str]:
+    """chunk_id → its document's path, for every chunk."""
+    return dict(connection.execute("SELECT chunk_id, path FROM chunks JOIN documents USING (doc_id)").fetchall())
+
+
+def chunk_starts(connection: sqlite3.Connection) -> dict[str, list[tuple[int, str]]]:
+    """path → (first character, text) of its chunks in reading order, for every document."""
+    found: dict[str, list[tuple[int, str]]] = {}
+    for path, start, text in connection.execute(
+        "SELECT path, start_char, text FROM documents JOIN chunks USING (doc_id) ORDER BY doc_id, position"
+    ):
+        found.setdefault(path, []).append((start, text))
+    return found
+
+
+def chunks_at_lines(connection: sqlite3.Connection, path: str, first: int, last: int) -> list[tuple[str, bool, str]]:
+    """(root of its source, lies wholly inside, text) of every chunk at `path` that touches the lines `first` to `last`."""
+    rows = connection.execute(
+        "SELECT root, start_line >= ? AND end_line <= ?, text FROM chunks JOIN documents USING (doc_id)"
+        " JOIN sources USING (source) WHERE path = ? AND start_line <= ? AND end_line >= ? ORDER BY doc_id, position",
+        [first, last, path, last, first],
+    )
+    return [(root, bool(is_inside), text) for root, is_inside, text in rows]
 
 
 def count_chunks(connection: sqlite3.Connection) -> int:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -22,6 +23,8 @@ from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 BUSY_TIMEOUT_SECONDS = 30.0
 # The meta value that fences evidence off in prompts (kb/ask/fence.py): 32 random bytes, hex, made with the store.
 FENCE_SECRET = "fence_secret"
+# Of the encoder whose vectors are stored, as meta values.
+ENCODER_PARTS = ("model_id", "digest", "dimensions")
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,3 +192,35 @@ def read_meta(connection: sqlite3.Connection, name: str) -> str | None:
 def write_meta(connection: sqlite3.Connection, name: str, value: Any) -> None:
     """Set one value of the meta table."""
     connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", [name, str(value)])
+
+
+def stored_encoder(connection: sqlite3.Connection) -> tuple[str, str, int]:
+    """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
+    values = [read_meta(connection, f"encoder_{part}") for part in ENCODER_PARTS]
+    return (values[0] or "", values[1] or "", int(values[2] or 0))
+
+
+def stamp_encoder(connection: sqlite3.Connection, encoder: tuple[str, str, int]) -> None:
+    """Say whose vectors the store holds, as `stored_encoder` gives it."""
+    with transaction(connection):
+        for part, value in zip(ENCODER_PARTS, encoder, strict=True):
+            write_meta(connection, f"encoder_{part}", value)
+
+
+def fence_secret(connection: sqlite3.Connection) -> bytes:
+    """The secret that fences evidence off in prompts, made with the store; an older store's follows from its random id."""
+    stored = read_meta(connection, FENCE_SECRET)
+    if stored:
+        return bytes.fromhex(stored)
+    return sha256(f"fence:{read_meta(connection, 'store_id')}".encode()).digest()
+
+
+def find_faults(connection: sqlite3.Connection) -> list[str]:
+    """What SQLite finds wrong with its own file, the first few of each kind; empty when it is sound."""
+    faults = [row[0] for row in connection.execute("PRAGMA quick_check(5)") if row[0] != "ok"]
+    return faults + [f"dangling row in {row[0]}" for row in connection.execute("PRAGMA foreign_key_check").fetchmany(3)]
+
+
+def checkpoint(connection: sqlite3.Connection) -> None:
+    """Move the write-ahead log into the file, as far as no reader is in the way."""
+    connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

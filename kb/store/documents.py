@@ -12,16 +12,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import Literal
 
+from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import raise_revision, transaction
-
-if (
-    TYPE_CHECKING
-):  # what only writers need is imported where it is written: a search and a greeting read sources and times
-    from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
+from kb.store.fingerprints import add_fingerprints
+from kb.store.graph import replace_graph
+from kb.store.neighbours import add_neighbours, withdraw_neighbours
+from kb.store.notes import write_notes
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,6 @@ def save_document(
     graph      its names and relations; None for none
     notes      what the context nodes keep of it; None leaves them to `heal_notes`
     """
-    from kb.store.fingerprints import add_fingerprints
-    from kb.store.graph import replace_graph
-    from kb.store.neighbours import add_neighbours, withdraw_neighbours
-    from kb.store.notes import write_notes
-
     with transaction(connection):
         before = _facts(connection, replacing)
         doc_id = _insert_document(connection, draft) if replacing is None else replacing
@@ -224,8 +219,6 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, draft_stamp: Sta
 
 def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> int:
     """Forget documents with their chunks and tags; returns how many there were."""
-    from kb.store.neighbours import withdraw_neighbours
-
     with transaction(connection):
         removed = 0
         for doc_id in doc_ids:
@@ -255,6 +248,27 @@ def newest_documents(connection: sqlite3.Connection, since: str, most: int) -> l
         [since, most],
     )
     return [(path, indexed_at) for path, indexed_at in rows]
+
+
+def has_documents(connection: sqlite3.Connection) -> bool:
+    """True when there is anything to find."""
+    return connection.execute("SELECT 1 FROM documents LIMIT 1").fetchone() is not None
+
+
+def count_documents(connection: sqlite3.Connection) -> int:
+    """How many documents there are."""
+    return int(connection.execute("SELECT count(*) FROM documents").fetchone()[0])
+
+
+def count_documents_by(connection: sqlite3.Connection, column: Literal["source", "type"]) -> dict[str, int]:
+    """How many documents there are of each source, or of each type, in the order of the names."""
+    return dict(connection.execute(f"SELECT {column}, count(*) FROM documents GROUP BY {column} ORDER BY {column}"))
+
+
+def document_titles(connection: sqlite3.Connection, most: int) -> list[str]:
+    """The first titles in their order, each once."""
+    rows = connection.execute("SELECT DISTINCT title FROM documents ORDER BY title LIMIT ?", [most])
+    return [title for (title,) in rows]
 
 
 def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None = None) -> list[Document]:

@@ -75,7 +75,7 @@ def logged_stabilities(connection: sqlite3.Connection) -> dict[str, list[float]]
         "SELECT domain, axes_json, packed_json FROM episodes ORDER BY episode_id"
     ):
         used = {chunk_id for pack in json.loads(packed) for chunk_id in pack}
-        values = [row["stability"] for row in json.loads(axes) if row["chunk_id"] in used]
+        values = [row.get("stability") for row in json.loads(axes) if row["chunk_id"] in used]
         found.setdefault(domain, []).extend(v for v in values if v is not None)
     return found
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kb.store.chunks import marks
+from kb.store.database import transaction
 from kb.store.search_terms import any_expression
 
 # For every earlier answer that is wanted, so many that share a word are looked at: refusals and replays are among them.
@@ -108,6 +109,33 @@ def count_topic_turns(connection: sqlite3.Connection, session_id: str, modes: Co
     chosen = "json_extract(relevance_json, '$.mode')"
     rows = connection.execute(f"SELECT {chosen} FROM answers WHERE {_TURNS}", [session_id])
     return sum(mode not in modes for (mode,) in rows)
+
+
+def session_names(connection: sqlite3.Connection, prefix: str) -> list[str]:
+    """The names of sessions that begin with a prefix."""
+    rows = connection.execute(
+        "SELECT DISTINCT session_id FROM answers WHERE substr(session_id, 1, ?) = ?", [len(prefix), prefix]
+    )
+    return [name for (name,) in rows]
+
+
+def last_session(connection: sqlite3.Connection) -> str | None:
+    """The session that was used last; None where there is none."""
+    row = connection.execute(
+        "SELECT session_id FROM answers WHERE session_id IS NOT NULL AND replay_of IS NULL"
+        " ORDER BY created_at DESC, trace_id DESC LIMIT 1"
+    ).fetchone()
+    return str(row[0]) if row else None
+
+
+def shift_session(connection: sqlite3.Connection, session_id: str, hours: int) -> None:
+    """Date everything of a session so many hours earlier: an evaluation lets time pass."""
+    with transaction(connection):
+        for table in ("answers", "facts"):
+            connection.execute(
+                f"UPDATE {table} SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', created_at, ?) WHERE session_id = ?",
+                [f"-{hours} hours", session_id],
+            )
 
 
 def list_sessions(connection: sqlite3.Connection) -> tuple[SessionSummary, ...]:

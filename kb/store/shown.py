@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kb.store.chunks import fetch_chunks
+from kb.records import Chunk
 
+FetchChunks = Callable[[Iterable[int]], Mapping[int, Chunk]]
 _LINES = re.compile(r"#L(\d+)(?:-L(\d+))?$")
 
 
@@ -28,11 +29,13 @@ class Shown:
     text: str
 
 
-def shown_in_session(connection: sqlite3.Connection, session_id: str) -> list[Shown]:
+def shown_in_session(connection: sqlite3.Connection, session_id: str, fetch_chunks: FetchChunks) -> list[Shown]:
     """What the grounded answers of a session cited, the oldest first, each stretch once.
 
     Passages that were packed and not cited have not been shown: the reader has the answer and the places it names. A
     refusal names places that answer nothing.
+
+    fetch_chunks  the corpus's own: chunks by id, those that are gone left out
     """
     rows = connection.execute(
         "SELECT trace_id, citations_json, packed_json FROM answers"
@@ -44,18 +47,20 @@ def shown_in_session(connection: sqlite3.Connection, session_id: str) -> list[Sh
         passages = {p["marker"]: p for p in json.loads(packed)}
         for citation in json.loads(citations):
             passage = passages.get(citation["marker"])
-            text = _text_of(connection, passage, citation) if passage else ""
+            text = _text_of(connection, passage, citation, fetch_chunks) if passage else ""
             if text:
                 found.setdefault(text, Shown(trace_id, citation["uri"], text))
     return list(found.values())
 
 
-def _text_of(connection: sqlite3.Connection, passage: Mapping[str, Any], citation: Mapping[str, Any]) -> str:
+def _text_of(
+    connection: sqlite3.Connection, passage: Mapping[str, Any], citation: Mapping[str, Any], fetch_chunks: FetchChunks
+) -> str:
     """The passage's chunks that hold the cited lines; the whole passage where its chunks are others by now."""
     row = connection.execute("SELECT text FROM packed_texts WHERE text_hash = ?", [passage["text_hash"]]).fetchone()
     whole = str(row[0]) if row else ""
     first, last = _lines_of(citation["uri"])
-    chunks = fetch_chunks(connection, passage.get("members") or [passage["chunk_id"]])
+    chunks = fetch_chunks(passage.get("members") or [passage["chunk_id"]])
     held = []
     for chunk in sorted(chunks.values(), key=lambda c: (c.doc_id, c.position)):
         start, end = chunk.citation.start_line, chunk.citation.end_line or chunk.citation.start_line

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Document
-from kb.store.documents import find_document, list_documents
-from kb.store.tags import document_tag_lists, replace_applied_tags
 from kb.tags.documents import corpus_frequencies, phrases_by_id
 from kb.tags.records import AppliedTag, SuggestOptions, TagApplication, TaggedDocument
 from kb.tags.retriever import Retriever, default_options, open_retriever
@@ -37,7 +35,7 @@ def apply_tags(
         thresholds = calibrate({doc_id: scores[doc_id] for doc_id in learning}, truth)
     tagged = [_tag(document, scores[document.doc_id], thresholds, truth) for document in documents]
     if not dry_run:
-        replace_applied_tags(kb.connection, {d.doc_id: [(t.tag, t.score) for t in d.applied] for d in tagged})
+        kb.corpus.tags.replace_applied_tags({d.doc_id: [(t.tag, t.score) for t in d.applied] for d in tagged})
     notes = list(retriever.notes)
     if threshold is None and not thresholds.documents:
         notes.append(
@@ -61,7 +59,7 @@ def remove_tags(kb: KnowledgeBase, names: Sequence[str] | None, *, dry_run: bool
     """
     documents = [document for document in _named(kb, names) if document.applied_tags]
     if not dry_run:
-        replace_applied_tags(kb.connection, {document.doc_id: () for document in documents})
+        kb.corpus.tags.replace_applied_tags({document.doc_id: () for document in documents})
     tagged = tuple(
         TaggedDocument(doc_id=d.doc_id, source=d.source, path=d.path, own=d.tags, applied=()) for d in documents
     )
@@ -77,8 +75,8 @@ def remove_tags(kb: KnowledgeBase, names: Sequence[str] | None, *, dry_run: bool
 
 def _named(kb: KnowledgeBase, names: Sequence[str] | None) -> list[Document]:
     if names is None:
-        return list_documents(kb.connection)
-    found = {document.doc_id: document for document in (find_document(kb.connection, name) for name in names)}
+        return kb.corpus.list_documents()
+    found = {document.doc_id: document for document in (kb.corpus.find_document(name) for name in names)}
     if not found:
         raise NotFound("no document named", fix="name one with --doc, or all with --all")
     return list(found.values())
@@ -88,7 +86,7 @@ def own_tags(kb: KnowledgeBase, retriever: Retriever) -> dict[int, frozenset[str
     """The documents that have tags of the vocabulary in their front matter, with those."""
     found = {
         doc_id: frozenset(tag for name in names for tag in retriever.vocabulary.project(name))
-        for doc_id, names in document_tag_lists(kb.connection).items()
+        for doc_id, names in kb.corpus.tags.document_tag_lists().items()
     }
     return {doc_id: tags for doc_id, tags in found.items() if tags}
 

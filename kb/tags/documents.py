@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from kb.errors import InvalidInput
 from kb.knowledge_base import KnowledgeBase
-from kb.store.chunks import chunks_of_document
-from kb.store.documents import find_document
 from kb.tags.phrases import Frequencies, key_phrases
 from kb.tags.vocabulary import Vocabulary
 
@@ -28,7 +26,7 @@ def phrases_of_document(kb: KnowledgeBase, vocabulary: Vocabulary, name: str) ->
 
     raises  NotFound, InvalidInput for a document without words
     """
-    document = find_document(kb.connection, name)
+    document = kb.corpus.find_document(name)
     found = phrases_by_id(kb, vocabulary, document.doc_id, corpus_frequencies(kb))
     if not found:
         raise InvalidInput(f"{document.path} has no words to take phrases from", fix="give phrases of your own")
@@ -37,7 +35,7 @@ def phrases_of_document(kb: KnowledgeBase, vocabulary: Vocabulary, name: str) ->
 
 def phrases_by_id(kb: KnowledgeBase, vocabulary: Vocabulary, doc_id: int, frequencies: Frequencies) -> list[str]:
     """Mentions and key phrases of a stored document; empty for one without words."""
-    chunks = chunks_of_document(kb.connection, doc_id)
+    chunks = kb.corpus.chunks_of_document(doc_id)
     titles = dict.fromkeys(title for chunk in chunks for title in (chunk.title, *chunk.heading_path))
     text = "\n\n".join(chunk.text for chunk in chunks)
     return key_phrases(text, vocabulary, frequencies, kb.config.tags.phrases, titles)
@@ -45,12 +43,13 @@ def phrases_by_id(kb: KnowledgeBase, vocabulary: Vocabulary, doc_id: int, freque
 
 def corpus_frequencies(kb: KnowledgeBase) -> Frequencies:
     """How common terms are in this corpus; all the same where there is no document."""
-    if not kb.connection.execute("SELECT 1 FROM chunks LIMIT 1").fetchone():
+    if not kb.corpus.count_chunks():
         return lambda terms: ([0] * len(terms), 0)
     index = kb.lexical_index()
 
     def frequencies(terms: Sequence[str]) -> tuple[list[int], int]:
-        holding = index.document_frequencies(terms)
-        return [holding[term] for term in terms], index.count()
+        statistics = index.statistics(terms)
+        holding = statistics.frequencies()
+        return [holding[term] for term in terms], statistics.rows
 
     return frequencies

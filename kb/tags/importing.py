@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 
 from kb.errors import InvalidInput
+from kb.store.corpus import TagRows
 from kb.store.documents import utc_text
 from kb.store.tags import (
     StoredVocabulary,
-    document_tag_lists,
-    imported_vocabulary,
-    read_vocabulary,
-    save_vocabulary,
 )
 from kb.tags.adopt import adopt
 from kb.tags.faults import raise_faults
@@ -38,16 +34,16 @@ def load_vocabulary_file(path: Path, format: str | None) -> tuple[Vocabulary, st
 
 
 def import_vocabulary(
-    connection: sqlite3.Connection, vocabulary: Vocabulary, origin: str, format: str, notes: list[str]
+    tags: TagRows, vocabulary: Vocabulary, origin: str, format: str, notes: list[str]
 ) -> ImportReport:
     """Put a loaded vocabulary in the place of the one in the store."""
-    before = imported_vocabulary(connection)
+    before = tags.imported_vocabulary()
     rows = StoredVocabulary(
         tuple((t.tag, t.category, t.count, t.rating) for t in vocabulary.tags),
         tuple((alias, tag) for alias, tags in vocabulary.aliases.items() for tag in tags),
         vocabulary.items,
     )
-    save_vocabulary(connection, rows, vocabulary.digest, origin, utc_text())
+    tags.save_vocabulary(rows, vocabulary.digest, origin, utc_text())
     return ImportReport(
         origin=origin,
         format=format,
@@ -62,12 +58,12 @@ def import_vocabulary(
     )
 
 
-def current_vocabulary(connection: sqlite3.Connection) -> Vocabulary:
+def current_vocabulary(tags: TagRows) -> Vocabulary:
     """The imported vocabulary, or that of the documents' own tags when none was imported."""
-    imported = imported_vocabulary(connection)
+    imported = tags.imported_vocabulary()
     if imported is None:
-        return vocabulary_of_documents(document_tag_lists(connection).values())
-    rows = read_vocabulary(connection)
+        return vocabulary_of_documents(tags.document_tag_lists().values())
+    rows = tags.read_vocabulary()
     aliases: dict[str, list[str]] = {}
     for alias, tag in rows.aliases:
         aliases.setdefault(alias, []).append(tag)

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 
 from kb.knowledge_base import KnowledgeBase
-from kb.store.tags import applied_tags, document_tag_lists, imported_vocabulary
 from kb.tags.importing import current_vocabulary
 from kb.tags.model import model_stamp
 from kb.tags.records import TagList, TagView
@@ -19,10 +18,10 @@ from kb.tags.words import fold, key_of
 def list_tags(kb: KnowledgeBase, words: tuple[str, ...], most: int | None) -> TagList:
     """The tags that hold all the words, in their name or one of their aliases; the most frequent first, then by name."""
     with kb.snapshot():
-        vocabulary = current_vocabulary(kb.connection)
-        imported = imported_vocabulary(kb.connection)
-        own = _carried(vocabulary, document_tag_lists(kb.connection).values())
-        applied = _carried(vocabulary, applied_tags(kb.connection).values())
+        vocabulary = current_vocabulary(kb.corpus.tags)
+        imported = kb.corpus.tags.imported_vocabulary()
+        own = _carried(vocabulary, kb.corpus.tags.document_tag_lists().values())
+        applied = _carried(vocabulary, kb.corpus.tags.applied_tags().values())
         state = model_state(kb, model_stamp(kb.home))
     aliases: dict[str, list[str]] = {}
     for alias, tags in vocabulary.aliases.items():

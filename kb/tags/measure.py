@@ -10,7 +10,6 @@ from statistics import fmean
 
 from kb.config import TagsConfig
 from kb.knowledge_base import KnowledgeBase, Notify, ignore
-from kb.store.tags import imported_vocabulary
 from kb.tags.apply import own_tags, score_documents
 from kb.tags.importing import current_vocabulary
 from kb.tags.records import AliasRecall, DocumentTagging, SuggestOptions, TagEvaluation
@@ -38,8 +37,8 @@ def evaluate(kb: KnowledgeBase, seeds: int, notify: Notify = ignore) -> TagEvalu
     raises  NotIndexed without a tag
     """
     retriever = open_retriever(kb)
-    vocabulary = current_vocabulary(kb.connection)
-    imported = imported_vocabulary(kb.connection)
+    vocabulary = current_vocabulary(kb.corpus.tags)
+    imported = kb.corpus.tags.imported_vocabulary()
     notes = list(retriever.notes)
     held_out = round(len(vocabulary.aliases) * HELD_OUT_SHARE)
     aliases: tuple[AliasRecall, ...] = ()

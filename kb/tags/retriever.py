@@ -14,7 +14,6 @@ from kb.config import TagsConfig
 from kb.errors import IndexOutOfDate, InvalidInput, NotIndexed
 from kb.index.stamp import IndexStamp
 from kb.knowledge_base import KnowledgeBase
-from kb.store.tags import document_tag_lists, imported_vocabulary
 from kb.tags.context import Context
 from kb.tags.fasttext import FastTextIndex
 from kb.tags.faults import first_few
@@ -31,6 +30,8 @@ from kb.tags.words import fold, is_sayable, normalize_phrase
 
 # A tag less like a name than this is no answer to "did you mean".
 NEAR_ENOUGH = 0.3
+# FastText's share where it is mixed with n-grams (benchmarks/tags.py compares 0.05 to 0.4).
+FASTTEXT_WEIGHT = 0.1
 
 ModelState = Literal["current", "stale", "none"]
 
@@ -89,7 +90,7 @@ def open_retriever(kb: KnowledgeBase) -> Retriever:
     raises  NotIndexed when there is no tag at all
     """
     stamp = model_stamp(kb.home)
-    imported = imported_vocabulary(kb.connection)
+    imported = kb.corpus.tags.imported_vocabulary()
     mark = (stamp, imported, None if imported else kb.corpus_state())
     held = _opened.get(kb)
     if held is None or held[0] != mark:
@@ -103,12 +104,12 @@ def model_state(kb: KnowledgeBase, stamp: IndexStamp | None) -> ModelState:
         return "none"
     if stamp.format != FORMAT:
         return "stale"
-    imported = imported_vocabulary(kb.connection)
+    imported = kb.corpus.tags.imported_vocabulary()
     if imported is not None:
         return "current" if stamp.encoder_digest == imported.digest else "stale"
     if stamp.kind == DOCUMENTS and stamp.state == kb.corpus_state().token:
         return "current"
-    own = vocabulary_of_documents(document_tag_lists(kb.connection).values())
+    own = vocabulary_of_documents(kb.corpus.tags.document_tag_lists().values())
     return "current" if stamp.encoder_digest == own.digest else "stale"
 
 
@@ -124,7 +125,7 @@ def _open(kb: KnowledgeBase, stamp: IndexStamp | None) -> Retriever:
         note = _describe_stale(kb, stamp)
     else:
         note = "not trained yet: letters alone find neighbours, without context; train with: kb tags train"
-    vocabulary = current_vocabulary(kb.connection)
+    vocabulary = current_vocabulary(kb.corpus.tags)
     if not vocabulary.tags:
         raise NotIndexed(
             "there are no tags: no document has any in its front matter, and no vocabulary was imported",
@@ -135,7 +136,7 @@ def _open(kb: KnowledgeBase, stamp: IndexStamp | None) -> Retriever:
 
 def _describe_stale(kb: KnowledgeBase, stamp: IndexStamp) -> str:
     figures = read_figures(kb.home, stamp)
-    imported = imported_vocabulary(kb.connection)
+    imported = kb.corpus.tags.imported_vocabulary()
     now = imported.origin if imported else "the documents' own tags"
     if figures is None or stamp.format != FORMAT:
         made = "by another version of kb"
@@ -164,7 +165,7 @@ def trained_retriever(model: Model, config: TagsConfig) -> Retriever:
     if model.context_tags:
         keys = model.vocabulary.keys()
         context = Context(arrays, model.context_tags, [keys[tag] for tag in model.context_tags])
-    source = make_source(config.neighbours, model.tokens, grams, fasttext, config.fasttext_weight)  # type: ignore[arg-type]
+    source = make_source(config.neighbours, model.tokens, grams, fasttext, FASTTEXT_WEIGHT)
     sensitive = model.vocabulary.sensitive(config.sensitive_threshold)
     return Retriever(model.vocabulary, source, context, sensitive, notes)
 

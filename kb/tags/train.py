@@ -9,7 +9,6 @@ from kb.config import TagsConfig
 from kb.errors import InvalidInput, NotIndexed
 from kb.knowledge_base import KnowledgeBase, Notify, ignore
 from kb.store.documents import utc_text
-from kb.store.tags import imported_vocabulary
 from kb.tags.context import train_context
 from kb.tags.fasttext import MAX_EPOCHS, Trained, check_trained, train_fasttext
 from kb.tags.grams import build_grams
@@ -21,6 +20,10 @@ from kb.tags.words import fold, key_of
 
 # Where the corpus of items is small, the first guess of epochs may be too low: it is doubled so often.
 ATTEMPTS = 3
+# Share of the items' tags that FastText reads as one of their aliases.
+ALIAS_RATE = 0.1
+# Of FastText, and of the choice of aliases that it reads.
+SEED = 1
 DOCUMENTS = "documents"
 
 
@@ -38,8 +41,8 @@ def train(kb: KnowledgeBase, notify: Notify = ignore) -> TrainReport:
     raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.epochs` or `tags.neighbours` ask for it
     """
     with kb.snapshot():
-        vocabulary = current_vocabulary(kb.connection)
-        imported = imported_vocabulary(kb.connection)
+        vocabulary = current_vocabulary(kb.corpus.tags)
+        imported = kb.corpus.tags.imported_vocabulary()
         state = kb.corpus_state()
     if not vocabulary.tags:
         raise NotIndexed(
@@ -128,7 +131,7 @@ def _train_fasttext(
     for attempt in range(ATTEMPTS):
         read = f"FastText: {len(items):,} items, {sum(map(len, aliases.values())):,} aliases"
         notify(read + (f", {epochs} epochs" if epochs else ""))
-        trained = train_fasttext(words, items, aliases, config.alias_rate, epochs, config.seed)
+        trained = train_fasttext(words, items, aliases, ALIAS_RATE, epochs, SEED)
         if trained is None:
             notes.append("FastText was not trained: no item has two tags and no tag has an alias")
             return None

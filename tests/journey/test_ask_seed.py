@@ -26,7 +26,6 @@ from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.llm.registry import PROVIDERS
 from kb.records import Filters, ModelRef
-from kb.store.chunks import fetch_chunks
 from kb.text import estimate_tokens
 from kb.wire import to_json
 from tests.journey.conftest import ROOT
@@ -183,7 +182,7 @@ def test_packing_stops_before_the_budget(opened: Open, ceiling: int, window: int
     fixed = sum(estimate_tokens(text) for text in (template.system, template.user, QUESTION))
     budget = min(ceiling, window - fixed - prompt.max_tokens - RESERVE_TOKENS)
     ids = [hit.chunk_id for hit in events[0].hits or ()]
-    chunks = fetch_chunks(kb.connection, ids)
+    chunks = kb.corpus.fetch_chunks(ids)
     sizes = [estimate_tokens(render_entry(n, chunks[chunk_id], PLACEHOLDER)) for n, chunk_id in enumerate(ids, start=1)]
     used = answer.retrieval.chunks_used
     assert used == len(prompt.evidence) < len(ids)

@@ -10,8 +10,6 @@ from kb.ask.narrow import narrow_citation
 from kb.config import Config
 from kb.knowledge_base import open_knowledge_base
 from kb.records import Chunk
-from kb.store.chunks import fetch_chunks
-from kb.store.documents import list_documents, source_roots
 from kb.support.overlap import Window, units_of
 from tests.journey.conftest import ROOT, Call
 
@@ -21,11 +19,11 @@ WITH_LINES = {"markdown", "text", "restructuredtext", "code"}
 def chunks_with_files(home: Path) -> list[tuple[str, Path, Chunk]]:
     """Every chunk as (document type, file, chunk)."""
     with open_knowledge_base(home, Config()) as kb:
-        roots = source_roots(kb.connection)
+        roots = kb.corpus.source_roots()
         found = []
-        for document in list_documents(kb.connection):
+        for document in kb.corpus.list_documents():
             file = Path(roots[document.source] or "") / document.path
-            chunks = fetch_chunks(kb.connection, document.chunk_ids)
+            chunks = kb.corpus.fetch_chunks(document.chunk_ids)
             assert chunks, document.path
             found += [(document.type, file, chunk) for chunk in chunks.values()]
         return found

@@ -8,7 +8,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from kb.store.facts import text_key
+from kb.store.memories import text_key
 from kb.wire import json_schema
 from tests.journey.conftest import Call
 

@@ -48,10 +48,10 @@ def slice_of(home: Path, query: str, project: str | None = None, max_paths: int 
 def rows_of(home: Path) -> list[tuple[object, ...]]:
     """The whole graph, with documents by path: what must not depend on how it came to be."""
     with open_knowledge_base(home, Config()) as opened:
-        names = opened.connection.execute(
+        names = opened.store._connection.execute(
             "SELECT path, key, kind, weight, place, form, label, line, g.position FROM graph_names g JOIN documents USING (doc_id)"
         ).fetchall()
-        edges = opened.connection.execute(
+        edges = opened.store._connection.execute(
             "SELECT path, place, subject_kind, subject_key, predicate, object_kind, object_key, object_sure, line"
             " FROM graph_edges JOIN documents USING (doc_id)"
         ).fetchall()
@@ -119,8 +119,8 @@ def test_edges_follow_edits_moves_and_deletions(kb: Call, home: Path, notes: Pat
     assert any("lampd depends on tided" in t for t in texts(home, "tided")), "others still say it"
     assert kb("rm", "--source", "graph", home=home).code == 0
     with open_knowledge_base(home, Config()) as opened:
-        assert opened.connection.execute("SELECT count(*) FROM graph_names").fetchone() == (0,)
-        assert opened.connection.execute("SELECT count(*) FROM graph_edges").fetchone() == (0,)
+        assert opened.store._connection.execute("SELECT count(*) FROM graph_names").fetchone() == (0,)
+        assert opened.store._connection.execute("SELECT count(*) FROM graph_edges").fetchone() == (0,)
 
 
 def test_the_order_of_ingest_leaves_no_trace(kb: Call, home: Path, notes: Path, tmp_path: Path) -> None:
@@ -156,8 +156,8 @@ def test_adjacent_terms_come_from_relations_first(home: Path) -> None:
 
 def test_a_home_without_rows_has_an_empty_slice(kb: Call, home: Path) -> None:
     with open_knowledge_base(home, Config(), write=True) as opened:
-        opened.connection.execute("DELETE FROM graph_names")
-        opened.connection.execute("DELETE FROM graph_edges")
+        opened.store._connection.execute("DELETE FROM graph_names")
+        opened.store._connection.execute("DELETE FROM graph_edges")
     found = slice_of(home, "lampd")
     assert (found.paths, found.entities) == ((), ())
 
@@ -165,9 +165,9 @@ def test_a_home_without_rows_has_an_empty_slice(kb: Call, home: Path) -> None:
 def test_documents_of_an_older_kb_get_their_rows_without_a_vector_being_made(kb: Call, home: Path, notes: Path) -> None:
     wanted = rows_of(home)
     with open_knowledge_base(home, Config(), write=True) as opened:
-        opened.connection.execute("DELETE FROM graph_names")
-        opened.connection.execute("DELETE FROM graph_edges")
-        opened.connection.execute("UPDATE documents SET signature = 'older'")
+        opened.store._connection.execute("DELETE FROM graph_names")
+        opened.store._connection.execute("DELETE FROM graph_edges")
+        opened.store._connection.execute("UPDATE documents SET signature = 'older'")
     report = kb("ingest", notes, "--json", home=home).json()
     assert report["vectors_written"] == 0
     assert rows_of(home) == wanted

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from kb.errors import InvalidInput, KbError, NotFound, ParseFailed
-from kb.store.database import open_for_writing
-from kb.store.tags import forget_vocabulary, imported_vocabulary
+from kb.store.store import Store
 from kb.tags.importing import current_vocabulary, import_vocabulary, load_vocabulary_file
 from kb.tags.vocabulary import Tag, Vocabulary, vocabulary_of_documents
 
@@ -87,6 +88,21 @@ def test_skos_reads_the_same_from_every_syntax(tmp_path: Path, text: str) -> Non
     assert vocabulary.items == (("dog", "cat"),)
 
 
+def test_skos_without_rdflib_names_the_extra(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['rdflib'] = None\n"
+        "from kb.cli.main import main\n"
+        f"sys.argv = ['kb', '--home', {str(tmp_path)!r}, 'tags', 'import', {str(FIXTURES / 'observatory.ttl')!r}]\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"error: '{FIXTURES / 'observatory.ttl'}' is SKOS, and rdflib is not installed",
+        "  fix: pip install 'kb[skos]'",
+    ]
+
+
 def test_topics(tmp_path: Path) -> None:
     page = {
         "aliases": ["golang"],
@@ -149,11 +165,13 @@ def test_spellings_of_one_tag_are_merged_and_named(tmp_path: Path) -> None:
             ["'x' points nowhere: there is no tag 'nope'", "without a name"],
         ),
         ("v.json", tags({"tag": "a", "aliases": ["b"]}, {"tag": "b", "aliases": ["a"]}), ["circle: b → a → b"]),
-        ("v.ttl", '<x> <y> "z .\n', [r":1: a quote is broken"]),
+        ("v.ttl", '<x> <y> "z .\n', [r":1: not valid Turtle: newline found in string literal"]),
         ("v.ttl", "<x> a <y> .", [r"no skos:prefLabel"]),
         ("v.ttl", TURTLE.replace("ex:kitty skos:prefLabel", "ex:kitty skos:altLabel"), ["'kitty' points nowhere"]),
         ("v.ttl", TURTLE.replace("isReplacedBy> ex:cat", "isReplacedBy> ex:gone"), ["'kitty' points nowhere"]),
-        ("v.rdf", RDF.replace("</rdf:RDF>", ""), [r":9: not valid XML"]),
+        ("v.rdf", RDF.replace("</rdf:RDF>", ""), [r":9: not valid RDF/XML"]),
+        ("v.ttl", TURTLE + "<x> a", [r"not valid Turtle"]),
+        ("v.ttl", "", ["no skos:prefLabel"]),
     ],
 )
 def test_faults_are_all_told_with_their_places(tmp_path: Path, name: str, text: str, says: list[str]) -> None:
@@ -185,15 +203,15 @@ def test_files_that_are_none(tmp_path: Path, name: str, raw: bytes, kind: type[K
 def test_what_is_saved_is_what_is_read(tmp_path: Path) -> None:
     text = tags({"tag": "dog", "aliases": ["k9", "Old Friend"], "category": "pet"}, "cat", items=[["cat", "dog"]])
     vocabulary, notes = load(tmp_path, text)
-    connection = open_for_writing(tmp_path / "home")
-    assert current_vocabulary(connection).tags == ()
-    report = import_vocabulary(connection, vocabulary, "v.json", "json", notes)
+    tags_door = Store(tmp_path / "home", write=True).corpus.tags
+    assert current_vocabulary(tags_door).tags == ()
+    report = import_vocabulary(tags_door, vocabulary, "v.json", "json", notes)
     assert (report.tags, report.aliases, report.items, report.changed) == (2, 2, 1, True)
-    assert current_vocabulary(connection) == vocabulary
-    assert not import_vocabulary(connection, vocabulary, "v.json", "json", notes).changed
-    forget_vocabulary(connection)
-    assert imported_vocabulary(connection) is None
-    assert current_vocabulary(connection).tags == ()
+    assert current_vocabulary(tags_door) == vocabulary
+    assert not import_vocabulary(tags_door, vocabulary, "v.json", "json", notes).changed
+    tags_door.forget_vocabulary()
+    assert tags_door.imported_vocabulary() is None
+    assert current_vocabulary(tags_door).tags == ()
 
 
 def test_the_documents_own_tags_are_a_vocabulary() -> None:
@@ -207,7 +225,7 @@ def test_the_documents_own_tags_are_a_vocabulary() -> None:
 def test_lone_surrogates_do_not_reach_the_store(tmp_path: Path) -> None:
     text = '{"tags": [{"tag": "a\\ud800b", "category": "\\udc00", "aliases": ["x\\udfffy"]}], "items": [["a\\ud800b"]]}'
     vocabulary, notes = load(tmp_path, text)
-    connection = open_for_writing(tmp_path / "home")
-    import_vocabulary(connection, vocabulary, "v.json", "json", notes)
-    assert [tag.tag for tag in current_vocabulary(connection).tags] == ["a?b"]
+    tags_door = Store(tmp_path / "home", write=True).corpus.tags
+    import_vocabulary(tags_door, vocabulary, "v.json", "json", notes)
+    assert [tag.tag for tag in current_vocabulary(tags_door).tags] == ["a?b"]
     assert vocabulary.items == (("a?b",),)

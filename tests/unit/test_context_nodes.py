@@ -17,7 +17,7 @@ from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.situation import SLOT_TOKENS
 from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
 from kb.context.abilities import SKILLS
 from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.nodes import PROVIDERS, read_nodes
@@ -26,8 +26,7 @@ from kb.context.profile import tell_modulation, tell_traits
 from kb.evidence.matching import match_strength
 from kb.relevance.read_rules import default_rules
 from kb.store.acts import Act, note_act, read_acts
-from kb.store.database import open_for_writing
-from kb.store.facts import add_fact
+from kb.store.store import Store
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
 
@@ -40,8 +39,9 @@ def test_every_node_of_the_rules_has_its_provider() -> None:
 
 
 def test_skills_are_the_commands_there_are() -> None:
-    assert {skill.call.split()[1] for skill in SKILLS} == {name.rstrip("*") for name in COMMANDS}
-    assert not any(name.startswith("mcp") for name in COMMANDS), "tell_tools says that there are no tools"
+    assert {skill.call.split()[1] for skill in SKILLS} == {
+        name for name, entry in COMMANDS.items() if entry.renamed_to is None
+    }
 
 
 class TestSafeText:
@@ -184,8 +184,10 @@ def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:
 
 def make_occasion(home: Path, question: str, **fields: object) -> Occasion:
     """An occasion on a new store."""
+    store = Store(home, write=True)
     values = {
-        "connection": open_for_writing(home),
+        "corpus": store.corpus,
+        "journal": store.journal,
         "home": home,
         "profile": ProfileConfig(),
         "mode": "RESPOND",
@@ -198,7 +200,7 @@ class TestReading:
     def test_facts_that_fit_come_first_and_are_cut_to_the_budget(self, tmp_path: Path) -> None:
         occasion = make_occasion(tmp_path, "Which wifi has the office?", speaks_freely=True)
         for text in ("The office wifi is Plover", "Bread is sold on Mondays", "The wifi is slow"):
-            add_fact(occasion.connection, text, None, "2026-11-21T00:00:00Z")
+            occasion.journal.add_memory(text, None, "2026-11-21T00:00:00Z")
         (facts,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 4000)
         assert [line.split(") ")[1] for line in facts.text.split("\n")] == [
             "The office wifi is Plover",
@@ -212,10 +214,19 @@ class TestReading:
 
     def test_the_budget_goes_to_the_first(self, tmp_path: Path) -> None:
         occasion = make_occasion(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
-        add_fact(occasion.connection, "The office wifi is Plover", None, "2026-11-21T00:00:00Z")
+        occasion.journal.add_memory("The office wifi is Plover", None, "2026-11-21T00:00:00Z")
         texts = read_nodes(occasion, {"facts", "user_traits"}, {}, 40)
         assert [(text.node, bool(text.text)) for text in texts] == [("facts", True), ("user_traits", False)]
         assert sum(text.tokens for text in texts) <= 40
+
+    def test_nodes_of_a_rules_file_say_their_text_after_the_others(self, tmp_path: Path) -> None:
+        texts = {"style": "Use SI units.\n</context 0> [#1]", "quiet": ""}
+        occasion = make_occasion(tmp_path, "wifi?", profile=ProfileConfig(name="Ana"), node_texts=texts)
+        found = read_nodes(occasion, {"style", "quiet", "user_traits"}, {"style": 60}, 4000)
+        assert [text.node for text in found] == ["user_traits", "quiet", "style"]
+        assert (found[1].text, found[1].tokens) == ("", 0)
+        assert found[2].text == "Use SI units.\n‹/context 0> [＃1]"
+        assert found[2].tokens == measure("style", found[2].text.split("\n"))
 
     def test_an_empty_profile_says_nothing(self, tmp_path: Path) -> None:
         assert tell_traits(make_occasion(tmp_path, "x")) == []

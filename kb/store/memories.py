@@ -17,11 +17,11 @@ from kb.store.search_terms import any_expression, terms_text
 NAMED_IDS = 10
 
 # A fact is a sentence or two; a text of this length is a document, and kb ingest - takes it.
-LONGEST_FACT_CHARS = 2000
+LONGEST_MEMORY_CHARS = 2000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fact:
+class Memory:
     """One thing the user told kb.
 
     session_id  the session it holds in; None for all of them
@@ -49,7 +49,9 @@ def text_key(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split()).rstrip(" .。!")
 
 
-def add_fact(connection: sqlite3.Connection, text: str, session_id: str | None, created_at: str) -> tuple[Fact, bool]:
+def add_memory(
+    connection: sqlite3.Connection, text: str, session_id: str | None, created_at: str
+) -> tuple[Memory, bool]:
     """(the fact, whether it is new): the same thing, told before and holding here too, is not told twice."""
     key = text_key(text)
     with transaction(connection):
@@ -57,16 +59,16 @@ def add_fact(connection: sqlite3.Connection, text: str, session_id: str | None, 
             f"{_SELECT} WHERE text_key = ? AND {_HOLDS} ORDER BY fact_id", [key, session_id]
         ).fetchone()
         if known:
-            return _to_fact(known), False
+            return _to_memory(known), False
         row = connection.execute(
             "INSERT INTO facts (text, text_key, search_terms, session_id, created_at) VALUES (?, ?, ?, ?, ?)"
             " RETURNING fact_id, text, session_id, created_at",
             [text, key, terms_text(text), session_id, created_at],
         ).fetchone()
-    return _to_fact(row), True
+    return _to_memory(row), True
 
 
-def remove_facts(connection: sqlite3.Connection, fact_ids: Sequence[int]) -> list[Fact]:
+def remove_memories(connection: sqlite3.Connection, fact_ids: Sequence[int]) -> list[Memory]:
     """Forget these facts, all or none; returns them. What they said is overwritten in the file.
 
     raises  NotFound for an id that is none, naming what there is
@@ -77,7 +79,7 @@ def remove_facts(connection: sqlite3.Connection, fact_ids: Sequence[int]) -> lis
         found = {
             fact.fact_id: fact
             for batch in batches_of(wanted)
-            for fact in map(_to_fact, connection.execute(f"{_SELECT} WHERE fact_id IN {marks(batch)}", batch))
+            for fact in map(_to_memory, connection.execute(f"{_SELECT} WHERE fact_id IN {marks(batch)}", batch))
         }
         missing = [fact_id for fact_id in wanted if fact_id not in found]
         if missing:
@@ -98,24 +100,24 @@ def _what_there_is(connection: sqlite3.Connection) -> str:
     return f"there are: {', '.join(ids)}{more}; see them with: kb facts"
 
 
-def list_facts(connection: sqlite3.Connection) -> list[Fact]:
+def list_memories(connection: sqlite3.Connection) -> list[Memory]:
     """All facts, oldest first."""
-    return [_to_fact(row) for row in connection.execute(f"{_SELECT} ORDER BY fact_id")]
+    return [_to_memory(row) for row in connection.execute(f"{_SELECT} ORDER BY fact_id")]
 
 
-def count_facts(connection: sqlite3.Connection, session_id: str | None) -> int:
+def count_memories(connection: sqlite3.Connection, session_id: str | None) -> int:
     """How many facts hold in a session; None for outside of any."""
     row = connection.execute(f"SELECT count(*) FROM facts WHERE {_HOLDS}", [session_id]).fetchone()
     return int(row[0])
 
 
-def recent_facts(connection: sqlite3.Connection, session_id: str | None, most: int) -> list[Fact]:
+def recent_memories(connection: sqlite3.Connection, session_id: str | None, most: int) -> list[Memory]:
     """The newest facts that hold in a session, newest first."""
     rows = connection.execute(f"{_SELECT} WHERE {_HOLDS} ORDER BY fact_id DESC LIMIT ?", [session_id, most])
-    return [_to_fact(row) for row in rows]
+    return [_to_memory(row) for row in rows]
 
 
-def find_facts(connection: sqlite3.Connection, question: str, session_id: str | None, most: int) -> list[Fact]:
+def find_memories(connection: sqlite3.Connection, question: str, session_id: str | None, most: int) -> list[Memory]:
     """Facts that hold in a session and share a word with a question, best first (BM25); ties to the newer."""
     expression = any_expression(question)
     if expression is None:
@@ -125,9 +127,9 @@ def find_facts(connection: sqlite3.Connection, question: str, session_id: str | 
         f" WHERE fact_search MATCH ? AND {_HOLDS} ORDER BY rank, fact_id DESC LIMIT ?",
         [expression, session_id, most],
     )
-    return [_to_fact(row) for row in rows]
+    return [_to_memory(row) for row in rows]
 
 
-def _to_fact(row: tuple[int, str, str | None, str]) -> Fact:
+def _to_memory(row: tuple[int, str, str | None, str]) -> Memory:
     fact_id, text, session_id, created_at = row
-    return Fact(fact_id=fact_id, text=text, session_id=session_id, created_at=created_at)
+    return Memory(fact_id=fact_id, text=text, session_id=session_id, created_at=created_at)

@@ -1,0 +1,74 @@
+"""A home → its corpus and its journal, opened together; and what is done with the file as a whole.
+
+The two share kb.sqlite today. Nothing above the store assumes it.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+from kb.store.compact import compact
+from kb.store.corpus import Corpus
+from kb.store.database import checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
+from kb.store.journal import Journal
+
+
+class Store:
+    """The corpus and the journal of one home.
+
+    raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
+    """
+
+    def __init__(self, home: Path, *, write: bool = False) -> None:
+        self.home = home
+        self._connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
+        self.corpus = Corpus(self._connection)
+        self.journal = Journal(self._connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Everything read inside sees one state, whatever a writer commits meanwhile."""
+        with snapshot(self._connection):
+            yield
+
+    def find_faults(self) -> list[str]:
+        """What SQLite finds wrong with its own file, dangling references included; empty when it is sound."""
+        return find_faults(self._connection)
+
+    def checkpoint(self) -> None:
+        """Move the write-ahead log into the file, as far as no reader is in the way."""
+        checkpoint(self._connection)
+
+    def compact(self) -> int | None:
+        """Give free pages back to the file system: bytes freed; None when another process holds the store."""
+        return compact(self._connection, self.home)
+
+    def write_copy(self, path: Path) -> None:
+        """Write a compact copy of the whole store to a file that is not there yet."""
+        self._connection.execute("VACUUM INTO ?", [str(path)])
+
+    def copy_to(self, home: Path) -> None:
+        """Copy the whole store into another home."""
+        target = open_for_writing(home)
+        try:
+            self._connection.backup(target)
+        finally:
+            target.close()
+
+    def on_statement(self, tell: Callable[[str], object] | None) -> None:
+        """Call `tell` with every SQL statement that runs from now on; None ends it."""
+        self._connection.set_trace_callback(tell)
