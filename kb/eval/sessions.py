@@ -23,8 +23,7 @@ from kb.eval.answer_metrics import contains_wanted, says
 from kb.eval.judges import judge_suite
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
-from kb.index.lexical import LexicalIndex
-from kb.index.vector import VectorIndex
+from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
 from kb.search.pipeline import search
