@@ -24,6 +24,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from typer.main import get_command
 
+from kb.cli.commands import COMMANDS
 from kb.cli.main import build_app, run
 
 ROOT = Path(__file__).parents[1]
@@ -61,15 +62,23 @@ def commands_page() -> str:
         "# Commands\n",
         "This page is generated from the `--help` of each command. Global options may stand before or after the command.\n",
     ]
-    for words, command in _leaves(get_command(build_app([])), ["kb"]):
+    for words, command in all_commands():
         with command.make_context(" ".join(words), [], resilient_parsing=True) as context:
             context.max_content_width = context.terminal_width = 100
             parts.append(f"## {' '.join(words)}\n\n```text\n{context.get_help().strip()}\n```\n")
     return "\n".join(parts)
 
 
+def all_commands() -> Iterator[tuple[list[str], Any]]:
+    """(words, command) of every command that is not a group; old names are left out."""
+    for name, entry in COMMANDS.items():
+        if entry.renamed_to is None:
+            built = get_command(build_app([name]))
+            command = built.commands[name] if name in getattr(built, "commands", {}) else built
+            yield from _leaves(command, ["kb", name])
+
+
 def _leaves(command: Any, words: list[str]) -> Iterator[tuple[list[str], Any]]:
-    """(words, command) of every command that is not a group; hidden ones, such as old names, are left out."""
     if not hasattr(command, "commands"):
         yield words, command
         return

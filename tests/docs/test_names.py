@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.main import get_command
 
-from kb.cli.main import build_app
+from docs.hooks import all_commands
 from tests.docs.blocks import PAGES, ROOT, blocks_of, prose_of
 
-# Options of other programs that the pages name.
-FOREIGN_OPTIONS = {"--editable", "--strict"}
+# Options that the pages name and that typer adds.
+FOREIGN_OPTIONS = {"--install-completion"}
 # Words with a dot that look like a key of a section and are none: modules and files.
 NO_KEYS = {"ask.md", "context.md", "graph.md", "tags.md", "relevance.md", "search.md", "tags.json"}
 
@@ -23,7 +22,7 @@ NO_KEYS = {"ask.md", "context.md", "graph.md", "tags.md", "relevance.md", "searc
 @pytest.fixture(scope="module")
 def options() -> frozenset[str]:
     """Every option of every command."""
-    return frozenset(name for command in _walk(get_command(build_app([]))) for name in _names(command))
+    return frozenset(name for _, command in all_commands() for name in _names(command))
 
 
 @pytest.fixture(scope="module")
@@ -69,12 +68,6 @@ def test_the_page_of_libraries_has_every_dependency() -> None:
 def _own_words(page: Path) -> str:
     """What a page says, blocks that no test runs left out."""
     return "\n".join([prose_of(page), *(block.text for block in blocks_of(page) if not block.not_run)])
-
-
-def _walk(command: Any) -> Iterator[Any]:
-    yield command
-    for inner in getattr(command, "commands", {}).values():
-        yield from _walk(inner)
 
 
 def _names(command: Any) -> Iterator[str]:
