@@ -19,10 +19,12 @@ class ProjectDocstrings(griffe.Extension):
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         """Called by Griffe for every module, class, function and attribute that it has read."""
-        if obj.path == "kb":
-            obj.docstring = None
-        elif obj.docstring:
+        if obj.docstring:
             obj.docstring.value = as_markdown(obj.docstring.value)
+
+    def on_package(self, *, pkg: griffe.Module, **_: Any) -> None:
+        """Called by Griffe when a package is loaded."""
+        pkg.docstring = None
 
 
 def as_markdown(docstring: str) -> str:

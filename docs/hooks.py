@@ -42,7 +42,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if "<!-- map -->" not in markdown:
         return markdown
     docstring = ast.get_docstring(ast.parse((ROOT / "kb" / "__init__.py").read_text(encoding="utf-8"))) or ""
-    return markdown.replace("<!-- map -->", f"```text\n{docstring.partition(chr(10))[2].strip()}\n```")
+    map_of_parts = docstring.partition("The parts, in the order that data takes:\n")[2]
+    if not map_of_parts:
+        raise RuntimeError("kb/__init__.py: no map of the parts in its docstring")
+    return markdown.replace("<!-- map -->", f"```text\n{map_of_parts.strip()}\n```")
 
 
 def generated_pages() -> dict[str, str]:
