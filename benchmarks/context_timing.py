@@ -16,7 +16,7 @@ import numpy as np
 from kb.config import Config
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.selection import Found, select_neighbourhoods
-from kb.search.neighbourhoods import limits_of, pack_found
+from kb.search.passage_packs import limits_of, pack_found
 from kb.search.stability import score_chunks
 from kb.store.database import raise_revision, transaction, write_meta
 

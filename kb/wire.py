@@ -18,7 +18,7 @@ WIRE_RECORDS: dict[str, str] = {
     "citation.v1": "kb.records:Citation",
     "chunk.v1": "kb.records:Chunk",
     "document.v1": "kb.records:Document",
-    "window_fingerprint.v1": "kb.rank.window_payload:WindowFingerprint",
+    "window_fingerprint.v1": "kb.rank.known_text_payload:WindowFingerprint",
     "context.v1": "kb.context.records:ContextResponse",
     "answer.v1": "kb.ask.records:Answer",
     "answer_event.v1": "kb.ask.records:AnswerEvent",

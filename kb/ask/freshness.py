@@ -15,7 +15,7 @@ from kb.ask.choose import CANDIDATES_PER_PASSAGE
 from kb.ask.pack import pack_chunks
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.weigh import weigh_evidence
-from kb.context.session import window_of
+from kb.context.shown_text import known_text_of
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk, SearchResponse
 from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_until
@@ -74,7 +74,7 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
     response  with its trace: new evidence may stand farther down than the hits
     """
     assert response.trace is not None
-    window = window_of(kb, request.window, request.session_id, kb.notify)
+    window = known_text_of(kb, request.window, request.session_id, kb.notify)
     if window is None or window.is_empty:
         return None
     ranking = [(row.chunk_id, row.score) for row in response.trace.ranking]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.search import ExpandTagsOption, ModeOption, check_expand_tags
-from kb.cli.window import WindowOption, read_window_option
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
 
@@ -29,7 +29,7 @@ def context(
             metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --window-fingerprint"
         ),
     ],
-    window: WindowOption = None,
+    window: KnownTextOption = None,
     window_fingerprint: Annotated[
         str | None,
         typer.Option(
@@ -93,7 +93,7 @@ def context(
         project=_project_of(project, cwd),
         session_id=session,
         include_graph=not no_graph,
-        window=None if no_novelty else read_window_option(invocation, config, window, window_fingerprint),
+        window=None if no_novelty else read_known_text_option(invocation, config, window, window_fingerprint),
         use_novelty=not no_novelty,
         debug=debug,
     )
@@ -149,17 +149,17 @@ def _tell_debug(invocation: Invocation, debug: ContextDebug) -> None:
 
 def _print_fingerprint(invocation: Invocation, names: list[str]) -> None:
     """window_fingerprint.v1 of files, or of standard input, with --json and without."""
-    from kb.context.window_input import STDIN, read_window
+    from kb.context.known_text_input import STDIN, read_known_text
+    from kb.rank.known_text_payload import known_text_payload
     from kb.rank.novelty import NoveltySettings
-    from kb.rank.window_payload import window_payload
     from kb.wire import to_json
 
-    window = read_window(
+    window = read_known_text(
         names or [STDIN], None, NoveltySettings.of(invocation.config().novelty).shape, invocation.notify
     )
     if window is None:
         raise InvalidInput("there is no text to take a fingerprint of", fix="name text files, or - for standard input")
-    print(to_json(window_payload(window)))
+    print(to_json(known_text_payload(window)))
 
 
 def _project_of(project: str | None, cwd: str | None) -> str | None:

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.cli.window import WindowOption, read_window_option, tell_novelty
+from kb.cli.known_text import KnownTextOption, read_known_text_option, tell_novelty
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters, SearchResponse
 
@@ -41,7 +41,7 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="show both lists, ranks, raw scores and times")] = False,
     paths: Annotated[bool, typer.Option("--paths", help="print path:line, for editors and fzf")] = False,
     expand_tags: ExpandTagsOption = False,
-    window: WindowOption = None,
+    window: KnownTextOption = None,
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
     """Find passages: ranked hits with exact citations."""
@@ -56,7 +56,7 @@ def search(
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
     if bulk and "-" in (window or ()):
         raise InvalidInput("--bulk and --window - both read standard input", fix="give the window as a file")
-    held = read_window_option(invocation, config, window)
+    held = read_known_text_option(invocation, config, window)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
     roots: dict[str, str | None] = {}

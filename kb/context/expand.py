@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from kb.graph.adjacent import AdjacentTerm
 from kb.knowledge_base import KnowledgeBase
-from kb.rank.window import Window
+from kb.rank.known_text import KnownText
 from kb.records import SearchRequest
 from kb.search.depth import candidate_depth
 from kb.search.fuse import fuse_rankings
@@ -47,7 +47,7 @@ def expand(
     kb: KnowledgeBase,
     request: SearchRequest,
     first: Pressed,
-    window: Window,
+    window: KnownText,
     adjacent: Sequence[AdjacentTerm],
     project: str | None,
 ) -> Expansion:
@@ -76,7 +76,7 @@ def expand(
 
 
 def _search(
-    kb: KnowledgeBase, request: SearchRequest, query: str, depth: int, window: Window, again: set[str]
+    kb: KnowledgeBase, request: SearchRequest, query: str, depth: int, window: KnownText, again: set[str]
 ) -> Pressed:
     """What one more query finds, without duplicates by id and texts that the window holds most of."""
     asked = SearchRequest(query, request.mode, depth, request.filters)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 
-from kb.context.occasion import NodeText, Occasion, fit_lines
+from kb.context.node_input import NodeInput, NodeText, fit_lines
 
-Provider = Callable[[Occasion], list[str]]
+Provider = Callable[[NodeInput], list[str]]
 
 # Node → module:function of its provider, imported when the node is read: a greeting reads three of them.
 # In the order they are read, stand in a prompt, and get the budget: what the user said first, what kb is last.
@@ -33,14 +33,14 @@ PROVIDERS: dict[str, str] = {
 
 
 def provider_of(node: str) -> Provider:
-    """The provider of a node: what it has to say on an occasion, line by line."""
+    """The provider of a node: what it has to say on an given, line by line."""
     module, _, name = PROVIDERS[node].partition(":")
     provider: Provider = getattr(import_module(f"kb.context.{module}"), name)
     return provider
 
 
 def read_nodes(
-    occasion: Occasion, included: Collection[str], ceilings: Mapping[str, int], budget_tokens: int
+    given: NodeInput, included: Collection[str], ceilings: Mapping[str, int], budget_tokens: int
 ) -> tuple[NodeText, ...]:
     """Run the providers of the nodes that are included, those and no others; returns one text each, silent ones too.
 
@@ -51,7 +51,7 @@ def read_nodes(
     for node in PROVIDERS:
         if node not in included:
             continue
-        lines = provider_of(node)(occasion)
+        lines = provider_of(node)(given)
         text, tokens = fit_lines(node, lines, min(ceilings.get(node, budget_tokens), budget_tokens))
         budget_tokens -= tokens
         texts.append(NodeText(node, text, tokens))

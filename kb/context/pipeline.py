@@ -39,8 +39,8 @@ from kb.text import analyze_query, estimate_tokens
 
 if TYPE_CHECKING:  # who names no window pays for none
     from kb.context.expand import Expansion
+    from kb.rank.known_text import KnownText
     from kb.rank.novelty import ScoredCandidate
-    from kb.rank.window import Window
     from kb.search.novelty import Counts, Pressed
 
 ESTIMATE = "kb-estimate"
@@ -58,7 +58,7 @@ class Composition:
     request: ContextRequest
     response: SearchResponse
     relations: Slice | None
-    window: Window | None = None
+    window: KnownText | None = None
     ranked: list[tuple[int, float]] = field(default_factory=list)
     paths: list[tuple[int, float]] = field(default_factory=list)
     pressed: Pressed | None = None
@@ -113,9 +113,9 @@ def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
     notes: list[str] = []
     window = None
     if request.use_novelty and (request.window is not None or request.session_id is not None):
-        from kb.context.session import window_of
+        from kb.context.shown_text import known_text_of
 
-        window = window_of(kb, request.window, request.session_id, notes.append)
+        window = known_text_of(kb, request.window, request.session_id, notes.append)
     clock = time.perf_counter()
     response = search(kb, SearchRequest(request.query, request.mode, candidate_depth(request.k), request.filters))
     searched = time.perf_counter()

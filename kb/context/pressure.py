@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from kb.context.expand import Expansion, expand, without_dominant
 from kb.graph.adjacent import adjacent_terms
 from kb.knowledge_base import KnowledgeBase
-from kb.rank.novelty import Candidate, NoveltySettings, needs_expansion
-from kb.rank.window import Window
+from kb.rank.known_text import KnownText
+from kb.rank.novelty import NoveltyCandidate, NoveltySettings, needs_expansion
 from kb.records import SearchRequest
 from kb.search.novelty import Counts, Pressed, is_echo, or_warn, press, press_chunks
 
@@ -47,11 +47,12 @@ def press_composition(kb: KnowledgeBase, found: Composition) -> None:
         found.ranked = [(int(i), score) for i, score in found.expansion.kept]
 
 
-def _press_paths(kb: KnowledgeBase, found: Composition, window: Window) -> Pressed | None:
+def _press_paths(kb: KnowledgeBase, found: Composition, window: KnownText) -> Pressed | None:
     if not found.relations or not found.relations.paths:
         return None
     candidates = [
-        Candidate("path", str(place), path.text, path.base_score) for place, path in enumerate(found.relations.paths)
+        NoveltyCandidate("path", str(place), path.text, path.base_score)
+        for place, path in enumerate(found.relations.paths)
     ]
     what = "holding the relations against the window"
     pressed = or_warn(lambda: press(kb, candidates, len(candidates), window), what, found.notes.append)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from kb.records import Citation, Filters, SearchMode
 
 if TYPE_CHECKING:  # most requests name no window
-    from kb.rank.window import Window
+    from kb.rank.known_text import KnownText
 
 # The seed's bounds are 50 to 2,000, default 500; models read more today. Below 50 nothing whole fits.
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
@@ -38,7 +38,7 @@ class ContextRequest:
     project: str | None = None
     session_id: str | None = None
     include_graph: bool = True
-    window: Window | None = None
+    window: KnownText | None = None
     use_novelty: bool = True
     debug: bool = False
     is_evaluation: bool = False

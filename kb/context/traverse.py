@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kb.context.neighbourhood import Neighbourhood, project_node
+from kb.context.graph_surroundings import GraphSurroundings, project_node
 from kb.graph.entities import candidates_of, choose_longest
 from kb.graph.records import Node, Slice
 from kb.graph.slices import corpus_stamp, issue_token, slice_rows
@@ -23,7 +23,7 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
     """
     with kb.snapshot():
         state = kb.corpus_state()
-        neighbourhood = Neighbourhood(kb.corpus.graph)
+        neighbourhood = GraphSurroundings(kb.corpus.graph)
         starts = _starts(kb, neighbourhood, query)
         if project and (node := project_node(neighbourhood, project)):
             starts = list(dict.fromkeys([*starts, node]))
@@ -40,7 +40,7 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
     )
 
 
-def _starts(kb: KnowledgeBase, neighbourhood: Neighbourhood, query: str) -> list[Node]:
+def _starts(kb: KnowledgeBase, neighbourhood: GraphSurroundings, query: str) -> list[Node]:
     candidates = candidates_of(query)
     keys = kb.corpus.graph.existing_keys(dict.fromkeys(key for candidate in candidates for key in candidate.keys))
     nodes = {key: named[:MOST_NAMESAKES] for key in sorted(keys) if (named := neighbourhood.nodes_named(key))}

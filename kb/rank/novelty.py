@@ -20,8 +20,8 @@ from typing import Literal
 from kb.config import NoveltyConfig
 from kb.fingerprint import DEFAULT_SHAPE, Fingerprint, FingerprintCache, Shape, fingerprint_of
 from kb.normal_form import normalize, spaced
+from kb.rank.known_text import KnownText
 from kb.rank.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash
-from kb.rank.window import Window
 from kb.shingles import token_hashes
 
 Source = Literal["chunk", "path"]
@@ -34,7 +34,7 @@ MOST_UNLIKE_EXACT = 0.999
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NoveltyCandidate:
     """One thing that could be shown.
 
     candidate_id  the chunk's id, or the path's
@@ -120,7 +120,7 @@ def make_cache(config: NoveltyConfig) -> FingerprintCache:
 
 
 def assess(
-    candidate: Candidate, window: Window, settings: NoveltySettings, cache: FingerprintCache | None = None
+    candidate: NoveltyCandidate, window: KnownText, settings: NoveltySettings, cache: FingerprintCache | None = None
 ) -> OverlapAssessment:
     """How much of one candidate is in the window, and what that takes off its score.
 
@@ -149,7 +149,7 @@ def assess(
     )
 
 
-def _fingerprint(candidate: Candidate, normal: str, shape: Shape, cache: FingerprintCache | None) -> Fingerprint:
+def _fingerprint(candidate: NoveltyCandidate, normal: str, shape: Shape, cache: FingerprintCache | None) -> Fingerprint:
     stored = candidate.fingerprint
     if stored is not None and stored.shape == shape:
         return stored
@@ -173,7 +173,10 @@ def penalty(source: Source, overlap: float, settings: NoveltySettings) -> float:
 
 
 def penalize(
-    candidates: Sequence[Candidate], window: Window, settings: NoveltySettings, cache: FingerprintCache | None = None
+    candidates: Sequence[NoveltyCandidate],
+    window: KnownText,
+    settings: NoveltySettings,
+    cache: FingerprintCache | None = None,
 ) -> list[ScoredCandidate]:
     """Every candidate with its overlap and its adjusted score, in the order given; nothing is left out.
 

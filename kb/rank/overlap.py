@@ -11,7 +11,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint
-from kb.rank.window import SPAN_TOKENS, Window
+from kb.rank.known_text import SPAN_TOKENS, KnownText
 from kb.shingles import shingle_hashes, shingles_behind
 
 if TYPE_CHECKING:
@@ -31,12 +31,12 @@ def is_short(token_count: int) -> bool:
     return token_count < SHORT_TEXT_TOKENS
 
 
-def has_verbatim(window: Window, spaced_text: str) -> bool:
+def has_verbatim(window: KnownText, spaced_text: str) -> bool:
     """True when a normal form, spaced, stands in the window's text as whole tokens."""
     return bool(spaced_text) and f" {spaced_text} " in window.words
 
 
-def counted_containment(window: Window, hashes: Hashes) -> float:
+def counted_containment(window: KnownText, hashes: Hashes) -> float:
     """The share of a candidate's shingles that the window's own text has; 0 for a candidate without a shingle.
 
     hashes  the candidate's tokens, (n,) uint64
@@ -82,7 +82,7 @@ def _most_within(matches: list[tuple[int, int]], reach: int) -> int:
     return most
 
 
-def estimated_containment(window: Window, candidate: Fingerprint) -> float:
+def estimated_containment(window: KnownText, candidate: Fingerprint) -> float:
     """The same from signatures: the best of single spans and of runs of spans side by side.
 
     A run is as long as the candidate can reach over, two spans at least. From the Jaccard index of two signatures,
@@ -117,7 +117,7 @@ def estimated_containment(window: Window, candidate: Fingerprint) -> float:
     return best
 
 
-def nearest_simhash(window: Window, candidate: Fingerprint) -> int | None:
+def nearest_simhash(window: KnownText, candidate: Fingerprint) -> int | None:
     """The fewest bits in which the candidate's SimHash differs from a span's or the whole's; None without a word."""
     import numpy as np
 

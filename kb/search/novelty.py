@@ -15,8 +15,9 @@ from typing import TypeVar
 from kb.config import NoveltyConfig
 from kb.fingerprint import FingerprintCache
 from kb.knowledge_base import KnowledgeBase
+from kb.rank.known_text import KnownText
 from kb.rank.novelty import (
-    Candidate,
+    NoveltyCandidate,
     NoveltySettings,
     ScoredCandidate,
     count_novel,
@@ -25,7 +26,6 @@ from kb.rank.novelty import (
     penalize,
     without_duplicates,
 )
-from kb.rank.window import Window
 from kb.records import HitNovelty, NoveltyTrace
 from kb.search.depth import candidate_depth, passages_text
 from kb.store.counters import add_counts
@@ -96,7 +96,7 @@ class PressedHits:
         return f"everything that was found ({passages_text(left_out)}) is in the window already" if left_out else None
 
 
-def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits:
+def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: KnownText) -> PressedHits:
     """Hold a ranking against a window, as far down as it takes to fill `k` hits; counted in the home's totals."""
     pressed = press_until(kb, ranking, k, window)
     count_request(kb, pressed.counts)
@@ -116,7 +116,7 @@ def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> P
     )
 
 
-def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
+def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: KnownText) -> Pressed:
     """Hold chunks against a window.
 
     ranking  (chunk_id, base score), best first: what is to be held against it, no more
@@ -125,11 +125,13 @@ def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) ->
     ids = [chunk_id for chunk_id, _ in ranking]
     texts = {i: chunk.text for i, chunk in kb.corpus.fetch_chunks(ids).items()}
     stored = kb.corpus.fetch_fingerprints(ids, window.shape)
-    candidates = [Candidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
+    candidates = [
+        NoveltyCandidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts
+    ]
     return press(kb, candidates, k, window)
 
 
-def press_until(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
+def press_until(kb: KnowledgeBase, ranking: Ranking, k: int, window: KnownText) -> Pressed:
     """Hold the best of a ranking against a window; all of it where fewer than `k` of them are left."""
     pressed = press_chunks(kb, ranking[: candidate_depth(k)], k, window)
     if len(pressed.kept) < k and len(ranking) > len(pressed.scored):
@@ -137,7 +139,7 @@ def press_until(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> 
     return pressed
 
 
-def press(kb: KnowledgeBase, candidates: Sequence[Candidate], k: int, window: Window) -> Pressed:
+def press(kb: KnowledgeBase, candidates: Sequence[NoveltyCandidate], k: int, window: KnownText) -> Pressed:
     """Hold candidates, best base score first, against a window.
 
     Where the first `k` are all novel, order and scores stay what they are: any two texts of one genre have some shingles in

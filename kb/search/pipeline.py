@@ -26,7 +26,7 @@ from kb.search.snippet import make_snippet
 from kb.store.filters import no_match
 
 if TYPE_CHECKING:
-    from kb.rank.window import Window
+    from kb.rank.known_text import KnownText
     from kb.search.novelty import PressedHits
     from kb.search.stability import ContextScores
 
@@ -35,7 +35,7 @@ SCORE_KINDS: dict[SearchMode, ScoreKind] = {"lexical": "bm25", "vector": "cosine
 MAX_QUERY_CHARS = 20_000
 
 
-def search(kb: KnowledgeBase, request: SearchRequest, window: Window | None = None) -> SearchResponse:
+def search(kb: KnowledgeBase, request: SearchRequest, window: KnownText | None = None) -> SearchResponse:
     """Find passages.
 
     window  what the reader has already: passages that stand in it come later, those that all of it holds are left out
@@ -99,7 +99,7 @@ def _score(
     return score_chunks(kb, request.query, ids, found.query_vector, found.pool)
 
 
-def _press(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits | None:
+def _press(kb: KnowledgeBase, ranking: Ranking, k: int, window: KnownText) -> PressedHits | None:
     """The ranking held against a window; None, and a warning, where that fails."""
     from kb.search.novelty import or_warn, press_hits  # here: a search without a window must not pay for it
 

@@ -19,10 +19,10 @@ from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
 from kb.config_nodes import ProfileConfig
 from kb.context.abilities import SKILLS
-from kb.context.bearing import bears_on, is_for_kb, refers_back
+from kb.context.node_input import NodeInput, NodeText, fit_lines, make_safe, measure
 from kb.context.nodes import PROVIDERS, read_nodes
-from kb.context.occasion import NodeText, Occasion, fit_lines, make_safe, measure
 from kb.context.profile import tell_modulation, tell_traits
+from kb.context.question_subjects import asks_about, is_for_kb, refers_back
 from kb.evidence.matching import match_strength
 from kb.relevance.read_rules import default_rules
 from kb.store.acts import Act, note_act, read_acts
@@ -92,7 +92,7 @@ class TestSafeText:
 )
 def test_what_a_question_bears_on(question: str, subjects: set[str]) -> None:
     names = ("time", "date", "corpus", "here", "overview", "tasks", "past", "commands")
-    assert {name for name in names if bears_on(question, name)} == subjects
+    assert {name for name in names if asks_about(question, name)} == subjects
     assert refers_back(question) >= ("past" in subjects)
     assert not is_for_kb(question)
 
@@ -181,7 +181,7 @@ def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:
     assert "only facts says so" in found.verification.sentences[0].reasons[0]
 
 
-def make_occasion(home: Path, question: str, **fields: object) -> Occasion:
+def make_occasion(home: Path, question: str, **fields: object) -> NodeInput:
     """An occasion on a new store."""
     store = Store(home, write=True)
     values = {
@@ -192,7 +192,7 @@ def make_occasion(home: Path, question: str, **fields: object) -> Occasion:
         "mode": "RESPOND",
         "now": NOW,
     }
-    return Occasion(question=question, **{**values, **fields})  # type: ignore[arg-type]
+    return NodeInput(question=question, **{**values, **fields})  # type: ignore[arg-type]
 
 
 class TestReading:

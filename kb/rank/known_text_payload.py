@@ -11,10 +11,10 @@ from typing import Literal
 
 from kb.errors import InvalidInput
 from kb.fingerprint import FP_VERSION, Fingerprint, Shape, Sketch
-from kb.rank.window import Span, Window
+from kb.rank.known_text import KnownText, Span
 from kb.shingles import SCHEME, SEED
 
-# A window of MOST_WINDOW_CHARS has at most so many spans when words are two letters long; each is 2.6 kB of JSON.
+# A window of MOST_KNOWN_CHARS has at most so many spans when words are two letters long; each is 2.6 kB of JSON.
 MOST_SPANS = 20_000
 
 
@@ -60,7 +60,7 @@ class WindowFingerprint:
     dropped_chars: int = 0
 
 
-def window_payload(window: Window) -> WindowFingerprint:
+def known_text_payload(window: KnownText) -> WindowFingerprint:
     """A window as its payload."""
     return WindowFingerprint(
         fp_version=FP_VERSION,
@@ -118,7 +118,7 @@ def read_payload(raw: bytes | str) -> WindowFingerprint:
         raise _malformed(str(error)) from error
 
 
-def window_from_payload(payload: WindowFingerprint) -> Window:
+def known_text_from_payload(payload: WindowFingerprint) -> KnownText:
     """The window that a payload stands for: overlap with it is estimated.
 
     raises  InvalidInput for a payload of another version, naming both, and for a fault, with its place
@@ -139,7 +139,7 @@ def window_from_payload(payload: WindowFingerprint) -> Window:
         _count(payload.token_count, "token_count"),
     )
     spans = tuple(_span(span, f"spans[{number}]", shape) for number, span in enumerate(payload.spans))
-    return Window(shape, spans, whole, None, _count(payload.dropped_chars, "dropped_chars"))
+    return KnownText(shape, spans, whole, None, _count(payload.dropped_chars, "dropped_chars"))
 
 
 def _span(span: SpanFingerprint, place: str, shape: Shape) -> Span:

@@ -1,7 +1,7 @@
 """What the reader already has → a window that candidates are held against: spans, a whole, exact shingle sets. Pure.
 
 A window is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
-payload of fingerprints (`kb/rank/window_payload.py`), and then overlap is estimated. Knows no candidate and no score.
+payload of fingerprints (`kb/rank/known_text_payload.py`), and then overlap is estimated. Knows no candidate and no score.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SPAN_TOKENS = 190
 # The longest span that equal cuts leave (one and a half times SPAN_TOKENS would make two).
 LONGEST_CUT_TOKENS = 284
 # About a million tokens, the longest prompt that models of today read; more takes seconds and cannot be in a prompt.
-MOST_WINDOW_CHARS = 4_000_000
+MOST_KNOWN_CHARS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowText:
+class OwnText:
     """A window's own text: the blocks' normal forms, spaced, one after the other; their token hashes, (n,) uint64."""
 
     words: str
@@ -70,18 +70,18 @@ class Units:
 
 # Without slots: the tables for comparing are made when they are first needed, once for a window.
 @dataclass(frozen=True, eq=False)
-class Window:
+class KnownText:
     """What the reader already has.
 
     whole          the global fingerprint
     text           None for a window from a payload
-    dropped_chars  what was beyond MOST_WINDOW_CHARS, the oldest of it (the beginning), and is not in the window
+    dropped_chars  what was beyond MOST_KNOWN_CHARS, the oldest of it (the beginning), and is not in the window
     """
 
     shape: Shape
     spans: tuple[Span, ...]
     whole: Fingerprint
-    text: WindowText | None
+    text: OwnText | None
     dropped_chars: int = 0
 
     @property
@@ -168,7 +168,7 @@ def _make_units(spans: Sequence[Fingerprint], k: int, widest: int) -> Units:
     return Units(np.concatenate(rows), np.concatenate(sizes))
 
 
-def window_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> Window:
+def known_text_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> KnownText:
     """A window of blocks (messages, files, passages shown): one block is one span.
 
     A block longer than a cut adds its equal cuts as further spans, without which a fingerprint payload could not tell
@@ -184,14 +184,14 @@ def window_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> W
     return _window(spans, " ".join(normal_forms), shape, dropped)
 
 
-def window_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> Window:
+def known_text_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> KnownText:
     """A window of one text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
     (kept,), dropped = _newest([text])
     normal = normalize(kept)
     return _window(_cut(normal, shape, "span-"), normal, shape, dropped)
 
 
-def merge_windows(first: Window, second: Window) -> Window:
+def merge_known_texts(first: KnownText, second: KnownText) -> KnownText:
     """Both windows as one, the spans of the first before those of the second; of text only where both know theirs.
 
     raises  ValueError when they are of different shapes
@@ -203,7 +203,7 @@ def merge_windows(first: Window, second: Window) -> Window:
     known = [window for window in (first, second) if not window.is_empty]
     if len(known) < 2:
         base = known[0] if known else first
-        return Window(base.shape, base.spans, base.whole, base.text, first.dropped_chars + second.dropped_chars)
+        return KnownText(base.shape, base.spans, base.whole, base.text, first.dropped_chars + second.dropped_chars)
     spans = tuple(
         Span(f"{side}.{span.span_id}", span.fingerprint)
         for side, window in (("a", first), ("b", second))
@@ -218,18 +218,18 @@ def merge_windows(first: Window, second: Window) -> Window:
     text = None
     if first.text and second.text:
         hashes = np.concatenate([first.text.hashes, second.text.hashes])
-        text = WindowText(f"{first.text.words} {second.text.words}", hashes)
+        text = OwnText(f"{first.text.words} {second.text.words}", hashes)
     digest = sha256_of(f"{first.whole.sha256} {second.whole.sha256}")
     bits = simhash64(text.hashes) if text else 0
     whole = _whole([*spans, *wholes], digest, bits, first.whole.token_count + second.whole.token_count)
     dropped = first.dropped_chars + second.dropped_chars
-    return Window(first.shape, (*spans, *wholes), whole, text, dropped)
+    return KnownText(first.shape, (*spans, *wholes), whole, text, dropped)
 
 
 def _newest(blocks: Sequence[str]) -> tuple[list[str], int]:
-    """The end of the blocks, MOST_WINDOW_CHARS of it: what was said last is what a prompt that is cut still holds."""
+    """The end of the blocks, MOST_KNOWN_CHARS of it: what was said last is what a prompt that is cut still holds."""
     kept: list[str] = []
-    room, dropped = MOST_WINDOW_CHARS, 0
+    room, dropped = MOST_KNOWN_CHARS, 0
     for block in reversed(blocks):
         kept.append(block[len(block) - room :] if len(block) > room else block)
         dropped += max(0, len(block) - room)
@@ -269,13 +269,13 @@ def _span_fingerprint(normal: str, tokens: Hashes, start: int, end: int, shape: 
     )
 
 
-def _window(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> Window:
-    text = WindowText(spaced(normal), all_token_hashes(normal))
+def _window(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> KnownText:
+    text = OwnText(spaced(normal), all_token_hashes(normal))
     if spans:
         whole = _whole(spans, sha256_of(normal), simhash64(text.hashes), len(text.hashes))
     else:
         whole = fingerprint_normalized(normal, shape)
-    return Window(shape, tuple(spans), whole, text, dropped_chars)
+    return KnownText(shape, tuple(spans), whole, text, dropped_chars)
 
 
 def _whole(spans: Sequence[Span], sha256: str, simhash: int, token_count: int) -> Fingerprint:

@@ -48,10 +48,10 @@ def _compiled(name: str) -> re.Pattern[str]:
     return re.compile(_PATTERNS[name])
 
 
-def bears_on(question: str, *subjects: str) -> bool:
+def asks_about(question: str, *subjects: str) -> bool:
     """True when the question speaks of one of the subjects, names of the table above.
 
-    >>> bears_on("What day is it?", "time"), bears_on("What is a borrow checker?", "time", "corpus")
+    >>> asks_about("What day is it?", "time"), asks_about("What is a borrow checker?", "time", "corpus")
     (True, False)
     """
     tidied = tidy(question)

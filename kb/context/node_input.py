@@ -29,7 +29,7 @@ _MARKERS = re.compile(r"\s*\[#\d{1,3}\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
+class NodeInput:
     """One question and where it is asked: all that providers know.
 
     corpus, journal  of the home; a provider reads them when it is called, and not before
