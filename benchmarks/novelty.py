@@ -139,14 +139,11 @@ def print_by_length(cases: Sequence[Case], draws: int) -> None:
             inside, outside = draw(rng, case.words, length), draw(rng, rng.choice(case.others), length)
             if inside:
                 copies.append(
-                    [assess(NoveltyCandidate("chunk", "1", inside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
+                    [assess(NoveltyCandidate("chunk", 1, inside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
                 )
             if outside:
                 others.append(
-                    [
-                        assess(NoveltyCandidate("chunk", "1", outside, 1.0), w, SETTINGS)
-                        for w in (case.raw, case.payload)
-                    ]
+                    [assess(NoveltyCandidate("chunk", 1, outside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
                 )
         suppressed = share(raw.exact_match or 1 - raw.penalty <= 0.25 for raw, _ in copies)
         exact = share(raw.exact_match for raw, _ in copies)
@@ -187,9 +184,7 @@ def print_without_care(cases: Sequence[Case], draws: int) -> None:
                 (draw(rng, rng.choice(case.others), length), others),
             ):
                 if text:
-                    found.append(
-                        assess(NoveltyCandidate("chunk", "1", text, 1.0), case.payload, SETTINGS).overlap_ratio
-                    )
+                    found.append(assess(NoveltyCandidate("chunk", 1, text, 1.0), case.payload, SETTINGS).overlap_ratio)
         near, far = share(one >= 0.70 for one in copies), share(one < 0.30 for one in others)
         parts.append(f"{length} tokens: copies from .70 on {near:.3f}, unrelated below .30 {far:.3f}")
     overlap.FEW_MATCHES = careful
@@ -212,7 +207,7 @@ def print_edits(cases: Sequence[Case], draws: int) -> None:
             text = (draw(rng, case.words, 200) or "").split()
             for place in rng.sample(range(len(text)), len(text) * percent // 100):
                 text[place] = f"edit{rng.randrange(10**6)}"
-            candidate = NoveltyCandidate("chunk", "1", " ".join(text), 1.0)
+            candidate = NoveltyCandidate("chunk", 1, " ".join(text), 1.0)
             overlaps.append([assess(candidate, w, SETTINGS).overlap_ratio for w in (case.raw, case.payload)])
         raw, payload = np.mean(overlaps, axis=0)
         parts.append(f"{percent} %: {raw:.2f} (payload {payload:.2f})")
@@ -286,7 +281,7 @@ def print_times(documents: Sequence[list[str]]) -> None:
     print(f"; with every word met for the first time {(time.process_time() - began) / len(texts) * 1000:.4f}")
     window_text = " ".join(stretch(words * (1 + 6000 // len(words)), 0, 5000))
     blocks = [" ".join(stretch(words, i, 250)) for i in range(0, len(words), 250)][:20]
-    candidates = [NoveltyCandidate("chunk", str(i), text, 1.0) for i, text in enumerate(texts[10:30])]
+    candidates = [NoveltyCandidate("chunk", i, text, 1.0) for i, text in enumerate(texts[10:30])]
 
     def cold_request() -> None:
         shingles._token_hashes.clear()

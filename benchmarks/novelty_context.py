@@ -93,7 +93,7 @@ def compare(kb: KnowledgeBase, tasks: Sequence[Task], tokens: int) -> None:
         values = []
         for task in tasks:
             window = known_text_from_blocks(task.blocks)
-            request = ContextRequest(query=task.query, max_tokens=tokens, window=window, use_novelty=knows)
+            request = ContextRequest(query=task.query, max_tokens=tokens, known_text=window, use_novelty=knows)
             values.append(task.score(compose(kb, request)))
         base = base or values
         mean = mean_interval(values)
@@ -175,7 +175,7 @@ def show_unrelated(kb: KnowledgeBase, tasks: Sequence[Task], others: Sequence[st
     for task, other in zip(tasks, others, strict=True):
         plain = compose(kb, ContextRequest(query=task.query, max_tokens=tokens))
         pressed = compose(
-            kb, ContextRequest(query=task.query, max_tokens=tokens, window=known_text_from_blocks([other]))
+            kb, ContextRequest(query=task.query, max_tokens=tokens, known_text=known_text_from_blocks([other]))
         )
         same += plain.text == pressed.text
         losses.append(task.score(pressed) - task.score(plain))

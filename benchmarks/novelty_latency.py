@@ -30,7 +30,7 @@ from kb.graph.adjacent import AdjacentTerm
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.known_text import KnownText, known_text_from_text
 from kb.records import SearchRequest
-from kb.search.novelty import press_chunks, process_cache
+from kb.search.novelty import penalize_chunks, process_cache
 from kb.search.pipeline import search
 
 WINDOW_TOKENS, CANDIDATES = 5_000, 20
@@ -64,7 +64,7 @@ def measure(kb: KnowledgeBase, rounds: int) -> None:
         ranking = [(hit.chunk_id, hit.score) for hit in response.hits]  # type: ignore[attr-defined]
 
         def pressed(ranking: list[tuple[int, float]] = ranking, text: str = window_text) -> object:
-            return press_chunks(kb, ranking, 5, known_text_from_text(text))
+            return penalize_chunks(kb, ranking, 5, known_text_from_text(text))
 
         timed("added, warm", pressed)
         with_none = kb.config
@@ -73,16 +73,17 @@ def measure(kb: KnowledgeBase, rounds: int) -> None:
         )  # none is stored of these
         process_cache.cache_clear()
         timed(
-            "added, cold", lambda ranking=ranking, text=window_text: press_chunks(kb, ranking, 5, cold_window(kb, text))
+            "added, cold",
+            lambda ranking=ranking, text=window_text: penalize_chunks(kb, ranking, 5, cold_window(kb, text)),
         )
         kb.config = with_none
         window = known_text_from_text(window_text)
-        first = press_chunks(kb, ranking, 5, window)
+        first = penalize_chunks(kb, ranking, 5, window)
         asked = replace(request, k=5)
         timed("a round of expansion", partial(expand, kb, asked, first, window, terms, None))
         plain = ContextRequest(query=query)
         timed("kb context", lambda plain=plain: compose(kb, plain))
-        timed("kb context, window", lambda plain=plain, window=window: compose(kb, replace(plain, window=window)))
+        timed("kb context, window", lambda plain=plain, window=window: compose(kb, replace(plain, known_text=window)))
     print(f"{'':<24} {'p50 ms':>8} {'p95 ms':>8}  bar (p95)")
     for label, values in times.items():
         p50, p95 = np.percentile(values, (50, 95))

@@ -56,6 +56,7 @@ WIRE_RECORDS: dict[str, str] = {
     "session.v1": "kb.cli.session_views:Session",
     "eval_sessions.v1": "kb.eval.sessions:SessionsReport",
     "graph.v1": "kb.graph.records:Slice",
+    "token_check.v1": "kb.graph.records:TokenCheck",
 }
 
 # What a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.

@@ -1,4 +1,4 @@
-"""The window options, the same on every command that presses for novelty."""
+"""The options that name what the reader already has, the same on every command that compares with it."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ KnownTextOption = Annotated[
 def read_known_text_option(
     invocation: Invocation, config: Config, files: list[str] | None, fingerprint: str | None = None
 ) -> KnownText | None:
-    """The window that the options name, None without any; what was left out of it is said."""
+    """The text that the options name, None without any; what was left out of it is said."""
     if not files and fingerprint is None:
         return None
+    # Here: who names no known text need not pay for reading one.
     from kb.context.known_text_input import read_known_text
     from kb.rank.novelty import NoveltySettings
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from kb.rank.known_text import KnownText
 from kb.records import Citation, Filters, SearchMode
 
-if TYPE_CHECKING:  # most requests name no window
-    from kb.rank.known_text import KnownText
-
-# The seed's bounds are 50 to 2,000, default 500; models read more today. Below 50 nothing whole fits.
+# Below 50 nothing whole fits.
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
 MOST_PASSAGES = 100
 
@@ -22,10 +20,10 @@ class ContextRequest:
     k              passages at most; also how many of the first pass decide whether to expand
     max_tokens     of the whole block, in the tokens of `context.tokenizer`
     project        whose relations are walked first and searched by when expanding; no passage is left out for it
-    session_id     what the answers of this session have cited joins the window
+    session_id     what the answers of this session have cited is known text too
     include_graph  False walks no relations: no paths and no admissibility token
-    window         what the prompt holds already, None where that is not known
-    use_novelty    False composes as if there were no window
+    known_text     what the prompt holds already, None where that is not known
+    use_novelty    False composes as if there were no known text
     debug          fill the response's `debug`
     is_evaluation  not the user's own request: it is not counted
     """
@@ -38,7 +36,7 @@ class ContextRequest:
     project: str | None = None
     session_id: str | None = None
     include_graph: bool = True
-    window: KnownText | None = None
+    known_text: KnownText | None = None
     use_novelty: bool = True
     debug: bool = False
     is_evaluation: bool = False

@@ -1,4 +1,4 @@
-"""A session's answers → what they have shown, as a window; and that together with a window that was named."""
+"""A session's answers → what they have shown, as a known text; and that together with one that was named."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from kb.search.novelty import or_warn
 def known_text_of(
     kb: KnowledgeBase, named: KnownText | None, session_id: str | None, warn: Callable[[str], None]
 ) -> KnownText | None:
-    """The window that a caller named, with what the answers of a session have shown; None where there is neither."""
+    """The known text that a caller named, with what the answers of a session have shown; None where there is neither."""
     if not kb.config.novelty.enabled:
         return None
     session = None
     if session_id is not None:
         shape = named.shape if named else NoveltySettings.of(kb.config.novelty).shape
-        session = or_warn(lambda: text_shown_in(kb, session_id, shape), "reading what the session has shown", warn)
+        session = or_warn(
+            lambda: text_shown_in(kb, session_id, shape), "reading what the session has shown", warn, kb.log
+        )
     return merge_known_texts(named, session) if named and session else named or session
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from kb.context.graph_surroundings import GraphSurroundings, project_node
+from kb.errors import InvalidInput
 from kb.graph.entities import candidates_of, choose_longest
-from kb.graph.records import Node, Slice
-from kb.graph.slices import corpus_stamp, issue_token, slice_rows
+from kb.graph.records import Node, Slice, TokenCheck
+from kb.graph.slices import corpus_stamp, is_admissible, is_token, issue_token, slice_rows
 from kb.graph.walk import walk
 from kb.knowledge_base import KnowledgeBase
 
@@ -37,6 +38,29 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
         admissibility_token=issue_token(rows, corpus_stamp(state.revision, state.token)),
         corpus_revision=state.revision,
         corpus=state.token,
+    )
+
+
+def check_token(
+    kb: KnowledgeBase, token: str, query: str, project: str | None = None, max_paths: int = MAX_PATHS
+) -> TokenCheck:
+    """Walk again as the token's owner did, and see whether the token still is that of what is found.
+
+    raises  InvalidInput for what is no token
+    """
+    if not is_token(token):
+        raise InvalidInput(
+            f"'{token}' is no admissibility token",
+            fix="copy it whole, with its version: kbslice1:… of kb context or kb graph",
+        )
+    found = traverse(kb, query, project, max_paths)
+    return TokenCheck(
+        query=query,
+        project=project,
+        admissibility_token=token,
+        is_admissible=is_admissible(found) and found.admissibility_token == token,
+        paths=len(found.paths),
+        corpus_revision=found.corpus_revision,
     )
 
 

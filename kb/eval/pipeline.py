@@ -6,7 +6,6 @@ The same for a suite, a BEIR collection and span questions: what differs is how 
 from __future__ import annotations
 
 import platform
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
@@ -35,7 +34,8 @@ from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_ru
 from kb.eval.two_step import context_scores
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchMode, SearchRequest
-from kb.search.retrieve import rank, retrieve
+from kb.search.pipeline import rank_chunks
+from kb.search.stopwatch import Stopwatch
 from kb.store.documents import utc_text
 
 # Deep enough for recall@100.
@@ -200,12 +200,11 @@ def _provenance(kb: KnowledgeBase, request: EvalRequest) -> Provenance:
 def _run_query(
     kb: KnowledgeBase, request: EvalRequest, query: Query, mode: SearchMode, judge: Judge, seed: int
 ) -> QueryResult:
-    began = time.perf_counter()
+    clock = Stopwatch()
     search_request = SearchRequest(query.text, mode, RANKING_DEPTH, request.filters)
     with kb.snapshot():
-        found = retrieve(kb, search_request)
-        ranking = rank(found, mode, kb.config.search)[:RANKING_DEPTH]
-        total = (time.perf_counter() - began) * 1000
+        ranking = rank_chunks(kb, search_request, clock=clock).ranking[:RANKING_DEPTH]
+        total = clock.total_ms()
         chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
     ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
     scores = judge.score(query, ranking, ids)
@@ -217,7 +216,7 @@ def _run_query(
         for i, (c, score) in enumerate(ranking[:KEPT_ROWS])
         if c in chunks
     )
-    stages = {name: round(ms, 3) for name, ms in found.stage_ms.items()} | {"total": round(total, 3)}
+    stages = {name: round(ms, 3) for name, ms in clock.stage_ms.items()} | {"total": round(total, 3)}
     answer: Answer | None = None
     if request.answers:
         asked = AskRequest(query.text, mode, kb.config.rag.k, request.filters, seed=seed, is_evaluation=True)

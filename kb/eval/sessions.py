@@ -25,7 +25,7 @@ from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
-from kb.search.retrieve import rank, retrieve
+from kb.search.pipeline import rank_chunks
 from kb.store.documents import utc_text
 from kb.store.store import Store
 
@@ -220,8 +220,8 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
 def _search(kb: KnowledgeBase, text: str) -> set[str]:
     mode = kb.config.search.mode
     with kb.snapshot():
-        found = retrieve(kb, SearchRequest(text, mode, 100))  # type: ignore[arg-type]
-        return {str(i) for i, _ in rank(found, mode, kb.config.search)[:RECALL_DEPTH]}  # type: ignore[arg-type]
+        asked = SearchRequest(text, mode, 100)  # type: ignore[arg-type]
+        return {str(i) for i, _ in rank_chunks(kb, asked).ranking[:RECALL_DEPTH]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

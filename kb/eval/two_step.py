@@ -39,7 +39,7 @@ def context_scores(
     blocks = [chunks[i].text for i in window_chunks if i in chunks]
     window = known_text_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
     request = ContextRequest(
-        query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, window=window, is_evaluation=True
+        query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, known_text=window, is_evaluation=True
     )
     facts = new_facts([label.anchor for label in query.labels if label.anchor], blocks)
     scores: Scores = {}

@@ -37,13 +37,13 @@ MOST_UNLIKE_EXACT = 0.999
 class NoveltyCandidate:
     """One thing that could be shown.
 
-    candidate_id  the chunk's id, or the path's
+    candidate_id  the chunk's id, or the place of the path in its slice
     base_score    what it was found with, higher is better
     fingerprint   where one is stored; computed when it is None or of another shape than the window's
     """
 
     source: Source
-    candidate_id: str
+    candidate_id: int
     text: str
     base_score: float
     fingerprint: Fingerprint | None = None
@@ -72,7 +72,7 @@ class ScoredCandidate:
     """A candidate with its score after the penalty; `adjusted_score` is never above `base_score` unless that is negative."""
 
     source: Source
-    candidate_id: str
+    candidate_id: int
     text: str
     base_score: float
     adjusted_score: float

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.knowledge_base import KnowledgeBase
-
-Ranking = Sequence[tuple[int, float]]
+from kb.records import Ranking
 
 # Tags of a query that are looked for, and how sure they must be: an exact name without context scores 1.0, with one above .5.
 MOST_TAGS = 5

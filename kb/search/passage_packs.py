@@ -10,7 +10,7 @@ from kb.config import CswrConfig
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods
 from kb.rank.stability import UNKNOWN_STABILITY
-from kb.records import Chunk
+from kb.records import Chunk, Ranking
 from kb.search.passages import merge_adjacent
 from kb.search.stability import ContextScores, score_chunks
 from kb.store.neighbours import PassageText
@@ -23,7 +23,6 @@ CENTRES_PER_PACK = 3
 # How far a pack may reach to either side: at 200 tokens a chunk, 1,800 tokens are nine of them.
 REACH_CHUNKS = 8
 
-Ranking = Sequence[tuple[int, float]]
 Sizer = Callable[[PassageText], int]
 
 

@@ -38,7 +38,7 @@ def words(count: int, start: int = 0) -> str:
 
 
 def chunk(text: str, score: float = 1.0, stored: Fingerprint | None = None) -> NoveltyCandidate:
-    return NoveltyCandidate("chunk", "1", text, score, stored)
+    return NoveltyCandidate("chunk", 1, text, score, stored)
 
 
 def as_payload(window: KnownText) -> KnownText:
@@ -217,7 +217,7 @@ def overlapping(ratio: float, source: str = "chunk", exact: bool = False) -> Ove
 
 def scored(ratio: float, exact: bool = False, score: float = 0.8, number: int = 0) -> ScoredCandidate:
     overlap = overlapping(ratio, exact=exact)
-    return ScoredCandidate("chunk", str(number), "text", score, adjusted_score(score, overlap), overlap)
+    return ScoredCandidate("chunk", number, "text", score, adjusted_score(score, overlap), overlap)
 
 
 def test_the_adjusted_score() -> None:
@@ -231,11 +231,11 @@ def test_the_adjusted_score() -> None:
 
 def test_order_is_kept_and_nothing_is_left_out() -> None:
     candidates = [
-        NoveltyCandidate(source, str(i), text, 0.5)  # type: ignore[arg-type]
+        NoveltyCandidate(source, i, text, 0.5)  # type: ignore[arg-type]
         for i, (source, text) in enumerate([("chunk", words(30)), ("path", words(30, 5000)), ("path", words(30))])
     ]
     found = penalize(candidates, WINDOW, DEFAULTS)
-    assert [one.candidate_id for one in found] == ["0", "1", "2"]
+    assert [one.candidate_id for one in found] == [0, 1, 2]
     assert [one.adjusted_score for one in found] == [0.0, 0.5, 0.0]
     assert [(one.source, one.text, one.base_score) for one in found] == [
         (one.source, one.text, one.base_score) for one in candidates

@@ -55,7 +55,7 @@ def cut(words: list[str], start: int, count: int) -> str:
 
 
 def judge(text: str, against: KnownText) -> ScoredCandidate:
-    return penalize([NoveltyCandidate("chunk", "1", text, 1.0)], against, SETTINGS)[0]
+    return penalize([NoveltyCandidate("chunk", 1, text, 1.0)], against, SETTINGS)[0]
 
 
 @pytest.mark.parametrize("count", [10, 25, 50, 80, 120, 190, 300, 500])
@@ -134,7 +134,7 @@ def test_a_window_of_5000_tokens_and_20_candidates_take_less_than_60_ms() -> Non
     def seconds() -> float:
         began = time.perf_counter()
         against = known_text_from_text(" ".join(words))
-        penalize([NoveltyCandidate("chunk", str(i), text, 1.0) for i, text in enumerate(texts)], against, SETTINGS)
+        penalize([NoveltyCandidate("chunk", i, text, 1.0) for i, text in enumerate(texts)], against, SETTINGS)
         return time.perf_counter() - began
 
     assert min(seconds() for _ in range(5)) < 0.060
@@ -147,7 +147,7 @@ def test_with_a_warm_cache_20_candidates_take_less_than_20_ms() -> None:
 
     def seconds() -> float:
         began = time.perf_counter()
-        penalize([NoveltyCandidate("chunk", "1", text, 1.0) for text in texts], window(), SETTINGS, cache_of_texts)
+        penalize([NoveltyCandidate("chunk", 1, text, 1.0) for text in texts], window(), SETTINGS, cache_of_texts)
         return time.perf_counter() - began
 
     assert min(seconds() for _ in range(5)) < 0.020
@@ -163,12 +163,12 @@ def test_one_licence_in_the_window_of_another() -> None:
         pytest.skip("not all licences on this machine")
     older, newer, other = ((LICENSES / name).read_text() for name in ("LGPL-2", "LGPL-2.1", "Artistic"))
     against = known_text_from_text(older)
-    revised = [assess(NoveltyCandidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(newer)]
-    unrelated = [assess(NoveltyCandidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(other)]
+    revised = [assess(NoveltyCandidate("chunk", 1, text, 1.0), against, SETTINGS) for text in passages(newer)]
+    unrelated = [assess(NoveltyCandidate("chunk", 1, text, 1.0), against, SETTINGS) for text in passages(other)]
     assert statistics.median(one.overlap_ratio for one in revised) > 0.6
     assert all(one.overlap_ratio < 0.30 for one in unrelated)
     by_payload = known_text_from_payload(known_text_payload(against))
-    estimates = [assess(NoveltyCandidate("chunk", "1", text, 1.0), by_payload, SETTINGS) for text in passages(newer)]
+    estimates = [assess(NoveltyCandidate("chunk", 1, text, 1.0), by_payload, SETTINGS) for text in passages(newer)]
     errors = [abs(a.overlap_ratio - b.overlap_ratio) for a, b in zip(revised, estimates, strict=True)]
     assert statistics.mean(errors) < 0.1
 
@@ -187,6 +187,6 @@ def test_pages_of_one_collection_do_not_press_each_other_down() -> None:
     pages = [page for page in dict.fromkeys(pages) if len(page.split()) >= 20]
     against = known_text_from_blocks(pages[::20])
     rest = [page for number, page in enumerate(pages) if number % 20 and number % 3 == 0]
-    found = [assess(NoveltyCandidate("chunk", "1", page, 1.0), against, SETTINGS).overlap_ratio for page in rest]
+    found = [assess(NoveltyCandidate("chunk", 1, page, 1.0), against, SETTINGS).overlap_ratio for page in rest]
     assert sum(overlap < 0.30 for overlap in found) >= 0.97 * len(found)
     assert len(fingerprint_many(pages)) == len(pages)
