@@ -19,7 +19,7 @@ import numpy as np
 from context_timing import measure_timing
 from fusion import ROOT, paired_p, quiet, sets
 
-from kb.config import Config, cache_folder
+from kb.config import Config, EvidencePacking, cache_folder
 from kb.eval.collections import SpanQuestion, load_spans, span_scores
 from kb.eval.compare import compare_runs
 from kb.eval.judged_sets import spans_set
@@ -337,15 +337,15 @@ def show_answers(data: Path) -> None:
         config = replace(Config(), llm=replace(Config().llm, provider="extractive"))
         with open_knowledge_base(home, config, write=True, notify=print) as kb:
             fill_from_folder(ROOT / "fixtures" / "corpus", quiet)(kb)
-        variants = [("ranked", "relevance", 0.0)]
-        variants += [("neighbourhoods", "relevance", share) for share in (0.3, 0.4, 0.5, 0.6)]
-        variants += [("neighbourhoods", "stability", 0.0)]
-        for packing, packs, share in variants:
-            chosen = replace(config, rag=replace(config.rag, packing=packing, packs=packs, least_share=share))
+        variants: list[tuple[EvidencePacking, float]] = [("ranked", 0.0)]
+        variants += [("neighbourhoods", share) for share in (0.3, 0.4, 0.5, 0.6)]
+        variants += [("stability", 0.0)]
+        for packing, share in variants:
+            chosen = replace(config, rag=replace(config.rag, packing=packing, least_share=share))
             kb = KnowledgeBase(home, chosen)
             request = EvalRequest(suite.name, suite.sha256, suite.queries, answers=True)
             (run,) = evaluate(kb, request, judge_suite(kb, suite), Path(folder))
-            label = packing if packing == "ranked" else f"{packing} by {packs}" + (f", {share:g}" if share else "")
+            label = packing + (f", {share:g}" if share else "")
             runs[label] = run
             kb.close()
     first = next(iter(runs.values()))

@@ -15,8 +15,9 @@ import numpy as np
 
 from kb.config import Config
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
+from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
-from kb.search.passage_packs import limits_of, pack_found
+from kb.search.passage_packs import pack_found
 from kb.search.stability import score_chunks
 from kb.store.database import raise_revision, transaction, write_meta
 
@@ -39,7 +40,7 @@ def measure_timing(chunk_count: int) -> None:
             kb.corpus.neighbours.heal_neighbours(DIGEST)
             print(f"cosines and centroids computed in {time.perf_counter() - began:.1f} s")
         with open_knowledge_base(home, Config(), notify=lambda message: None) as kb:
-            kb.refresh_lexical(announce=False)
+            kb.index_keepers()[0].refresh(announce=False)
             report(kb, chunk_count, rng)
 
 
@@ -93,7 +94,7 @@ def report(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> Non
     """Time each job on candidates drawn anew every round."""
     query = rng.standard_normal(DIMENSIONS).astype(np.float32)
     query /= np.linalg.norm(query)
-    limits, question = limits_of(kb.config.cswr, 2000), make_question()
+    limits, question = Limits(total_tokens=2000), make_question()
     jobs: dict[str, list[float]] = {}
 
     def timed(label: str, work: Callable[..., object], *arguments: object) -> None:

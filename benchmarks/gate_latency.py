@@ -81,8 +81,7 @@ def fill_large_home(kb: KnowledgeBase, homes: dict[str, KnowledgeBase]) -> None:
             blobs[name] = blob
         draft = DocumentDraft("mixed", f"d{number}.md", f"Title {number}", "markdown", "en", (), 1, 1, "h", "s")
         kb.corpus.save_document(draft, rows, digest, blobs)
-    kb.refresh_lexical()
-    kb.refresh_vector()
+    kb.refresh_indexes()
 
 
 def print_latency(homes: dict[str, KnowledgeBase]) -> None:

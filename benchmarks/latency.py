@@ -51,8 +51,7 @@ def fill_home(home: Path, chunks: int) -> None:
                 blobs[f"h{index}"] = vectors[index].tobytes()
             draft = DocumentDraft("generated", f"d{number}.md", f"Title {number}", "markdown", "en", (), 1, 1, "h", "s")
             kb.corpus.save_document(draft, rows, encoder.digest, blobs)
-        kb.refresh_lexical()
-        kb.refresh_vector()
+        kb.refresh_indexes()
 
 
 def measure(words: list[str], runs: int = 5) -> tuple[float, float, float]:

@@ -18,8 +18,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from kb.index.lexical import TantivyIndex, build_lexical_index
-from kb.index.stamp import replace_index
+from kb.config import SearchConfig
+from kb.index.keeper import open_index, write_index
+from kb.index.protocol import LexicalIndex
+from kb.index.stamp import Origin
+from kb.index.tantivy_index import TANTIVY
 from kb.text import analyze, analyze_query
 
 WORDS_PER_CHUNK, WORDS_PER_QUERY, QUERIES, DEPTH = 150, 6, 30, 100
@@ -60,10 +63,11 @@ def main() -> None:
     texts, queries = make_texts(parser.parse_args().chunks)
     with TemporaryDirectory() as folder:
 
-        def build_ours() -> TantivyIndex:
+        def build_ours() -> LexicalIndex:
             rows = ((i, i, "", "", text) for i, text in enumerate(texts))
-            stamp = replace_index(Path(folder), "lexical", lambda path: build_lexical_index(path, rows, 1, ""))
-            return TantivyIndex(Path(folder) / stamp.place, 0.0, 0.0)
+            settings = SearchConfig(title_weight=0.0, heading_weight=0.0)
+            stamp = write_index(Path(folder), TANTIVY, Origin(1, ""), settings, lambda writer: writer.upsert(rows))
+            return open_index(Path(folder), TANTIVY, stamp, settings)
 
         report("tantivy", build_ours, lambda index, query: index.search(analyze_query(query), DEPTH), queries)
 

@@ -65,19 +65,14 @@ def variants(config: Config) -> dict[str, tuple[Config, bool]]:
     def novelty(**settings: int) -> Config:
         return replace(config, novelty=replace(config.novelty, **settings))
 
-    def context(**settings: str | bool) -> Config:
+    def context(**settings: bool) -> Config:
         return replace(config, context=replace(config.context, **settings))
 
     return {
         "window not known": (config, False),
         "penalty alone": (novelty(min_novel=0), True),
         "penalty and expansion (the default)": (config, True),
-        "expansion joined by adjusted score": (context(fusion="score"), True),
         "expansion always": (novelty(min_novel=100), True),
-        "expansion always, by adjusted score": (
-            replace(novelty(min_novel=100), context=replace(config.context, fusion="score")),
-            True,
-        ),
         "window not known, unused shares lent": (context(lend_unused=True), False),
         "default, unused shares lent": (context(lend_unused=True), True),
     }

@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 from kb.config import Config, TagsConfig
 from kb.knowledge_base import open_knowledge_base
 from kb.store.database import open_for_writing
-from kb.tags import fasttext, grams
+from kb.tags import fasttext, grams, retriever
 from kb.tags.importing import import_vocabulary, load_vocabulary_file
 from kb.tags.measure import CharWbNeighbours, _own_list, alias_recall, hold_out, recall_of
 from kb.tags.model import Model
@@ -200,8 +200,9 @@ def print_grid(vocabulary: Vocabulary, seeds: int) -> None:
             kept = hold_out(vocabulary, seed)[0]
             models[kept.digest] = train_model(kept, TagsConfig(), "documents").model
         for weight in (0.05, 0.1, 0.2, 0.4):
-            mixed = replace(TagsConfig(), fasttext_weight=weight)
-            show(f"mixed, FastText {low}–{high}, weight {weight}", _Trained(models, mixed).source)
+            retriever.FASTTEXT_WEIGHT = weight
+            show(f"mixed, FastText {low}–{high}, weight {weight}", _Trained(models, TagsConfig()).source)
+        retriever.FASTTEXT_WEIGHT = 0.1
         alone = replace(TagsConfig(), neighbours="fasttext")
         show(f"FastText alone, {low}–{high} characters", _Trained(models, alone).source)
     fasttext.MIN_CHARS, fasttext.MAX_CHARS = 2, 5

@@ -1,27 +1,164 @@
-"""kb: a command-line knowledge base over one SQLite file. The parts, in the order that data takes:
+"""kb: a knowledge base over one SQLite file, as a command and as a library.
 
-records, drafts, errors, text, arrays, setting, environment, config, config_nodes, wire   the ground: what everything talks about
+>>> import kb
+>>> with kb.open("my-home") as base:                        # doctest: +SKIP
+...     base.ingest("notes")
+...     base.search("borrow checker", k=5).hits[0].citation
+...     base.ask("When does Rust drop a value?").answer
+
+The parts, in the order that data takes:
+
+records, drafts, errors, text, arrays, wire   the ground: what everything talks about
+config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
-store/           SQLite, the only truth: documents, chunks, vectors, answers
+store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, memories)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
-index/           lexical (Tantivy BM25) and vector (FAISS), derived from the store, rebuilt when stale
+index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
 graph/           text → names and stated relations; query entities → paths, with an admissibility token
 support/         claim + texts → does the text back it: numbers, names, negations, words
-rank/            how well passages hold together and fit a question; what to pack; what only repeats the reader's window
+rank/            how well passages hold together and fit a question; what to pack; what repeats text the reader already has
 followup/        a question that leans on earlier ones → the same question, complete
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
 ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
-search/          filters → retrieve → fuse → hold against the window → hits
-context/         a query and a window → a block for a prompt: retrieve → relate → press → expand → fill; context nodes
+search/          filters → retrieve → fuse → compare with known text → hits
+context/         a query and known text → a block for a prompt; context nodes
 evidence/        how likely passages answer a question: what the gate before every answer decides by
 ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability
+library          the Python API: kb.open() and its methods
 cli/             one thin module per command group; render.py prints
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # imported by `__getattr__` when they are used: `import kb` costs nothing
+    from kb.ask.records import (
+        Answer,
+        AnswerCitation,
+        AnswerEvent,
+        AnswerInterrupted,
+        AnswerNovelty,
+        AnswerRelevance,
+        AnswerRetrieval,
+        RefusalReason,
+        SentenceCheck,
+        Usage,
+        Verification,
+    )
+    from kb.config import Config
+    from kb.context.records import ContextPassage, ContextPath, ContextResponse
+    from kb.errors import KbError
+    from kb.graph.records import Slice
+    from kb.ingest.report import IngestEvent, IngestReport, Outcome
+    from kb.library import KnowledgeBase, open
+    from kb.records import (
+        Chunk,
+        Citation,
+        Document,
+        Filters,
+        Hit,
+        ModelRef,
+        Retrieval,
+        SearchMode,
+        SearchResponse,
+        SearchTrace,
+    )
+    from kb.store.memories import Memory
+
 __version__ = "0.1.0"
+
+# public name → the module that defines it
+_HOMES = {
+    "kb.library": ("KnowledgeBase", "open"),
+    "kb.config": ("Config",),
+    "kb.errors": ("KbError",),
+    "kb.records": (
+        "Chunk",
+        "Citation",
+        "Document",
+        "Filters",
+        "Hit",
+        "ModelRef",
+        "Retrieval",
+        "SearchMode",
+        "SearchResponse",
+        "SearchTrace",
+    ),
+    "kb.ask.records": (
+        "Answer",
+        "AnswerCitation",
+        "AnswerEvent",
+        "AnswerInterrupted",
+        "AnswerNovelty",
+        "AnswerRelevance",
+        "AnswerRetrieval",
+        "RefusalReason",
+        "SentenceCheck",
+        "Usage",
+        "Verification",
+    ),
+    "kb.context.records": ("ContextPassage", "ContextPath", "ContextResponse"),
+    "kb.ingest.report": ("IngestEvent", "IngestReport", "Outcome"),
+    "kb.graph.records": ("Slice",),
+    "kb.store.memories": ("Memory",),
+}
+_MODULES = {name: module for module, names in _HOMES.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - grouped by what they are for
+    # open one
+    "open",
+    "KnowledgeBase",
+    "Config",
+    "KbError",
+    # search
+    "Filters",
+    "SearchMode",
+    "SearchResponse",
+    "SearchTrace",
+    "Hit",
+    "Retrieval",
+    "Citation",
+    "Chunk",
+    "Document",
+    # ask
+    "Answer",
+    "AnswerCitation",
+    "AnswerEvent",
+    "AnswerInterrupted",
+    "AnswerNovelty",
+    "AnswerRelevance",
+    "AnswerRetrieval",
+    "ModelRef",
+    "RefusalReason",
+    "SentenceCheck",
+    "Usage",
+    "Verification",
+    # context, graph, ingest, memories
+    "ContextPassage",
+    "ContextPath",
+    "ContextResponse",
+    "Slice",
+    "IngestEvent",
+    "IngestReport",
+    "Outcome",
+    "Memory",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module 'kb' has no attribute '{name}'")
+    value = getattr(import_module(_MODULES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -15,11 +15,7 @@ from typing import Literal
 from urllib.parse import urlsplit
 
 from kb.config import Config
-from kb.errors import IndexOutOfDate, KbError, NotIndexed
-from kb.index import lexical, vector
-from kb.index.lexical import TantivyIndex
-from kb.index.stamp import IndexStamp, read_stamp
-from kb.index.vector import FaissIndex
+from kb.errors import KbError, NotIndexed
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
 from kb.store.lock import lock_owner, writer_lock
 from kb.store.schema import FILE_NAME
@@ -93,8 +89,7 @@ def repair_home(home: Path, config: Config, notify: Notify) -> None:
             return
         healed = embed_missing(kb, Settings.of(config, kb.encoder()), Tally(), lambda: False)
         unused = kb.corpus.remove_unused_embeddings()
-        kb.refresh_lexical(force=True, announce=False)
-        kb.refresh_vector(force=True, announce=False)
+        kb.refresh_indexes(force=True)
         notify(f"embedded {healed} chunks, dropped {unused} unused vectors, built both indexes anew")
 
 
@@ -220,16 +215,7 @@ def check_same_encoder(kb: KnowledgeBase) -> Check:
 
 def check_indexes(kb: KnowledgeBase) -> Check:
     """Both indexes are there, match the store and can be opened; nothing is rebuilt here."""
-    folder, faults = kb.home / "index", []
-    for name, open_index in OPENERS.items():
-        stamp = read_stamp(folder, name)
-        if stamp is None or not kb.is_current(name, stamp):
-            faults.append(f"{name} is out of date")
-            continue
-        try:
-            open_index(folder / stamp.place, stamp)
-        except (IndexOutOfDate, OSError):
-            faults.append(f"{name} is damaged")
+    faults = [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]
     if faults:
         detail = f"{', '.join(faults)}; the next search rebuilds what it needs"
         return Check(name="indexes", status="warn", detail=detail, fix="kb reindex")
@@ -242,9 +228,5 @@ def check_writer(kb: KnowledgeBase) -> Check:
     return Check(name="writer", status="ok", detail=f"{owner} is writing" if owner else "nobody is writing")
 
 
-OPENERS: dict[str, Callable[[Path, IndexStamp], object]] = {
-    lexical.NAME: lambda path, stamp: TantivyIndex(path, 1.0, 1.0),
-    vector.NAME: FaissIndex,
-}
 INSTALLATION_CHECKS = (check_python, check_disk, check_encoder, check_model)
 STORE_CHECKS = (check_store, check_vectors, check_same_encoder, check_indexes, check_writer)

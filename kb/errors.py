@@ -65,10 +65,10 @@ class ConfigInvalid(KbError):
 class RulesInvalid(ConfigInvalid):
     """A file of context relevance rules has faults; all of them are listed.
 
-    places  line and column (1-based, None where the file has no such place) and what is wrong there, for each fault
+    places  the path of keys (empty for the whole file) and what is wrong there, for each fault
     """
 
-    places: tuple[tuple[int | None, int | None, str], ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
 
 
 class ConfigNotFound(KbError):

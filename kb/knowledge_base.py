@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
-from kb.errors import EmbeddingMismatch, IndexOutOfDate, KbError, NotIndexed
-from kb.index import lexical as lexical_module
-from kb.index import vector as vector_module
-from kb.index.lexical import LexicalIndex, TantivyIndex, build_lexical_index
-from kb.index.stamp import IndexStamp, read_stamp, replace_index
-from kb.index.vector import FaissIndex, VectorIndex, build_vector_index
+from kb.errors import EmbeddingMismatch, KbError, NotIndexed
+from kb.index.keeper import IndexKeeper, Source
+from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
+from kb.index.registry import DEFAULT_LEXICAL, DEFAULT_VECTOR, LEXICAL_ENGINES, VECTOR_ENGINES
+from kb.index.stamp import INDEX_FOLDER, IndexStamp, Origin
 from kb.store.database import CorpusState
 from kb.store.store import Store
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from kb.llm.protocol import LanguageModel
 
 Notify = Callable[[str], None]
-# A reader may find the index gone that its stamp named, because a writer replaced it in between.
-OPEN_ATTEMPTS = 3
 # Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
 SENTENCES_KEPT = 2048
 
@@ -68,8 +65,8 @@ class KnowledgeBase:
         self.store = Store(home, write=write)
         self.corpus = self.store.corpus
         self.journal = self.store.journal
-        self._lexical: tuple[str, LexicalIndex] | None = None
-        self._vector: tuple[str, VectorIndex] | None = None
+        self._lexical = self._keep_lexical()
+        self._vector = self._keep_vector()
         self._encoder: Encoder | None = None
         self._model: LanguageModel | None = None
         self._last_query: tuple[str, FloatVector] | None = None
@@ -111,106 +108,44 @@ class KnowledgeBase:
 
     def lexical_index(self) -> LexicalIndex:
         """The lexical index of the corpus as it is now, rebuilt first when it is not."""
-        weights = self.config.search.title_weight, self.config.search.heading_weight
-        for _ in range(OPEN_ATTEMPTS):
-            stamp = self.refresh_lexical()
-            if self._lexical and self._lexical[0] == stamp.place:
-                return self._lexical[1]
-            try:
-                self._lexical = stamp.place, TantivyIndex(self._index_folder / stamp.place, *weights)
-            except (IndexOutOfDate, OSError):
-                self._discard(lexical_module.NAME, stamp)
-        if self._lexical is None:
-            raise IndexOutOfDate("the lexical index cannot be opened", fix="rebuild it: kb reindex")
-        return self._lexical[1]
+        return self._lexical.index()
 
     def vector_index(self) -> VectorIndex:
         """The vector index of the corpus as it is now, rebuilt first when it is not."""
-        for _ in range(OPEN_ATTEMPTS):
-            stamp = self.refresh_vector()
-            if self._vector and self._vector[0] == stamp.place:
-                return self._vector[1]
-            try:
-                self._vector = stamp.place, FaissIndex(self._index_folder / stamp.place, stamp)
-            except (IndexOutOfDate, OSError):
-                self._discard(vector_module.NAME, stamp)
-        if self._vector is None:
-            raise IndexOutOfDate("the vector index cannot be opened", fix="rebuild it: kb reindex")
-        return self._vector[1]
+        return self._vector.index()
 
-    def refresh_lexical(self, *, force: bool = False, announce: bool = True) -> IndexStamp:
-        """Build the lexical index unless the one there is was built from this corpus."""
-        with self.snapshot():
+    def index_keepers(self) -> tuple[IndexKeeper[LexicalRow, LexicalIndex], IndexKeeper[VectorRow, VectorIndex]]:
+        """What keeps the lexical index, and what keeps the vector index: for who looks after them."""
+        return self._lexical, self._vector
+
+    def refresh_indexes(self, *, force: bool = False) -> tuple[IndexStamp, IndexStamp]:
+        """Build those indexes anew that were not built from the corpus and encoder as they are now; say nothing of it.
+
+        force    build both in any case
+        returns  what the lexical and the vector index hold
+        """
+        return self._lexical.refresh(force=force, announce=False), self._vector.refresh(force=force, announce=False)
+
+    def _keep_lexical(self) -> IndexKeeper[LexicalRow, LexicalIndex]:
+        def origin() -> Origin:
             state = self.corpus_state()
-            stamp = read_stamp(self._index_folder, lexical_module.NAME)
-            if stamp and not force and self.is_current(lexical_module.NAME, stamp):
-                return stamp
-            if announce:
-                self._tell_rebuild(stamp, "lexical", state)
-            rows = self.corpus.lexical_rows()
-            return self._replace(
-                lexical_module.NAME, lambda path: build_lexical_index(path, rows, state.revision, state.token)
-            )
+            return Origin(state.revision, state.token)
 
-    def refresh_vector(self, *, force: bool = False, announce: bool = True) -> IndexStamp:
-        """Build the vector index unless the one there is was built from this corpus and encoder."""
-        with self.snapshot():
+        source = Source(self.snapshot, origin, lambda _: self.corpus.lexical_rows())
+        engine = LEXICAL_ENGINES[DEFAULT_LEXICAL]
+        return IndexKeeper(self.home / INDEX_FOLDER, engine, self.config.search, source, self._tell)
+
+    def _keep_vector(self) -> IndexKeeper[VectorRow, VectorIndex]:
+        def origin() -> Origin:
             state = self.corpus_state()
-            digest, dimensions = self.stored_encoder()[1:]
-            stamp = read_stamp(self._index_folder, vector_module.NAME)
-            if stamp and not force and self.is_current(vector_module.NAME, stamp):
-                return stamp
-            if announce:
-                self._tell_rebuild(stamp, "vector", state)
-            rows = self.corpus.vector_rows(digest)
-            count = self.corpus.count_chunks()
-            limit = self.config.search.exact_up_to_chunks
-            return self._replace(
-                vector_module.NAME,
-                lambda path: build_vector_index(
-                    path, rows, count, dimensions, digest, state.revision, state.token, limit
-                ),
-            )
+            return Origin(state.revision, state.token, *self.stored_encoder()[1:])
 
-    def is_current(self, name: str, stamp: IndexStamp) -> bool:
-        """True when an index with this stamp was built from the corpus and encoder as they are now."""
-        state = self.corpus_state()
-        if name == lexical_module.NAME:
-            return stamp.matches(state.revision, state.token, lexical_module.FORMAT)
-        return stamp.matches(state.revision, state.token, vector_module.FORMAT, self.stored_encoder()[1])
+        source = Source(self.snapshot, origin, lambda origin: self.corpus.vector_rows(origin.encoder_digest))
+        engine = VECTOR_ENGINES[DEFAULT_VECTOR]
+        return IndexKeeper(self.home / INDEX_FOLDER, engine, self.config.search, source, self._tell)
 
-    @property
-    def _index_folder(self) -> Path:
-        return self.home / "index"
-
-    def _replace(self, name: str, build: Callable[[Path], IndexStamp]) -> IndexStamp:
-        try:
-            return replace_index(self._index_folder, name, build)
-        except OSError as error:
-            raise IndexOutOfDate(
-                f"the {name} index does not match the documents and cannot be rebuilt: {error.strerror}",
-                fix=f"make {self._index_folder} writable, or run kb reindex as its owner",
-            ) from error
-
-    def _discard(self, name: str, stamp: IndexStamp) -> None:
-        """Forget an index that cannot be opened, unless another process has replaced it meanwhile."""
-        if read_stamp(self._index_folder, name) == stamp:
-            try:
-                (self._index_folder / f"{name}.json").unlink(missing_ok=True)
-            except OSError as error:
-                raise IndexOutOfDate(
-                    f"the {name} index cannot be opened, nor replaced: {error.strerror}",
-                    fix=f"make {self._index_folder} writable, or run kb reindex as its owner",
-                ) from error
-
-    def _tell_rebuild(self, stamp: IndexStamp | None, name: str, state: CorpusState) -> None:
-        if stamp and stamp.revision != state.revision:
-            behind = f"built from revision {stamp.revision}, the documents are at {state.revision}"
-            self.notify(f"rebuilding the {name} index ({behind})")
-        elif stamp:
-            self.notify(f"rebuilding the {name} index (it was built from other documents or by another version)")
-        else:
-            self.notify(f"building the {name} index (there is none that can be read)")
+    def _tell(self, message: str) -> None:
+        self.notify(message)  # whoever is told may change while the knowledge base is open
 
     # ---- encoder
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
-from kb.index import lexical, vector
-from kb.index.stamp import read_stamp
+from kb.index.keeper import IndexKeeper
+from kb.index.stamp import INDEX_FOLDER
 from kb.knowledge_base import KnowledgeBase
 from kb.store.counters import read_counts
 from kb.store.lock import lock_owner
@@ -106,9 +106,9 @@ def read_status(kb: KnowledgeBase) -> Status:
             ),
             embedding_model=model_id,
             embedding_dimensions=dimensions,
-            indexes=(_index_status(kb, lexical.NAME), _index_status(kb, vector.NAME)),
+            indexes=tuple(_index_status(keeper) for keeper in kb.index_keepers()),
             store_bytes=_size(kb.home / FILE_NAME) + _size(kb.home / f"{FILE_NAME}-wal"),
-            index_bytes=sum(_size(path) for path in (kb.home / "index").rglob("*")),
+            index_bytes=sum(_size(path) for path in (kb.home / INDEX_FOLDER).rglob("*")),
             writer=lock_owner(kb.home),
             graph=GraphStatus(names=names, edges=edges) if names else None,
             novelty=_novelty_totals(kb.home),
@@ -127,12 +127,12 @@ def _novelty_totals(home: Path) -> NoveltyTotals | None:
     )
 
 
-def _index_status(kb: KnowledgeBase, name: str) -> IndexStatus:
-    stamp = read_stamp(kb.home / "index", name)
+def _index_status(keeper: IndexKeeper[Any, Any]) -> IndexStatus:
+    stamp = keeper.stamp()
     if stamp is None:
-        return IndexStatus(name=name, up_to_date=False, rows=0, kind="", recall=None)
+        return IndexStatus(name=keeper.kind, up_to_date=False, rows=0, kind="", recall=None)
     return IndexStatus(
-        name=name, up_to_date=kb.is_current(name, stamp), rows=stamp.rows, kind=stamp.kind, recall=stamp.recall
+        name=keeper.kind, up_to_date=keeper.is_current(stamp), rows=stamp.rows, kind=stamp.kind, recall=stamp.recall
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from kb.ask.prompt import render_entry
 from kb.knowledge_base import KnowledgeBase
+from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
 from kb.records import Chunk, SearchResponse
 from kb.search.passages import merge_adjacent
@@ -54,7 +55,7 @@ def choose_passages(
     most   chunks in all
     fence  the tag of the headers, or one that is as long
     """
-    if kb.config.rag.packs == "stability":
+    if kb.config.rag.packing == "stability":
         return _by_stability(kb, response, candidates, budget_tokens)
     chunks = {chunk.chunk_id: chunk for chunk, _ in candidates}
     found = [
@@ -74,13 +75,13 @@ def choose_passages(
 def _by_stability(
     kb: KnowledgeBase, response: SearchResponse, candidates: Candidates, budget_tokens: int
 ) -> list[Passage]:
-    from kb.search.passage_packs import limits_of, pack_found  # here: most questions are not packed by it
+    from kb.search.passage_packs import pack_found  # here: most questions are not packed by it
 
     has_vectors = response.mode != "lexical" and can_read(kb, response.query)
     query = kb.encode_query(response.query) if has_vectors else None
     ranking = [(chunk.chunk_id, score) for chunk, score in candidates]
     with kb.snapshot():
-        packing = pack_found(kb, response.query, ranking, query, {}, limits_of(kb.config.cswr, budget_tokens))
+        packing = pack_found(kb, response.query, ranking, query, {}, Limits(total_tokens=budget_tokens))
     # Documents may have been replaced since they were found.
     return [Passage(chunk, score, members) for chunk, score, members in packing.passages] or [
         Passage(chunk, score, (chunk.chunk_id,)) for chunk, score in candidates[:1]

@@ -218,7 +218,7 @@ def _gate(kb: KnowledgeBase, progress: Progress) -> RefusalReason | None:
 def _pack(kb: KnowledgeBase, progress: Progress, model_context_tokens: int, most_tokens: int | None = None) -> None:
     """Fill the prompt with as much evidence as the model's window leaves room for, or with `most_tokens` of it."""
     request, llm, language = progress.request, kb.config.llm, question_language(progress.request.query)
-    version = kb.config.rag.prompt_template_version
+    version: str = kb.config.rag.prompt_template_version
     template = template_for(version, language)
     fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.query)
     budget = evidence_budget(kb.config.rag.max_context_tokens, model_context_tokens, fixed, llm.max_answer_tokens)

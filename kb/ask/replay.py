@@ -103,12 +103,13 @@ def replay(
 
 def request_of(row: AnswerRow) -> AskRequest:
     """The question as it was put."""
-    kept: dict[str, Any] = json.loads(row.filters_json) if row.filters_json else {}
+    stored = json.loads(row.filters_json) if row.filters_json else {}
+    kept: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
     return AskRequest(
         question=row.question,
-        mode=row.retrieval_mode,  # type: ignore[arg-type]
+        mode=row.retrieval_mode,
         k=row.retrieval_k,
-        filters=Filters(**{name: tuple(value) if isinstance(value, list) else value for name, value in kept.items()}),  # type: ignore[arg-type]
+        filters=Filters(**kept),
         temperature=row.temperature,
         seed=row.seed,
         replay_of=row.trace_id,

@@ -85,6 +85,7 @@ def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = No
         mode=decision.mode,
         now=now,
         session_id=request.session_id,
+        node_texts=rules.node_texts,
         speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
     )
     return Outlook(choice, decision, occasion, rules.token_estimates)

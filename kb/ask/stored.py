@@ -126,7 +126,7 @@ def as_hits(packed: Sequence[PackedChunk], row: AnswerRow) -> tuple[Hit, ...]:
             highlights=(),
             citation=p.chunk.citation,
             tags=p.chunk.tags,
-            retrieval=Retrieval(method=row.retrieval_mode, fusion_score=p.score),  # type: ignore[arg-type]
+            retrieval=Retrieval(method=row.retrieval_mode, fusion_score=p.score),
             indexed_at=p.chunk.indexed_at,
         )
         for p in packed

@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.records import Chunk
@@ -202,12 +203,13 @@ def _neutralize(text: str, claims: Sequence[Claim], forged: Collection[tuple[int
     for i, claim in enumerate(claims):
         bad = {marker for at, marker in forged if at == i}
         if bad:
-            said = MARKER.sub(
-                lambda m, bad=bad: m.group().replace("#", "＃") if int(m[1]) in bad else m.group(),  # type: ignore[misc]
-                text[claim.start : claim.end],
-            )
+            said = MARKER.sub(partial(_widen_sign, bad), text[claim.start : claim.end])
             text = text[: claim.start] + said + text[claim.end :]
     return text
+
+
+def _widen_sign(bad: Collection[int], marker: re.Match[str]) -> str:
+    return marker.group().replace("#", "＃") if int(marker[1]) in bad else marker.group()
 
 
 def _summarize(

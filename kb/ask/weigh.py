@@ -17,6 +17,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence
 from kb.llm.sentences import sentences_of
 from kb.records import Chunk, SearchResponse, SearchTrace
+from kb.search.bounds import background
 from kb.search.retrieve import can_read
 from kb.text import analyze
 
@@ -99,20 +100,20 @@ def weigh_chunks(
     with_vectors  False goes by words alone
     """
     units = units_of(question)
-    index = kb.lexical_index()
-    frequencies = index.document_frequencies([term for unit in units for term in unit.terms])
-    weights = idf_weights(units, frequencies, index.count())
+    statistics = kb.lexical_index().statistics([term for unit in units for term in unit.terms])
+    frequencies = statistics.frequencies()
+    weights = idf_weights(units, frequencies, statistics.rows)
     passages = [
         _passage(chunk, number, cosine if with_vectors else None) for number, (chunk, cosine) in enumerate(chunks)
     ]
     windows = best_windows(units, weights, passages, WINDOWS)
     cosines: list[float] = []
-    background = None
+    by_chance = None
     if with_vectors:
         query = kb.encode_query(question)
         sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
         cosines = [float(c) for c in kb.encode_sentences(sentences) @ query] if sentences else []
-        background = kb.vector_index().background(query)
+        by_chance = background(kb.vector_index().statistics(), query)
     signals = weigh(
         question,
         units,
@@ -121,7 +122,7 @@ def weigh_chunks(
         windows,
         known=frozenset(term for term, holding in frequencies.items() if holding),
         sentence_cosines=cosines,
-        background=background,
+        background=by_chance,
         lexical_order=[row.chunk_id for row in trace.lexical],
         vector_order=[row.chunk_id for row in trace.vector] if with_vectors else [],
     )

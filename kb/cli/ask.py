@@ -78,7 +78,7 @@ def ask(
     )
     request = AskRequest(
         question=question,
-        mode=config.search.mode,  # type: ignore[arg-type]
+        mode=config.search.mode,
         k=config.rag.k,
         filters=filters,
         explain=explain,

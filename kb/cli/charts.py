@@ -1,13 +1,14 @@
-"""Runs → a quick look in the terminal: bars of metrics, a histogram of the queries, recall over k, latency.
+"""Runs → tables in the terminal: metrics with their bars, the queries by score, recall over k, latency; a comparison.
 
-Rich draws and is imported only here, inside functions; away from a terminal the same figures are lines of plain text.
+Rich lays them out. Away from a terminal there is one table of numbers with their intervals, and nothing is cut.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from io import StringIO
 from typing import TYPE_CHECKING
 
@@ -31,33 +32,31 @@ from kb.eval.records import Comparison, GateResult, Interval, Latency, MetricDif
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.table import Table
 
 BAR_CELLS = 16
 BLOCKS = " ▁▂▃▄▅▆▇█"
-EIGHTHS = " ▏▎▍▌▋▊▉"
 # Ten bins of a tenth; the last one holds 1.0.
 HISTOGRAM_BINS = 10
 MOST_SIDE_BY_SIDE = 4
 SHOWN_CHANGES = 5
 SHOWN_PLACES = 3
+# No line of a table is longer: in a pipe nothing is cut.
+UNLIMITED_CELLS = 10_000
 
 
 def print_runs(runs: Sequence[Run], *, all_metrics: bool = False) -> None:
-    """Runs side by side on stdout: drawn for a terminal, plain columns anywhere else; a line each when they are many.
+    """Runs side by side on stdout: drawn for a terminal, one table of numbers elsewhere; a line each when they are many.
 
     all_metrics  every metric, not only the headlines
     """
     if not 0 < len(runs) <= MOST_SIDE_BY_SIDE:
         print_run_list(runs)
     elif sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
-        say(
-            draw_charts(
-                runs, width=os.get_terminal_size().columns, colour=has_colour(sys.stdout), all_metrics=all_metrics
-            )
-        )
+        width = os.get_terminal_size().columns
+        say(draw_charts(runs, width=width, colour=has_colour(sys.stdout), all_metrics=all_metrics))
     else:
-        for line in plain_lines(runs, all_metrics=all_metrics):
-            say(line)
+        say(_drawn([number_table(runs, all_metrics=all_metrics)]))
 
 
 def print_run_list(runs: Sequence[Run]) -> None:
@@ -66,12 +65,10 @@ def print_run_list(runs: Sequence[Run]) -> None:
     for run in runs:
         metric = main_metric(run)
         value = number_text(run.metrics[metric].mean, metric) if metric else NOTHING
-        state = "" if run.finished else "not finished"
-        queries = f"{len({result.query_id for result in run.results})} queries"
-        told = [run.run_id, run.suite, f"{run.kind} {run.mode}", queries, f"{metric or NOTHING} {value}"]
-        rows.append([harmless_line(cell) for cell in [*told, f"p50 {ms_text(run.latency_ms.p50)}", state]])
-    for line in columns(rows):
-        say(line)
+        told = [run.run_id, run.suite, f"{run.kind} {run.mode}", _queries_text(run), f"{metric or NOTHING} {value}"]
+        rows.append([*told, f"p50 {ms_text(run.latency_ms.p50)}", "" if run.finished else "not finished"])
+    if rows:
+        say(_drawn([_table((), rows)]))
 
 
 def print_gates(gates: Sequence[GateResult]) -> None:
@@ -94,11 +91,9 @@ def print_comparison(comparison: Comparison, *, all_metrics: bool = False) -> No
     say(f"B {harmless_line(comparison.run_b)}")
     if comparison.differences_in:
         say(styled(f"they differ in {harmless_line(', '.join(comparison.differences_in))}", "dim"))
-    rows = [["metric", "A", "B", "B − A", "95 %", "p", "won/lost/tied", ""]]
-    rows += [_difference_cells(difference) for difference in shown]
-    for at, line in enumerate(columns(rows)):
-        is_regression = at > 0 and shown[at - 1].is_regression
-        say(styled(line, "bold") if at == 0 else styled(line, "red") if is_regression else line)
+    heads = ("metric", "A", "B", "B − A", "95 %", "p", "won/lost/tied", "")
+    regressed = {at for at, difference in enumerate(shown) if difference.is_regression}
+    say(_drawn([_table(heads, map(_difference_cells, shown), red=regressed)], colour=has_colour(sys.stdout)))
     for change in comparison.worst[:SHOWN_CHANGES]:
         before, after = number_text(change.before, change.metric), number_text(change.after, change.metric)
         say(f"{harmless_line(change.query_id)}  {harmless_line(change.text)}")
@@ -114,56 +109,93 @@ def _difference_cells(difference: MetricDifference) -> list[str]:
     interval = NOTHING if difference.ci_low is None else f"{low} … {high}"
     counts = f"{difference.wins}/{difference.losses}/{difference.ties}"
     flag = "regression" if difference.is_regression else ""
-    signed = signed_text(difference.difference, name)
-    return [harmless_line(name), *values, signed, interval, p_text(difference.p), counts, flag]
-
-
-def columns(rows: Sequence[Sequence[str]]) -> list[str]:
-    """Rows as lines with their cells one under another.
-
-    >>> columns([["a", "bb"], ["ccc", "d"]])
-    ['a    bb', 'ccc  d']
-    """
-    widths = [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    return [name, *values, signed_text(difference.difference, name), interval, p_text(difference.p), counts, flag]
 
 
 def draw_charts(runs: Sequence[Run], *, width: int, colour: bool, all_metrics: bool = False) -> str:
     """The tables as text with escape sequences for colour, `width` cells wide."""
-    from rich.console import Console
-
-    out = StringIO()
-    console = Console(
-        file=out,
-        width=width,
-        force_terminal=colour,
-        no_color=not colour,
-        color_system="standard" if colour else None,
-        highlight=False,
-        markup=False,
-        emoji=False,
-        legacy_windows=False,
-    )
-    for table in (_metric_table(runs, all_metrics), _query_table(runs), _recall_table(runs), _latency_table(runs)):
-        if table is not None:
-            console.print(table)
-            out.write("\n")
-    return out.getvalue().rstrip("\n")
+    tables = (_metric_table(runs, all_metrics), _query_table(runs), _recall_table(runs), _latency_table(runs))
+    return _drawn([table for table in tables if table.row_count], width=width, colour=colour)
 
 
-def plain_lines(runs: Sequence[Run], *, all_metrics: bool = False) -> list[str]:
-    """The same figures without drawing: metrics with their intervals, then latency, a column a run."""
-    rows = [["metric", *_labels(runs)]]
-    for name in _shown_metrics(runs, all_metrics):
-        rows.append([harmless_line(name), *(_interval_text(run.metrics.get(name), name) for run in runs)])
-    stages = list(dict.fromkeys(stage for run in runs for stage in run.stage_latency_ms))
-    rows.append(["latency p50 / p95", *(_latency_text(run.latency_ms) for run in runs)])
-    rows += [
-        [f"ms: {harmless_line(stage)}", *(_latency_text(run.stage_latency_ms.get(stage)) for run in runs)]
-        for stage in stages
+def number_table(runs: Sequence[Run], *, all_metrics: bool = False) -> Table:
+    """The figures without bars: metrics with their intervals, then latency, a column a run."""
+    rows = [
+        [name, *(_interval_text(run.metrics.get(name), name) for run in runs)]
+        for name in _shown_metrics(runs, all_metrics)
     ]
-    rows.append(["queries", *(str(len({result.query_id for result in run.results})) for run in runs)])
-    return columns(rows)
+    rows.append(["latency p50 / p95", *(_latency_text(run.latency_ms) for run in runs)])
+    for stage in dict.fromkeys(stage for run in runs for stage in run.stage_latency_ms):
+        rows.append([f"ms: {stage}", *(_latency_text(run.stage_latency_ms.get(stage)) for run in runs)])
+    rows.append(["queries", *(_queries_text(run).partition(" ")[0] for run in runs)])
+    return _table(["metric", *run_labels(runs)], rows)
+
+
+def sparkline(values: Sequence[float], top: float | None = None) -> str:
+    """Values as blocks of eight heights up to `top`, the highest when None; only nothing at all is blank.
+
+    >>> sparkline([0, 1, 4, 8]), sparkline([0.5], 1.0)
+    (' ▁▄█', '▄')
+    """
+    most = max(values, default=0) if top is None else top
+    return "".join(BLOCKS[min(max(math.ceil(8 * value / most), 1), 8)] if value else " " for value in values)
+
+
+def _metric_table(runs: Sequence[Run], all_metrics: bool) -> Table:
+    """Headline metrics, a number and a bar a run; the best in bold."""
+    heads = [name for label in run_labels(runs) for name in (label, "")]
+    rows = []
+    for name in _shown_metrics(runs, all_metrics):
+        intervals = [run.metrics.get(name) for run in runs]
+        best = best_runs(name, intervals)
+        cells: list[RenderableType] = [name]
+        for at, interval in enumerate(intervals):
+            value = interval.mean if interval else None
+            colour = "cyan" if at in best else "blue"
+            cells += [
+                _text(number_text(value, name), "bold" if at in best else ""),
+                _bar(value, is_share(name), colour),
+            ]
+        rows.append(cells)
+    return _table(["metric", *heads], rows, title="metrics")
+
+
+def _query_table(runs: Sequence[Run]) -> Table:
+    """How many queries lie in each tenth of the main metric, and how many are at nothing."""
+    found = query_rows(runs)
+    rows = []
+    for at, (label, run) in enumerate(zip(run_labels(runs), runs, strict=True)):
+        asked = [row for row in found if row.results[at]]
+        values = [value for row in asked if (value := row.values[at]) is not None]
+        bins = [min(max(int(value * HISTOGRAM_BINS), 0), HISTOGRAM_BINS - 1) for value in values]
+        counts = sparkline([bins.count(tenth) for tenth in range(HISTOGRAM_BINS)])
+        zeros, undefined = str(sum(value == 0 for value in values)), str(len(asked) - len(values))
+        rows.append([label, main_metric(run) or NOTHING, _text(counts, "blue"), zeros, undefined])
+    return _table(("run", "metric", "0 … 1", "at 0", "undefined"), rows if found else (), title="queries by score")
+
+
+def _recall_table(runs: Sequence[Run]) -> Table:
+    """Recall over k: a column a k, and the line that they make."""
+    found = [{k: i.mean or 0.0 for k, i in metric_by_k(run, "recall")} for run in runs]
+    ks = sorted({k for values in found for k in values})
+    rows = [
+        [label, *(number_text(values.get(k)) for k in ks), _text(sparkline(list(values.values()), 1.0), "blue")]
+        for label, values in zip(run_labels(runs), found, strict=True)
+    ]
+    return _table(["run", *map(str, ks), ""], rows if len(ks) > 1 else (), title="recall at k")
+
+
+def _latency_table(runs: Sequence[Run]) -> Table:
+    """p50 and p95 by stage, bars on one scale up to the highest p95."""
+    labels = run_labels(runs)
+    stages = [(labels[at], stage, told) for at, run in enumerate(runs) for stage, told in run.stage_latency_ms.items()]
+    top = max((told.p95 for _, _, told in stages if told.p95 is not None), default=0.0)
+    rows = [
+        [label, stage, ms_text(told.p50), ms_text(told.p95), _bar((told.p95 or 0.0) / top, True, "blue")]
+        for label, stage, told in stages
+        if top
+    ]
+    return _table(("run", "stage", "p50", "p95", ""), rows, title="latency")
 
 
 def _shown_metrics(runs: Sequence[Run], all_metrics: bool) -> tuple[str, ...]:
@@ -185,123 +217,61 @@ def _latency_text(latency: Latency | None) -> str:
     return f"{ms_text(latency.p50)} / {ms_text(latency.p95)}" if latency else NOTHING
 
 
-def bar(share: float | None, cells: int = BAR_CELLS) -> str:
-    """A share of 1 as a bar in eighths of a cell, always `cells` wide; blank where it is None.
-
-    >>> bar(0.5, 4), bar(1.0, 4), bar(None, 4)
-    ('██  ', '████', '    ')
-    """
-    if share is None:
-        return " " * cells
-    eighths = round(min(max(share, 0.0), 1.0) * cells * 8)
-    full, rest = divmod(eighths, 8)
-    return ("█" * full + (EIGHTHS[rest] if rest else "")).ljust(cells)
+def _queries_text(run: Run) -> str:
+    return f"{len({result.query_id for result in run.results})} queries"
 
 
-def sparkline(counts: Sequence[int]) -> str:
-    """Counts as blocks of eight heights; only nothing at all is blank.
-
-    >>> sparkline([0, 1, 4, 8])
-    ' ▁▄█'
-    """
-    most = max(counts, default=0)
-    return "".join(BLOCKS[-(-8 * count // most)] if count else " " for count in counts)
-
-
-def _labels(runs: Sequence[Run]) -> list[str]:
-    return [harmless_line(label) for label in run_labels(runs)]
-
-
-def _metric_table(runs: Sequence[Run], all_metrics: bool) -> RenderableType | None:
-    """Headline metrics, a column a run, each with its bar; the best in bold."""
-    from rich.table import Table
+def _text(shown: str, style: str) -> RenderableType:
     from rich.text import Text
 
-    names = _shown_metrics(runs, all_metrics)
-    if not names:
-        return None
-    table = Table(box=None, pad_edge=False, title="metrics", title_justify="left", title_style="bold")
-    table.add_column("metric", style="dim", no_wrap=True)
-    for label in _labels(runs):
-        table.add_column(Text(label), no_wrap=True)
-    for name in names:
-        intervals = [run.metrics.get(name) for run in runs]
-        best = best_runs(name, intervals)
-        cells = []
-        for at, interval in enumerate(intervals):
-            value = interval.mean if interval else None
-            cell = Text(f"{number_text(value, name):>8} ", style="bold" if at in best else "")
-            cell.append(bar(value if is_share(name) else None), style="cyan" if at in best else "blue")
-            cells.append(cell)
-        table.add_row(Text(harmless_line(name)), *cells)
+    return Text(shown, style=style)
+
+
+def _bar(share: float | None, wanted: bool, colour: str) -> RenderableType:
+    """A share of 1 as a bar; nothing where it is undefined or not wanted."""
+    from rich.bar import Bar
+
+    return Bar(1.0, 0.0, share, width=BAR_CELLS, color=colour) if wanted and share is not None else ""
+
+
+def _table(
+    heads: Sequence[str],
+    rows: Iterable[Sequence[RenderableType]],
+    *,
+    title: str | None = None,
+    red: Collection[int] = (),
+) -> Table:
+    """Columns under their heads, without lines; text is made harmless here. red  the rows that stand out"""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=bool(heads), title_justify="left", title_style="bold")
+    table.title = title
+    for head in heads:
+        # Bars stand in columns without a name: they give way first where the terminal is narrow.
+        table.add_column(harmless_line(head), no_wrap=bool(head))
+    for at, row in enumerate(rows):
+        cells = [harmless_line(cell) if isinstance(cell, str) else cell for cell in row]
+        table.add_row(*cells, style="red" if at in red else None)
     return table
 
 
-def _query_table(runs: Sequence[Run]) -> RenderableType | None:
-    """How many queries lie in each tenth of the main metric, and how many are at nothing."""
-    from rich.table import Table
-    from rich.text import Text
+def _drawn(tables: Iterable[Table], *, width: int = UNLIMITED_CELLS, colour: bool = False) -> str:
+    """Tables as lines without blanks at their ends, an empty line between two tables."""
+    from rich.console import Console
 
-    rows = query_rows(runs)
-    if not rows:
-        return None
-    table = Table(box=None, pad_edge=False, title="queries by score", title_justify="left", title_style="bold")
-    for head in ("run", "metric", "0 … 1", "at 0", "undefined"):
-        table.add_column(head, no_wrap=True, justify="right" if head in ("at 0", "undefined") else "left")
-    for at, (label, run) in enumerate(zip(_labels(runs), runs, strict=True)):
-        values = [value for row in rows if row.results[at] and (value := row.values[at]) is not None]
-        counts = [0] * HISTOGRAM_BINS
-        for value in values:
-            counts[min(max(int(value * HISTOGRAM_BINS), 0), HISTOGRAM_BINS - 1)] += 1
-        asked = sum(bool(row.results[at]) for row in rows)
-        table.add_row(
-            Text(label),
-            Text(harmless_line(main_metric(run) or NOTHING), style="dim"),
-            Text(sparkline(counts), style="blue"),
-            str(sum(value == 0 for value in values)),
-            str(asked - len(values)),
-        )
-    return table
-
-
-def _recall_table(runs: Sequence[Run]) -> RenderableType | None:
-    """Recall over k: a column a k, a block under each number."""
-    from rich.table import Table
-    from rich.text import Text
-
-    found = [dict(metric_by_k(run, "recall")) for run in runs]
-    ks = sorted({k for values in found for k in values})
-    if len(ks) < 2:
-        return None
-    table = Table(box=None, pad_edge=False, title="recall at k", title_justify="left", title_style="bold")
-    table.add_column("run", no_wrap=True)
-    for k in ks:
-        table.add_column(str(k), justify="right", no_wrap=True)
-    for label, values in zip(_labels(runs), found, strict=True):
-        cells = []
-        for k in ks:
-            value = values[k].mean if k in values else None
-            block = BLOCKS[round(min(max(value, 0.0), 1.0) * 8)] if value is not None else " "
-            cells.append(Text.assemble(number_text(value), " ", (block, "blue")))
-        table.add_row(Text(label), *cells)
-    return table
-
-
-def _latency_table(runs: Sequence[Run]) -> RenderableType | None:
-    """p50 and p95 by stage, bars on one scale up to the highest p95."""
-    from rich.table import Table
-    from rich.text import Text
-
-    stages = [(at, stage, told) for at, run in enumerate(runs) for stage, told in run.stage_latency_ms.items()]
-    top = max((told.p95 for _, _, told in stages if told.p95 is not None), default=None)
-    if not top:
-        return None
-    table = Table(box=None, pad_edge=False, title="latency", title_justify="left", title_style="bold")
-    for head in ("run", "stage", "p50", "p95", ""):
-        table.add_column(head, no_wrap=True, justify="right" if head.startswith("p") else "left")
-    labels = _labels(runs)
-    for at, stage, told in stages:
-        shown = Text(bar(None if told.p95 is None else told.p95 / top), style="blue")
-        name = Text(harmless_line(stage), style="dim")
-        table.add_row(Text(labels[at]), name, ms_text(told.p50), ms_text(told.p95), shown)
-    return table
+    out = StringIO()
+    console = Console(
+        file=out,
+        width=width,
+        force_terminal=colour,
+        no_color=not colour,
+        color_system="standard" if colour else None,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        legacy_windows=False,
+    )
+    for table in tables:
+        console.print(table)
+        console.print()
+    return "\n".join(line.rstrip() for line in out.getvalue().rstrip("\n").split("\n"))

@@ -45,7 +45,7 @@ def chat(
     with invocation.open(config) as kb:
         kb.require_documents()
         name = check_session_name(session) if session is not None else kb.journal.last_session() if resume else None
-        talk = Chat(kb, name or new_session_name(kb.journal), config.search.mode, config.rag.k, filters)  # type: ignore[arg-type]
+        talk = Chat(kb, name or new_session_name(kb.journal), config.search.mode, config.rag.k, filters)
         answered = _talk(talk, invocation)
     if not answered:
         raise typer.Exit(ExitCode.NOTHING)

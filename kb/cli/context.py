@@ -91,7 +91,7 @@ def context(
     check_expand_tags(expand_tags, config.search.mode)
     request = ContextRequest(
         query=words[0],
-        mode=config.search.mode,  # type: ignore[arg-type]
+        mode=config.search.mode,
         k=config.context.k,
         filters=filters,
         max_tokens=config.context.max_tokens,

@@ -1,4 +1,4 @@
-"""kb cswr show, recalibrate: how well passages hold together, and the thresholds that this is judged by."""
+"""kb expert stability, kb expert recalibrate: how well passages hold together, and the thresholds that this is judged by."""
 
 from __future__ import annotations
 

@@ -175,8 +175,7 @@ def rm(
         kb.corpus.remove_documents([d.doc_id for d in documents])
         kb.corpus.remove_unused_embeddings()
         if kb.corpus.has_documents():
-            kb.refresh_lexical(announce=False)
-            kb.refresh_vector(announce=False)
+            kb.refresh_indexes()
     names = tuple(f"{d.source}/{d.path}" for d in documents)
     if invocation.json:
         from kb.wire import to_json

@@ -25,15 +25,16 @@ if TYPE_CHECKING:
 ALL_MODES: tuple[SearchMode, ...] = ("lexical", "vector", "hybrid")
 
 
-def chosen_modes(given: Sequence[str] | None, default: Sequence[str]) -> tuple[SearchMode, ...]:
+def chosen_modes(given: Sequence[str] | None, default: Sequence[SearchMode]) -> tuple[SearchMode, ...]:
     """The modes to run, each once, in the order given.
 
     raises  InvalidInput for a mode that is none
     """
+    known: dict[str, SearchMode] = {mode: mode for mode in ALL_MODES}
     for mode in given or ():
-        if mode not in ALL_MODES:
+        if mode not in known:
             raise InvalidInput(f"no mode '{mode}'", fix=f"use {', '.join(ALL_MODES)}")
-    return tuple(dict.fromkeys(given or default))  # type: ignore[arg-type]
+    return tuple(dict.fromkeys(known[mode] for mode in given or default))
 
 
 def query_progress(invocation: Invocation) -> Callable[[str, int, int], None]:

@@ -46,7 +46,7 @@ class Invocation:
     def config(self, **overrides: Any) -> Config:
         """The checked configuration; overrides are flags as section__key=value, None for a flag that was not given."""
         given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
-        config = load_config(self.config_path, self.home, os.environ, given)
+        config = load_config(self.config_path, self.home, os.environ, given, self.notify)
         self.kept_commands = config.history.keep_commands
         return config
 
@@ -144,8 +144,9 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
                 print(interrupted, file=sys.stderr)
             raise
 
-    run.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shown])  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in shown}
+    signed: Any = run  # typer reads both attributes; `Callable` knows neither
+    signed.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shown])
+    signed.__annotations__ = {p.name: p.annotation for p in shown}
     return run
 
 

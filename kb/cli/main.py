@@ -1,10 +1,11 @@
 """The `kb` command: finds the command's module, runs it, and is the one place where an error becomes text and an exit code.
 
-Only the module of the command that is called is imported; `kb --help` imports all of them, and none imports a heavy library.
+Only the module of the command that is called is imported; `kb --help` imports none.
 """
 
 from __future__ import annotations
 
+import io
 import os
 import sqlite3
 import sys
@@ -13,6 +14,7 @@ from importlib import import_module
 import typer
 
 from kb import __version__
+from kb.cli.commands import COMMANDS, GROUPS, Entry, present_names
 from kb.cli.invocation import (
     LAST,
     ConfigOption,
@@ -26,36 +28,8 @@ from kb.cli.invocation import (
 )
 from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
 
-# name → module:function, in the order of `kb --help`. A trailing * marks a group of commands.
-COMMANDS = {
-    "init": "kb.cli.upkeep:init",
-    "ingest": "kb.cli.ingest:ingest",
-    "search": "kb.cli.search:search",
-    "ask": "kb.cli.ask:ask",
-    "context": "kb.cli.context:context",
-    "graph": "kb.cli.graph:graph",
-    "chat": "kb.cli.chat:chat",
-    "sessions*": "kb.cli.sessions:app",
-    "verify": "kb.cli.verify:verify",
-    "answers*": "kb.cli.answers:app",
-    "remember": "kb.cli.facts:remember",
-    "forget": "kb.cli.facts:forget",
-    "facts": "kb.cli.facts:facts",
-    "relevance": "kb.cli.relevance:relevance",
-    "tags*": "kb.cli.tags:app",
-    "cswr*": "kb.cli.cswr:app",
-    "eval*": "kb.cli.eval:app",
-    "list": "kb.cli.documents:list_",
-    "show": "kb.cli.documents:show",
-    "open": "kb.cli.documents:open_",
-    "rm": "kb.cli.documents:rm",
-    "status": "kb.cli.upkeep:status",
-    "doctor": "kb.cli.upkeep:doctor",
-    "reindex": "kb.cli.upkeep:reindex",
-    "backup": "kb.cli.upkeep:backup",
-    "schema": "kb.cli.upkeep:schema",
-}
-GROUPS = frozenset(name[:-1] for name in COMMANDS if name.endswith("*"))
+# Set by the shell when it asks for completions: then every command's options have to be known.
+COMPLETING = "_KB_COMPLETE"
 
 
 def main() -> None:
@@ -107,6 +81,7 @@ def _call(arguments: list[str], json: bool) -> int:
             raise InvalidInput("no command given", fix=f"see: {' '.join(['kb', *arguments])} --help")
         _call([*arguments, "--help"], json)
         return ExitCode.USER_ERROR
+    arguments = _with_present_names(arguments)
     app = build_app(arguments)
     try:
         result = app(args=arguments, prog_name="kb", standalone_mode=False)
@@ -118,14 +93,19 @@ def _call(arguments: list[str], json: bool) -> int:
         raise
     except typer.TyperException as error:
         message = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
-        name = f"{arguments[0]} " if arguments[0] in _names() else ""
+        name = f"{arguments[0]} " if arguments[0] in COMMANDS else ""
         hint = "put several words in quotes; " if "unexpected extra argument" in message else ""
         raise InvalidInput(message.rstrip("."), fix=f"{hint}see: kb {name}--help") from error
     return int(result) if isinstance(result, int) else ExitCode.DONE
 
 
-def _names() -> dict[str, str]:
-    return {name.rstrip("*"): name for name in COMMANDS}
+def _with_present_names(arguments: list[str]) -> list[str]:
+    """The same call in today's names; names that were published work for one version, with a note."""
+    present, notes = present_names(arguments)
+    if not {"--quiet", "--json"} & set(arguments):
+        for note in notes:
+            print(f"note: {note}", file=sys.stderr)
+    return present
 
 
 def build_app(arguments: list[str]) -> typer.Typer:
@@ -140,15 +120,26 @@ def build_app(arguments: list[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(_root)
-    wanted = _names().get(arguments[0]) if arguments else None
-    for name in [wanted] if wanted else COMMANDS:
-        module, _, attribute = COMMANDS[name].partition(":")
-        target = getattr(import_module(module), attribute)
-        if name.endswith("*"):
-            app.add_typer(target, name=name[:-1])
-        else:
-            app.command(name)(target)
+    for name, entry in COMMANDS.items():
+        if arguments and name == arguments[0]:
+            _add(app, name, entry)
+            return app
+    for name, entry in COMMANDS.items():
+        if COMPLETING in os.environ:
+            _add(app, name, entry)
+        elif entry.renamed_to is None:  # a list of what there is imports none of it
+            app.command(name, help=entry.help)(_root)
     return app
+
+
+def _add(app: typer.Typer, name: str, entry: Entry) -> None:
+    module, _, attribute = entry.place.partition(":")
+    target = getattr(import_module(module), attribute)
+    is_hidden = entry.renamed_to is not None
+    if entry.is_group:
+        app.add_typer(target, name=name, hidden=is_hidden)
+    else:
+        app.command(name, hidden=is_hidden)(target)
 
 
 def _root(
@@ -165,7 +156,8 @@ def _root(
 def _protect_stdout(json: bool) -> None:
     """Never fail on a character; under --json keep stdout for JSON even when a native library prints on its own."""
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     if json:
         real = os.dup(1)
         os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""kb relevance"""
+"""kb expert relevance"""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def relevance(
         named = alone[0] if alone else "--returning, --urgency or --budget"
         raise InvalidInput(f"--bulk reads everything from its lines, {named} too", fix="put it into the lines")
     if not bulk and mode is None and prompt is None:
-        raise InvalidInput("no mode given", fix="kb relevance RESPOND, or: kb relevance --prompt 'Hey!'")
+        raise InvalidInput("no mode given", fix="kb expert relevance RESPOND, or: kb expert relevance --prompt 'Hey!'")
     chosen = _open_rules(invocation, rules)
     if bulk:
         if not _answer_lines(invocation, chosen, explain=explain):

@@ -65,7 +65,7 @@ def search(
             roots = kb.corpus.source_roots()
         for text in queries:
             logs = known_text is not None and invocation.verbose
-            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)  # type: ignore[arg-type]
+            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)
             response = run_search(kb, request, known_text)
             if logs:
                 response = _log_novelty(invocation, response, keep_trace=explain)

@@ -85,8 +85,7 @@ def reindex(invocation: Invocation) -> None:
     config = invocation.config()
     with invocation.open(config) as kb:
         kb.require_documents()
-        lexical = kb.refresh_lexical(force=True, announce=False)
-        vector = kb.refresh_vector(force=True, announce=False)
+        lexical, vector = kb.refresh_indexes(force=True)
     what = f"indexed {lexical.rows:,} chunks by words and {vector.rows:,} by vectors in"
     _print_done(invocation, what, str(invocation.home / "index"))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from kb.errors import InvalidInput, IoError, NotFound
 from kb.fingerprint import Shape
@@ -114,9 +115,9 @@ def _read_stdin(most_bytes: int) -> tuple[bytes, int]:
     return _keep_end(sys.stdin.buffer, most_bytes)
 
 
-def _keep_end(stream: object, most_bytes: int) -> tuple[bytes, int]:
+def _keep_end(stream: BinaryIO, most_bytes: int) -> tuple[bytes, int]:
     kept, size = b"", 0
-    while part := stream.read(READ_BYTES):  # type: ignore[attr-defined]
+    while part := stream.read(READ_BYTES):
         size += len(part)
         kept = (kept + part)[-most_bytes:] if most_bytes else b""
     return kept, size

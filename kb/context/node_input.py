@@ -6,12 +6,12 @@ Knows no node. A node's text is data: nothing in it can be taken for a citation,
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
 from kb.store.corpus import Corpus
 from kb.store.journal import Journal
 from kb.text import estimate_tokens
@@ -38,6 +38,7 @@ class NodeInput:
     now            with a time zone
     session_id     None outside of any
     hit_documents  doc_ids of what retrieval found, best first; empty before or without it
+    node_texts     what the nodes that a rules file adds have to say
     speaks_freely  nodes speak whenever they have something: when a session goes on, and where everything is wanted.
                    False for a question that stands alone: then only those speak that it bears on
     """
@@ -51,6 +52,7 @@ class NodeInput:
     now: datetime
     session_id: str | None = None
     hit_documents: tuple[int, ...] = ()
+    node_texts: Mapping[str, str] = field(default_factory=dict)
     speaks_freely: bool = False
 
 

@@ -33,7 +33,9 @@ PROVIDERS: dict[str, str] = {
 
 
 def provider_of(node: str) -> Provider:
-    """The provider of a node: what it has to say on an given, line by line."""
+    """The provider of a node: what it has to say of a question, line by line. A rules file's own node says its text."""
+    if node not in PROVIDERS:
+        return lambda given: given.node_texts.get(node, "").splitlines()
     module, _, name = PROVIDERS[node].partition(":")
     provider: Provider = getattr(import_module(f"kb.context.{module}"), name)
     return provider
@@ -48,9 +50,8 @@ def read_nodes(
     budget_tokens  what all may take together; a node that comes when it is used up is read all the same, and says nothing
     """
     texts = []
-    for node in PROVIDERS:
-        if node not in included:
-            continue
+    known = [node for node in PROVIDERS if node in included]
+    for node in [*known, *sorted(node for node in included if node not in PROVIDERS)]:
         lines = provider_of(node)(given)
         text, tokens = fit_lines(node, lines, min(ceilings.get(node, budget_tokens), budget_tokens))
         budget_tokens -= tokens

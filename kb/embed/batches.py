@@ -166,7 +166,8 @@ def load_sentence_transformer(files: ModelFiles) -> Any:
             from sentence_transformers import SentenceTransformer
             from transformers.utils import logging as transformers_logging
 
-            transformers_logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+            hide_progress: Callable[[], None] = transformers_logging.disable_progress_bar
+            hide_progress()
             model = SentenceTransformer(files.folder, device="cpu", local_files_only=True)
     except ModelError:
         raise

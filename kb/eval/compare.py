@@ -221,9 +221,19 @@ def _to_change(pair: _Pair, metric: str) -> QueryChange:
     )
 
 
+# Config keys that only runs of earlier versions name, with the values that kb has fixed since.
+FORMER_KEYS: dict[str, object] = {
+    "config.search.tags_weight": 0.25,
+    "config.rag.packs": "relevance",
+    "config.chunking.max_tokens": 0,
+}
+
+
 def differing_fields(a: Run, b: Run) -> tuple[str, ...]:
     """What made the runs and is not the same: `mode`, `corpus_state`, `config.search.rrf_k`, `model.digest` …"""
-    values_a, values_b = ({"kind": run.kind, "mode": run.mode} | dict(_flat_fields(run.provenance)) for run in (a, b))
+    values_a, values_b = (
+        FORMER_KEYS | {"kind": run.kind, "mode": run.mode} | dict(_flat_fields(run.provenance)) for run in (a, b)
+    )
     return tuple(n for n in dict.fromkeys([*values_a, *values_b]) if values_a.get(n) != values_b.get(n))
 
 

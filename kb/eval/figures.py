@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kb.eval.records import Interval, QueryResult, Run
+from kb.eval.records import Comparison, Interval, QueryResult, Run
 
 NOTHING = "–"
 # The metric that stands for a run where one figure must do: the first of these that the run has.
@@ -44,6 +44,20 @@ class QueryRow:
     results: tuple[tuple[QueryResult, ...], ...]
     values: tuple[float | None, ...]
     trouble: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What a report is made from: the runs, a short name for each, their queries worst first, and B against A."""
+
+    runs: tuple[Run, ...]
+    labels: tuple[str, ...]
+    rows: tuple[QueryRow, ...]
+    comparison: Comparison | None
+
+    def intervals(self, metric: str) -> list[Interval | None]:
+        """The metric of each run; None for a run that does not have it."""
+        return [run.metrics.get(metric) for run in self.runs]
 
 
 @dataclass(frozen=True, slots=True)

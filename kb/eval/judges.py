@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from kb.eval.collections import Collection, SpanQuestion, span_scores
 from kb.eval.metrics import ranking_scores
-from kb.eval.pipeline import Judge, Ranking
+from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
 from kb.eval.two_step import resolve_windows
 from kb.knowledge_base import KnowledgeBase
+from kb.records import Ranking
 
 SPAN_DEPTHS = (5, 10)
 

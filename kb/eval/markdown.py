@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from kb.eval.differences import run_names, summary_words, verdict
 from kb.eval.figures import (
+    View,
     best_runs,
     dimensions,
     is_lower_better,
@@ -25,7 +26,6 @@ from kb.eval.figures import (
 )
 from kb.eval.markup import visible
 from kb.eval.records import Comparison, Interval, MetricDifference, QueryChange, Run
-from kb.eval.sections import View
 
 SHOWN_CHANGES = 10
 SHOWN_PLACES = 3

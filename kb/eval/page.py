@@ -1,157 +1,179 @@
-"""Runs and a comparison → one self-contained HTML page that asks the network for nothing."""
+"""Runs and a comparison → one self-contained HTML page that asks the network for nothing.
+
+The page is in `templates/`; here is what its templates may call, and what they cannot say in a line. Text is escaped by
+Jinja's autoescape, and its control characters are written out before that.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
-from collections.abc import Callable, Sequence
-from typing import Any
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from kb.eval.differences import differences_section, run_names, summary_words
-from kb.eval.figures import NOTHING, query_rows, run_labels
-from kb.eval.markup import Html, element, join
-from kb.eval.query_details import queries_section
-from kb.eval.records import Comparison, Run
-from kb.eval.sections import View, curves_section, latency_section, metrics_section, slices_section, tiles
-from kb.eval.style import CONTENT_POLICY, SCRIPT, STYLE
+from kb.eval import differences, figures, plots
+from kb.eval.figures import MOST_COLOURS, NOTHING, QueryRow, View
+from kb.eval.markup import number, percent, visible
+from kb.eval.records import Comparison, Interval, QueryResult, Retrieved, Run
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).with_name("templates")
 HASH_CHARS = 12
-# Name in the navigation → the section, in the order of the page; one that is None is not shown.
-SECTIONS: dict[str, tuple[str, Callable[[View], Html | None]]] = {
-    "metrics": ("Metrics", metrics_section),
-    "differences": ("Differences", differences_section),
-    "curves": ("Curves", curves_section),
-    "slices": ("Slices", slices_section),
-    "latency": ("Latency", latency_section),
-    "queries": ("Queries", queries_section),
-}
+# Rows of a ranking that are shown; judged ones further down follow with their rank.
+SHOWN_HITS = 10
+SHOWN_DEEPER = 10
+SHOWN_SCORES = ("ndcg@10", "recall@10", "recall@100", "mrr", "must_contain", "citation_coverage", "citation_support")
+# The functions of `figures` that templates call.
+FIGURES = (
+    *("best_runs", "dimensions", "group_rows", "has_direction", "is_lower_better", "main_metric", "metric_names"),
+    *("ms_text", "number_text", "outcome", "p_text", "signed_text", "slice_rows"),
+)
+# A point of [0, 1] × [0, 1] in a line chart of 460 × 310 units; at 460 px of width a unit is a pixel and type is 12 px.
+WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 460, 310, 34, 16, 26, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of the configuration, a value a run."""
+
+    name: str
+    values: tuple[str, ...]
+
+    @property
+    def differs(self) -> bool:
+        """True where the runs do not agree."""
+        return len(set(self.values)) > 1
 
 
 def render_page(runs: Sequence[Run], comparison: Comparison | None) -> str:
     """The whole page; equal for equal input."""
-    view = View(tuple(runs), run_labels(runs), query_rows(runs), comparison)
-    made = {name: (title, make(view)) for name, (title, make) in SECTIONS.items()}
-    found = {name: (title, markup) for name, (title, markup) in made.items() if markup is not None}
-    links = [element("a", title, href=f"#{name}") for name, (title, _) in found.items()]
-    body = element(
-        "body",
-        element("header", _heading(view), element("nav", links, aria_label="Sections") if links else None),
-        element("main", [markup for _, markup in found.values()]),
-        element("footer", element("p", _colophon(view))),
-        element("script", Html(SCRIPT)),
+    script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
+    view = View(tuple(runs), figures.run_labels(runs), figures.query_rows(runs), comparison)
+    page = page_templates().get_template("page.html").render(_values(view), content_policy=content_policy(script))
+    # The line breaks between tags are for the templates' readers.
+    return re.sub(r">\s*\n\s*(?=<)", ">", page).strip() + "\n"
+
+
+def page_templates() -> Environment:
+    """Jinja2 with all that the templates call. Every string is escaped, every float short; a name that is none fails."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        if isinstance(value, str) and not isinstance(value, Markup):
+            return visible(value)
+        return number(value) if isinstance(value, float) else value
+
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=shown,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
-    return f"<!doctype html>\n{element('html', _head(view), body, lang='en')}\n"
-
-
-def _head(view: View) -> Html:
-    return element(
-        "head",
-        element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=CONTENT_POLICY),
-        element("meta", name="viewport", content="width=device-width,initial-scale=1"),
-        element("meta", name="color-scheme", content="light dark"),
-        element("title", f"{_suites(view)} · kb eval"),
-        # Without it a browser asks the server for /favicon.ico.
-        element("link", rel="icon", href="data:,"),
-        element("style", Html(STYLE)),
-    )
-
-
-def _suites(view: View) -> str:
-    return ", ".join(dict.fromkeys(run.suite for run in view.runs)) or "no runs"
-
-
-def _heading(view: View) -> Html:
-    kinds = " and ".join(dict.fromkeys(run.kind for run in view.runs))
-    count = f"{len(view.runs)} {kinds} run{'s' if len(view.runs) != 1 else ''} · {len(view.rows)} queries"
-    unfinished = [label for label, run in zip(view.labels, view.runs, strict=True) if not run.finished]
-    warning = None
-    if unfinished:
-        words = f"Not finished: {', '.join(unfinished)}. The figures are over the queries that have a result."
-        warning = element("p", words, class_="verdict worse")
-    return join(
-        element("p", "Evaluation", class_="eyebrow"),
-        element("h1", _suites(view)),
-        element("p", count, class_="soft"),
-        warning,
-        _verdict(view),
-        tiles(view) if view.runs else None,
-        _facts(view),
-        _settings(view),
-    )
-
-
-def _verdict(view: View) -> Html | None:
-    if view.comparison is None:
-        return None
-    words = summary_words(view.comparison, *run_names(view, view.comparison))
-    return element("p", words, class_=f"verdict {'worse' if view.comparison.has_regression else 'equal'}")
-
-
-def _facts(view: View) -> Html | None:
-    """What can change a figure: said once where the runs agree, run by run where they do not."""
-    if not view.runs:
-        return None
-    facts: dict[str, list[str]] = {
-        "run": [run.run_id for run in view.runs],
-        "made": [run.created_at for run in view.runs],
-        "kb": [run.provenance.package_version for run in view.runs],
-        "machine": [run.provenance.machine for run in view.runs],
-        "corpus": [
-            f"revision {run.provenance.corpus_revision} ({run.provenance.corpus_state[:HASH_CHARS]})"
-            for run in view.runs
-        ],
-        "suite sha256": [run.provenance.suite_sha256[:HASH_CHARS] for run in view.runs],
-        "encoder": [
-            f"{run.provenance.embedding_model} {run.provenance.embedding_digest[:HASH_CHARS]}" for run in view.runs
-        ],
-        "language model": [_model(run) for run in view.runs],
-        "prompt": [(run.provenance.prompt_hash or NOTHING)[:HASH_CHARS] for run in view.runs],
+    environment.filters |= {"pct": percent, "across": _across, "up": _up, "reach": differences.reach}
+    environment.tests["share"] = figures.is_share
+    environment.globals |= {name: getattr(figures, name) for name in FIGURES}
+    environment.globals |= {
+        "verdict": differences.verdict,
+        "summary_words": differences.summary_words,
+        "skyline_bars": plots.skyline_bars,
+        "axis_end": _axis_end,
+        "scores": _scores,
+        "shown_hits": _shown_hits,
+        "missed_ids": _missed_ids,
     }
-    shown = [(name, values) for name, values in facts.items() if set(values) != {NOTHING}]
-    pairs = [
-        element(
-            "div", element("dt", name), element("dd", _values(view, values)), class_="broad" if name == "run" else None
-        )
-        for name, values in shown
-    ]
-    return element("dl", pairs, class_="facts")
+    return environment
+
+
+def content_policy(script: str) -> str:
+    """Nothing may be fetched, and no other script may run, whatever a document smuggles into the page."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
+
+
+def _values(view: View) -> dict[str, Any]:
+    """What the templates read; a section that has nothing to show is not among `sections`."""
+    curves = [plot for family in ("recall", "hit") if (plot := plots.curve_by_k(view, family))]
+    refusals, gates = plots.refusal_plot(view)
+    latencies = plots.latency_plots(view)
+    dimension = figures.colour_dimension(view.rows)
+    shown = {
+        "metrics": True,
+        "differences": view.comparison is not None,
+        "curves": bool(curves or refusals),
+        "slices": bool(figures.dimensions(view.rows) or figures.group_rows(view.rows)),
+        "latency": bool(latencies),
+        "queries": bool(view.rows),
+    }
+    names = differences.run_names(view, view.comparison) if view.comparison else ("", "")
+    by_id = sorted(view.rows, key=lambda row: row.query.query_id)
+    return {
+        "view": view,
+        "sections": [name for name, wanted in shown.items() if wanted],
+        "suites": ", ".join(dict.fromkeys(run.suite for run in view.runs)) or "no runs",
+        "kinds": " and ".join(dict.fromkeys(run.kind for run in view.runs)),
+        "versions": ", ".join(dict.fromkeys(run.provenance.package_version for run in view.runs)),
+        "unfinished": [label for label, run in zip(view.labels, view.runs, strict=True) if not run.finished],
+        "facts": _facts(view),
+        "settings": _settings(view),
+        "name_a": names[0],
+        "name_b": names[1],
+        "curves": curves,
+        "refusals": refusals,
+        "gates": gates,
+        "latencies": latencies,
+        "dimension": dimension,
+        "colours": _slice_colours(view.rows, dimension),
+        "by_id": {row.number: at for at, row in enumerate(by_id)},
+    }
+
+
+def _facts(view: View) -> list[tuple[str, list[str]]]:
+    """What can change a figure: said once where the runs agree, run by run where they do not."""
+    facts: dict[str, list[str]] = {}
+    for run in view.runs:
+        made = run.provenance
+        for name, value in {
+            "run": run.run_id,
+            "made": run.created_at,
+            "kb": made.package_version,
+            "machine": made.machine,
+            "corpus": f"revision {made.corpus_revision} ({made.corpus_state[:HASH_CHARS]})",
+            "suite sha256": made.suite_sha256[:HASH_CHARS],
+            "encoder": f"{made.embedding_model} {made.embedding_digest[:HASH_CHARS]}",
+            "language model": _model(run),
+            "prompt": (made.prompt_hash or NOTHING)[:HASH_CHARS],
+        }.items():
+            facts.setdefault(name, []).append(value)
+    shown = []
+    for name, values in facts.items():
+        named = [f"{label}: {value}" for label, value in zip(view.labels, values, strict=True) if value != NOTHING]
+        if named:
+            shown.append((name, named if len(set(values)) > 1 else values[:1]))
+    return shown
 
 
 def _model(run: Run) -> str:
-    model = run.provenance.model
-    if not model:
-        return NOTHING
+    model = run.provenance.model or {}
     digest = (model.get("digest") or "")[:HASH_CHARS]
     return " ".join(part for part in (model.get("provider"), model.get("id"), digest) if part) or NOTHING
 
 
-def _values(view: View, values: Sequence[str]) -> Html:
-    if len(set(values)) == 1:
-        return join(values[0])
-    named = zip(view.labels, values, strict=True)
-    lines = [join(f"{label}: {value}") for label, value in named if value != NOTHING]
-    return join(*(join(element("br") if at else None, line) for at, line in enumerate(lines)))
-
-
-def _settings(view: View) -> Html | None:
-    """The configuration as a table, settings in which the runs differ first."""
+def _settings(view: View) -> list[Setting]:
+    """The configuration, settings in which the runs differ first."""
     flat = [_flattened(run.provenance.config) for run in view.runs]
     names = sorted({name for values in flat for name in values})
-    if not names:
-        return None
-    columns = {name: [values.get(name, NOTHING) for values in flat] for name in names}
-    ordered = sorted(names, key=lambda name: (len(set(columns[name])) == 1, name))
-    differing = sum(len(set(columns[name])) > 1 for name in names)
-    rows = [
-        element("tr", element("th", name, scope="row"), [element("td", v, class_="words") for v in columns[name]])
-        for name in ordered
-    ]
-    heads = [element("th", label, scope="col") for label in view.labels]
-    head = element("thead", element("tr", element("th", "setting", scope="col"), heads))
-    table = element("table", element("caption", "Settings, those that differ first"), head, element("tbody", rows))
-    words = f"Settings ({len(names)}{f', {differing} differ' if differing else ''})"
-    box = element("div", table, class_="wide settings", tabindex=0, role="region", aria_label="Settings")
-    return element("details", element("summary", words), box, class_="more")
+    settings = [Setting(name, tuple(values.get(name, NOTHING) for values in flat)) for name in names]
+    return sorted(settings, key=lambda setting: not setting.differs)
 
 
 def _flattened(config: dict[str, Any], prefix: str = "") -> dict[str, str]:
@@ -160,12 +182,50 @@ def _flattened(config: dict[str, Any], prefix: str = "") -> dict[str, str]:
         if isinstance(value, dict):
             found |= _flattened(value, f"{prefix}{name}.")
         else:
-            found[f"{prefix}{name}"] = (
-                value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-            )
+            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+            found[f"{prefix}{name}"] = text
     return found
 
 
-def _colophon(view: View) -> str:
-    versions = ", ".join(dict.fromkeys(run.provenance.package_version for run in view.runs))
-    return f"Made by kb {versions} from the runs alone; nothing on this page is loaded from anywhere."
+def _slice_colours(rows: Sequence[QueryRow], dimension: str | None) -> dict[str, str]:
+    """Value of the dimension → class of its colour, values sorted."""
+    values = sorted({row.query.slices[dimension] for row in rows if dimension in row.query.slices}) if dimension else []
+    return {value: f"s{at}" for at, value in enumerate(values[:MOST_COLOURS])}
+
+
+def _axis_end(name: str, intervals: Sequence[Interval | None]) -> float:
+    """Right end of a row's axis: 1 for shares, so that rows compare; else the highest end of an interval."""
+    if figures.is_share(name):
+        return 1.0
+    ends = [end for i in intervals if i for end in (i.ci_high, i.mean) if end is not None]
+    return max(ends, default=1.0) or 1.0
+
+
+def _scores(result: QueryResult) -> list[str]:
+    told = [
+        f"{name} {figures.number_text(result.scores[name], name)}" for name in SHOWN_SCORES if name in result.scores
+    ]
+    total = result.stage_ms.get("total")
+    return told if total is None else [*told, figures.number_text(total, "total_ms")]
+
+
+def _shown_hits(result: QueryResult) -> list[tuple[int, Retrieved]]:
+    """(rank, hit) of the first hits, and of judged ones further down."""
+    ranked = list(enumerate(result.ranking, 1))
+    deeper = [(rank, hit) for rank, hit in ranked[SHOWN_HITS:] if result.judged.get(hit.id)]
+    return ranked[:SHOWN_HITS] + deeper[:SHOWN_DEEPER]
+
+
+def _missed_ids(result: QueryResult) -> list[str]:
+    """What was judged relevant and not found, the best first."""
+    found = {hit.id for hit in result.ranking}
+    missed = [judged for judged, grade in result.judged.items() if grade > 0 and judged not in found]
+    return sorted(missed, key=lambda judged: (-result.judged[judged], judged))
+
+
+def _across(x: float) -> float:
+    return LEFT + (WIDE - LEFT - RIGHT) * min(max(x, 0.0), 1.0)
+
+
+def _up(y: float) -> float:
+    return TOP + (HIGH - TOP - BOTTOM) * (1 - min(max(y, 0.0), 1.0))

@@ -33,17 +33,14 @@ from kb.eval.records import (
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.eval.two_step import context_scores
 from kb.knowledge_base import KnowledgeBase
-from kb.records import Filters, SearchMode, SearchRequest
-from kb.search.pipeline import rank_chunks
-from kb.search.stopwatch import Stopwatch
+from kb.records import Filters, Ranking, SearchMode, SearchRequest
+from kb.search.pipeline import search
 from kb.store.documents import utc_text
 
 # Deep enough for recall@100.
 RANKING_DEPTH = 100
 # Rows of a ranking that a result keeps with their places, for reports.
 KEPT_ROWS = 10
-
-Ranking = list[tuple[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,23 +197,18 @@ def _provenance(kb: KnowledgeBase, request: EvalRequest) -> Provenance:
 def _run_query(
     kb: KnowledgeBase, request: EvalRequest, query: Query, mode: SearchMode, judge: Judge, seed: int
 ) -> QueryResult:
-    clock = Stopwatch()
-    search_request = SearchRequest(query.text, mode, RANKING_DEPTH, request.filters)
-    with kb.snapshot():
-        ranking = rank_chunks(kb, search_request, clock=clock).ranking[:RANKING_DEPTH]
-        total = clock.total_ms()
-        chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking[:KEPT_ROWS]])
-    ids = [judge.identify(chunk_id) for chunk_id, _ in ranking]
+    found = search(kb, SearchRequest(query.text, mode, RANKING_DEPTH, request.filters, trace=True))
+    ranking = [(hit.chunk_id, hit.score) for hit in found.hits]
+    ids = [judge.identify(hit.chunk_id) for hit in found.hits]
     scores = judge.score(query, ranking, ids)
-    scores = scores | tag_scores(kb, query, [chunk.tags for chunk in chunks.values()])
+    scores = scores | tag_scores(kb, query, [hit.tags for hit in found.hits[:KEPT_ROWS]])
     if query.id in judge.windows:
         scores = scores | context_scores(kb, query, mode, request.filters, judge.windows[query.id])
     rows = tuple(
-        Retrieved(id=ids[i], score=score, path=chunks[c].path, place=chunks[c].citation.uri)
-        for i, (c, score) in enumerate(ranking[:KEPT_ROWS])
-        if c in chunks
+        Retrieved(id=judged_id, score=hit.score, path=hit.path, place=hit.citation.uri)
+        for judged_id, hit in zip(ids[:KEPT_ROWS], found.hits[:KEPT_ROWS], strict=True)
     )
-    stages = {name: round(ms, 3) for name, ms in clock.stage_ms.items()} | {"total": round(total, 3)}
+    stages = (found.trace.stage_ms if found.trace else {}) | {"total": found.took_ms}
     answer: Answer | None = None
     if request.answers:
         asked = AskRequest(query.text, mode, kb.config.rag.k, request.filters, seed=seed, is_evaluation=True)

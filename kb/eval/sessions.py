@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kb.ask.pipeline import ask
 from kb.ask.records import Answer, AskRequest
@@ -23,11 +23,15 @@ from kb.eval.answer_metrics import contains_wanted, says
 from kb.eval.judges import judge_suite
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
+from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
-from kb.search.pipeline import rank_chunks
+from kb.search.pipeline import search
 from kb.store.documents import utc_text
 from kb.store.store import Store
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatMatrix, FloatVector
 
 # Passages among which the answer's own must be.
 RECALL_DEPTH = 5
@@ -96,19 +100,19 @@ class CountingKnowledgeBase(KnowledgeBase):
     def _count_statement(self, _: str) -> None:
         self.statements += 1
 
-    def encode_query(self, text: str):  # type: ignore[no-untyped-def]
+    def encode_query(self, text: str) -> FloatVector:
         self.encoder_calls += 1
         return super().encode_query(text)
 
-    def encode_sentences(self, texts: Sequence[str]):  # type: ignore[no-untyped-def]
+    def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         self.encoder_calls += 1
         return super().encode_sentences(texts)
 
-    def lexical_index(self):  # type: ignore[no-untyped-def]
+    def lexical_index(self) -> LexicalIndex:
         self.index_opens += 1
         return super().lexical_index()
 
-    def vector_index(self):  # type: ignore[no-untyped-def]
+    def vector_index(self) -> VectorIndex:
         self.index_opens += 1
         return super().vector_index()
 
@@ -160,7 +164,7 @@ def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge)
             store.journal.add_memory(fact, session, utc_text())
     kb.statements = kb.encoder_calls = kb.index_opens = 0
     began = time.perf_counter()
-    request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)  # type: ignore[arg-type]
+    request = AskRequest(query.text, kb.config.search.mode, kb.config.rag.k, session_id=session)
     answer = ask(kb, request)
     milliseconds = (time.perf_counter() - began) * 1000
     cost = Cost(
@@ -218,10 +222,7 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
 
 
 def _search(kb: KnowledgeBase, text: str) -> set[str]:
-    mode = kb.config.search.mode
-    with kb.snapshot():
-        asked = SearchRequest(text, mode, 100)  # type: ignore[arg-type]
-        return {str(i) for i, _ in rank_chunks(kb, asked).ranking[:RECALL_DEPTH]}
+    return {str(hit.chunk_id) for hit in search(kb, SearchRequest(text, kb.config.search.mode, RECALL_DEPTH)).hits}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,10 +12,27 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+INDEX_FOLDER = "index"  # inside a home
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What an index is to be built from: a corpus and, for vectors, an encoder.
+
+    revision, state  which corpus
+    encoder_digest   whose vectors, "" for the lexical index
+    dimensions       length of the vectors, 0 for the lexical index
+    """
+
+    revision: int
+    state: str
+    encoder_digest: str = ""
+    dimensions: int = 0
+
 
 @dataclass(frozen=True, slots=True)
 class IndexStamp:
-    """What an index was built from.
+    """What an index was built from, and what is in it.
 
     place            name of the file or folder inside `index/`
     revision, state  the corpus it was built from
@@ -39,14 +56,10 @@ class IndexStamp:
     recall: float = 1.0
     mean_vector: tuple[float, ...] = ()
 
-    def matches(self, revision: int, state: str, format: str, encoder_digest: str = "") -> bool:
+    def matches(self, origin: Origin, format: str) -> bool:
         """True when an index with this stamp may be searched for this corpus."""
-        return (self.revision, self.state, self.format, self.encoder_digest) == (
-            revision,
-            state,
-            format,
-            encoder_digest,
-        )
+        built_from = (self.revision, self.state, self.encoder_digest)
+        return self.format == format and built_from == (origin.revision, origin.state, origin.encoder_digest)
 
 
 def read_stamp(folder: Path, name: str) -> IndexStamp | None:

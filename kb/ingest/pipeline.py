@@ -337,8 +337,7 @@ class _Run:
                     corpus.neighbours.heal_neighbours(self.settings.encoder_digest)
                     corpus.notes.heal_notes(NOTES_VERSION, make_notes)
             with self.timing("index"):
-                self.kb.refresh_lexical(announce=False)
-                self.kb.refresh_vector(announce=False)
+                self.kb.refresh_indexes()
         if corpus.state().revision != self.revision:
             if not self.interrupted:
                 corpus.remove_unused_embeddings()

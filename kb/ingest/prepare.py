@@ -64,7 +64,7 @@ class Settings:
         room = encoder.max_tokens - len(encoder.token_starts(encoder.document_prefix))
         return cls(
             target_tokens=min(chunking.target_tokens, room),
-            max_tokens=min(chunking.max_tokens or room, room),
+            max_tokens=room,
             headings=config.embedding.headings,
             document_prefix=encoder.document_prefix,
             encoder_digest=encoder.digest,

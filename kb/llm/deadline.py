@@ -73,5 +73,6 @@ class Deadline:
         self._has_expired = True
         # An error means it is closed already and the read has returned. The plain socket's method also for TLS, whose
         # own would tear down the state the reader is using.
-        with suppress(OSError):
-            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)  # type: ignore[arg-type]
+        if self._socket is not None:
+            with suppress(OSError):
+                socket.socket.shutdown(self._socket, socket.SHUT_RDWR)

@@ -104,11 +104,7 @@ class NoveltySettings:
             duplicate_hamming_bits=config.duplicate_hamming_bits,
             trigger_overlap=config.trigger_overlap,
             min_novel=config.min_novel,
-            novel_overlap=config.novel_overlap,
-            near_duplicate_overlap=config.near_duplicate_overlap,
             chunk_weight=config.chunk_weight,
-            path_weight=config.path_weight,
-            exponent=config.exponent,
             best_effort=config.best_effort,
         )
 
@@ -116,7 +112,7 @@ class NoveltySettings:
 def make_cache(config: NoveltyConfig) -> FingerprintCache:
     """An empty cache of fingerprints as configured."""
     shape = Shape(config.shingle_size, config.minhash_permutations)
-    return FingerprintCache(config.cache_entries, config.cache_ttl_seconds, shape)
+    return FingerprintCache(shape=shape)
 
 
 def assess(

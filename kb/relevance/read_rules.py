@@ -1,4 +1,4 @@
-"""A rules file, JSON or TOML, over the defaults → Rules, or every fault in it at once, each with its line and column.
+"""A rules file, JSON or TOML, over the defaults → Rules, or every fault in it at once, each with its path of keys.
 
 A file that is missing or cannot be parsed leaves everything included, with a warning: a prompt with too much context is
 better than none. A file that can be read but says something wrong is an error, as a wrong key in config.toml is.
@@ -6,19 +6,18 @@ better than none. A file that can be read but says something wrong is an error, 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kb.config_nodes import RelevanceConfig
+from kb.config import RelevanceConfig
 from kb.errors import ConfigInvalid, IoError, NotFound, RulesInvalid
 from kb.relevance.rules import Rules
 from kb.relevance.tables import Fault, Tables, check_tables, find_cycles, merge_tables
-
-if TYPE_CHECKING:  # the defaults have no faults to place: most questions need no positions
-    from kb.relevance.positions import Places
+from kb.text import estimate_tokens
 
 DEFAULTS = Path(__file__).with_name("rules.toml")
 # A fault in every line of a long file is one mistake made often: the first hundred show it.
@@ -33,7 +32,8 @@ def default_rules() -> Rules:
 
 @cache
 def _default_tables() -> Tables:
-    tables, _, faults = check_tables(_parse(DEFAULTS.read_text(encoding="utf-8"), is_json=False), nodes=None)
+    document, _ = _parse(DEFAULTS.read_text(encoding="utf-8"), is_json=False)
+    tables, _, faults = check_tables(document, nodes=None)
     assert not faults, faults
     return tables
 
@@ -69,8 +69,7 @@ def read_rules(path: Path) -> Rules:
     text = _read_text(path)
     is_json = path.suffix.lower() == ".json" or (path.suffix.lower() != ".toml" and text.lstrip().startswith("{"))
     try:
-        document = _parse(text, is_json=is_json)
-        places = _locate(text, is_json=is_json)
+        document, repeated = _parse(text, is_json=is_json)
     except (ValueError, RecursionError) as error:
         what = "is nested too deeply" if isinstance(error, RecursionError) else f"cannot be parsed: {error}"
         raise ConfigInvalid(
@@ -78,10 +77,15 @@ def read_rules(path: Path) -> Rules:
         ) from error
     defaults = _default_tables()
     given, warnings, faults = check_tables(document, nodes=frozenset(defaults.token_estimates or {}))
-    faults += [Fault(at, f"{_dotted(at)} is given twice", place) for at, place in places.repeated]
+    faults += [Fault((key,), f"'{key}' is given twice") for key in repeated]
     merged = merge_tables(defaults, given)
     faults += find_cycles(merged.dependencies or {}, given.dependencies or {})
-    _raise_faults(path, faults, places)
+    _raise_faults(path, faults)
+    warnings += [
+        f"the node '{node}' has a place in no mode; give it one in template_masks"
+        for node in given.nodes or {}
+        if not any(mask.get(node) for mask in (merged.template_masks or {}).values())
+    ]
     return _to_rules(merged, source=str(path), warnings=tuple(f"{path}: {warning}" for warning in warnings))
 
 
@@ -100,53 +104,54 @@ def _read_text(path: Path) -> str:
         raise IoError(f"cannot read the rules file {path}: {why}", fix="name a readable file") from error
 
 
-def _parse(text: str, *, is_json: bool) -> Any:
-    if is_json:
-        import json
+def _parse(text: str, *, is_json: bool) -> tuple[Any, list[str]]:
+    """The document, and the keys that some object of it has twice, of which JSON keeps the last; TOML allows none."""
+    if not is_json:
+        import tomllib
 
-        return json.loads(text)
-    import tomllib
+        return tomllib.loads(text), []
+    import json
 
-    return tomllib.loads(text)
+    repeated: list[str] = []
+
+    def read_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        repeated.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return dict(pairs)
+
+    return json.loads(text, object_pairs_hook=read_object), repeated
 
 
-def _locate(text: str, *, is_json: bool) -> Places:
-    from kb.relevance.positions import locate
-
-    # tomllib reads \r\n as \n and counts lines so.
-    return locate(text.replace("\r\n", "\n"), is_json=is_json)
-
-
-def _raise_faults(path: Path, faults: list[Fault], places: Places) -> None:
-    if not faults:
+def _raise_faults(path: Path, faults: list[Fault]) -> None:
+    found = list(dict.fromkeys((fault.place, fault.what) for fault in faults))
+    if not found:
         return
-    placed = sorted(
-        {(fault.place or places.nearest(fault.at), fault.what) for fault in faults},
-        key=lambda row: ((row[0].line, row[0].column) if row[0] else (0, 0), row[1]),
-    )
-    rows = [f"{path}:{place.line}:{place.column}: {what}" if place else f"{path}: {what}" for place, what in placed]
+    rows = [f"{path}: {place}: {what}" if place else f"{path}: {what}" for place, what in found]
     if len(rows) > MOST_FAULTS_SHOWN:
         rows = [*rows[:MOST_FAULTS_SHOWN], f"… and {len(rows) - MOST_FAULTS_SHOWN} more"]
-    count = "1 fault" if len(placed) == 1 else f"{len(placed)} faults"
+    count = "1 fault" if len(found) == 1 else f"{len(found)} faults"
     error = RulesInvalid(
         f"{path} has {count}:\n" + "\n".join(rows),
-        fix=f"correct these places; {DEFAULTS} shows the format",
+        fix=f"correct these keys; {DEFAULTS} shows the format",
         path=str(path),
-        faults=len(placed),
+        faults=len(found),
     )
-    error.places = tuple((p.line if p else None, p.column if p else None, what) for p, what in placed)
+    error.places = tuple(found)
     raise error
 
 
-def _dotted(at: tuple[str | int, ...]) -> str:
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in at).lstrip(".")
+def _tokens_of(node: str, text: str) -> int:
+    """What a node's own text takes in a prompt, with its heading; 0 for a node that says nothing."""
+    return estimate_tokens(f"{node}:\n{text}\n") if text.strip() else 0
 
 
 def _to_rules(tables: Tables, *, source: str, warnings: tuple[str, ...]) -> Rules:
     masks: Mapping[str, Mapping[str, bool]] = tables.template_masks or {}
+    own = tables.nodes or {}
+    estimates = {node: _tokens_of(node, text) for node, text in own.items()} | dict(tables.token_estimates or {})
     return Rules(
         enabled=tables.enabled is not False,
-        token_estimates=tables.token_estimates or {},
+        token_estimates=estimates,
+        node_texts=own,
         masks={mode: frozenset(n for n, wanted in mask.items() if wanted) for mode, mask in masks.items()},
         signal_rules=tables.signal_rules or {},
         urgency_overrides=tables.urgency_overrides or (),
@@ -154,7 +159,7 @@ def _to_rules(tables: Tables, *, source: str, warnings: tuple[str, ...]) -> Rule
         safety_overrides=tables.safety_overrides or {},
         soft_recovery_budget=tables.soft_recovery_budget or 0,
         soft_recovery_priority=tables.soft_recovery_priority or (),
-        max_included_nodes=tables.max_included_nodes or len(tables.token_estimates or {}),
+        max_included_nodes=tables.max_included_nodes or len(estimates),
         source=source,
         warnings=warnings,
     )

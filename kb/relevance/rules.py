@@ -110,6 +110,7 @@ class Rules:
 
     enabled               False includes every node, always
     token_estimates       node → tokens it is likely to take
+    node_texts            nodes that the rules file adds → what they say; no provider gives them text
     masks                 mode → the nodes its prompt has a place for
     signal_rules          node → rules that leave it out
     urgency_overrides     nodes that an urgent prompt gets
@@ -134,6 +135,7 @@ class Rules:
     max_included_nodes: int
     source: str = "the defaults"
     warnings: tuple[str, ...] = ()
+    node_texts: Mapping[str, str] = field(default_factory=dict)
 
     def signal_names(self) -> frozenset[str]:
         """Every signal that some rule reads."""

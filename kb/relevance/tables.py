@@ -1,21 +1,22 @@
 """A parsed rules file → checked tables with every fault in it, and how one file's tables are laid over another's.
 
-Knows where a fault is by its path of keys; `positions.py` turns that into a line and a column.
+A fault is named by the path of keys that leads to it: neither of the standard parsers tells lines.
 """
 
 from __future__ import annotations
 
 import difflib
+import json
 import math
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from kb.relevance.rules import COMPARISONS, RETURNING, Condition, Predicate, SignalRule, split_key
 from kb.relevance.signals import SIGNAL_NAMES
 
-if TYPE_CHECKING:  # the defaults have no faults to place
-    from kb.relevance.positions import Path, Place
+Path = tuple[str | int, ...]
 
 # More than any prompt holds: a larger number is a slip.
 MOST_TOKENS = 1_000_000
@@ -24,24 +25,36 @@ MISSPELT = 0.85
 
 _TYPE_NAMES = {dict: "a table", list: "a list", str: "text", bool: "true or false", int: "a whole number"}
 
+# It is the heading above the node's text in a prompt, too.
+_NODE_NAME = re.compile(r"[^\W\d]\w{0,63}")
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong; `at` leads to it, `place` is set where the path is not enough."""
+    """One thing that is wrong; `at` leads to it, empty for the whole file."""
 
     at: Path
     what: str
-    place: Place | None = None
+
+    @property
+    def place(self) -> str:
+        """The path as people write it: `signal_rules.facts[0].when`; empty for the whole file."""
+        parts = (f"[{part}]" if isinstance(part, int) else f".{_bare(part)}" for part in self.at)
+        return "".join(parts).removeprefix(".")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
-    """The tables of one file, checked; None for one that is not in it. See `Rules` for what each holds."""
+    """The tables of one file, checked; None for one that is not in it. See `Rules` for what each holds.
+
+    nodes  the file's own nodes → their texts, empty for one that says nothing
+    """
 
     enabled: bool | None = None
     extends: bool | None = None
+    nodes: Mapping[str, str] | None = None
     token_estimates: Mapping[str, int] | None = None
     template_masks: Mapping[str, Mapping[str, bool]] | None = None
     signal_rules: Mapping[str, tuple[SignalRule, ...]] | None = None
@@ -56,16 +69,18 @@ class Tables:
 def check_tables(document: Any, *, nodes: Collection[str] | None) -> tuple[Tables, list[str], list[Fault]]:
     """The tables of a parsed file, what is odd about them, and what is wrong.
 
-    nodes  the nodes there are; None where the file itself says so, by its token estimates
+    nodes  the nodes that kb has; None where the file itself says so, by its token estimates. The file may add its own
     """
     if not isinstance(document, Mapping):
         return Tables(), [], [Fault((), f"the file holds {_kind(document)}, not a table")]
     if nodes is None:
         nodes = frozenset(document["token_estimates"])
-    checker = _Checker(nodes)
+    own = document.get("nodes")
+    checker = _Checker(nodes, own if isinstance(own, Mapping) else {})
     read: dict[str, Callable[[Path, Any], Any]] = {
         "enabled": lambda at, value: checker.typed(at, value, bool),
         "extends": lambda at, value: checker.typed(at, value, bool),
+        "nodes": lambda at, value: checker.table(at, value, checker.own_node),
         "token_estimates": lambda at, value: checker.by_node(at, value, checker.tokens),
         "template_masks": lambda at, value: checker.table(at, value, checker.mask),
         "signal_rules": lambda at, value: checker.by_node(at, value, checker.signal_rules),
@@ -88,8 +103,9 @@ def check_tables(document: Any, *, nodes: Collection[str] | None) -> tuple[Table
 class _Checker:
     """Reads values as what they must be; a value that is not becomes a fault and None."""
 
-    def __init__(self, nodes: Collection[str]) -> None:
-        self.nodes = nodes
+    def __init__(self, nodes: Collection[str], own: Iterable[str]) -> None:
+        self.built_in = nodes
+        self.nodes = frozenset([*nodes, *own])
         self.faults: list[Fault] = []
         self.warnings: list[str] = []
 
@@ -124,8 +140,22 @@ class _Checker:
 
     def node(self, at: Path, name: str) -> bool:
         if name not in self.nodes:
-            self.fault(at, f"unknown node '{name}'{_nearest_hint(name, self.nodes)}")
+            hint = _nearest_hint(name, self.nodes) or "; a node of your own needs an entry in 'nodes'"
+            self.fault(at, f"unknown node '{name}'{hint}")
         return name in self.nodes
+
+    def own_node(self, at: Path, value: Any) -> str | None:
+        """The text of a node that the file adds; empty where it gives none."""
+        name = str(at[-1])
+        if name in self.built_in:
+            self.fault(at, f"'{name}' is a node that kb has already")
+        elif not _NODE_NAME.fullmatch(name):
+            self.fault(at, f"a node cannot be named '{name}': use up to 64 letters, digits and _")
+        node = self.typed(at, value, dict)
+        for key in node or {}:
+            if key != "text":
+                self.fault((*at, key), f"unknown key '{key}'{_nearest_hint(key, ['text'])}")
+        return None if node is None else self.typed((*at, "text"), node.get("text", ""), str)
 
     def mask(self, at: Path, value: Any) -> dict[str, bool]:
         return self.by_node(at, value, lambda inner, wanted: self.typed(inner, wanted, bool))
@@ -268,6 +298,11 @@ def _name(at: Path) -> str:
     """The last key of a path, with the elements behind it: `focus[0]`."""
     last = next((i for i in reversed(range(len(at))) if isinstance(at[i], str)), 0)
     return f"'{at[last]}{''.join(f'[{part}]' for part in at[last + 1 :])}'"
+
+
+def _bare(key: str) -> str:
+    """A key as it stands in a dotted path: in quotes where it needs them."""
+    return key if re.fullmatch(r"[\w-]+", key) else json.dumps(key, ensure_ascii=False)
 
 
 def _kind(value: Any) -> str:

@@ -24,7 +24,8 @@ def mix_in(query: FloatVector, nearest: Sequence[FloatVector], weight: float) ->
     if not nearest:
         return query
     moved = (1 - weight) * query + weight * np.mean(np.stack(nearest), axis=0)
-    return (moved / max(float(np.linalg.norm(moved)), 1e-12)).astype(np.float32)  # type: ignore[no-any-return]
+    unit: FloatVector = (moved / max(float(np.linalg.norm(moved)), 1e-12)).astype(np.float32)
+    return unit
 
 
 def cosines_to(query: FloatVector, vectors: Mapping[int, FloatVector]) -> dict[int, float]:

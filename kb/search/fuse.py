@@ -22,11 +22,11 @@ def fuse(found: Candidates, mode: SearchMode, settings: SearchConfig) -> Fused:
     """
     if mode == "lexical":
         words = _combine(found, {}, vector_share=0.0)
-        return Fused(found, found.lexical, "bm25", dict(words), {})
+        return Fused(found, found.lexical, "bm25", _relevance(found, found.lexical, words), {})
     if mode == "vector":
         cosines = dict(found.vector)
         meaning = combine_scores((), cosines, best_lexical=0.0, background=found.background, vector_share=1.0)
-        return Fused(found, found.vector, "cosine", dict(meaning), cosines)
+        return Fused(found, found.vector, "cosine", _relevance(found, found.vector, meaning), cosines)
     return _fuse_both(found, settings)
 
 
@@ -34,23 +34,27 @@ def _fuse_both(found: Candidates, settings: SearchConfig) -> Fused:
     """Both lists fused. The list by tags joins by its ranks: it has no scale in common with BM25 and cosines."""
     cosines = _cosines(found)
     convex, trace = _rank_convex(found, cosines, settings)
-    is_convex = settings.fusion == "convex"
+    is_convex = settings.fusion == "convex" and found.has_bounds
     lists, weights = ([convex], [2.0]) if is_convex else ([found.lexical, found.vector], [1.0, 1.0])  # 2: of two lists
     ranking, by_ranks = convex, not is_convex
     if found.tags.ranking and found.tags.weight:
         lists, weights, by_ranks = [*lists, found.tags.ranking], [*weights, found.tags.weight], True
     if by_ranks:
         ranking = fuse_rankings(lists, settings.rrf_k, weights)
-    relevance = dict(convex)
     return Fused(
         candidates=found,
         ranking=ranking,
         kind="rrf" if by_ranks else "convex",
-        # What only the tags led to, neither retriever found.
-        relevance={chunk_id: relevance.get(chunk_id, 0.0) for chunk_id, _ in ranking},
+        relevance=_relevance(found, ranking, convex),
         cosines=cosines if is_convex else dict(found.vector),
         trace=trace if is_convex else None,
     )
+
+
+def _relevance(found: Candidates, ranking: Ranking, convex: Ranking) -> dict[int, float]:
+    """The convex score of every chunk of a ranking: 0 for what only the tags led to, which neither retriever found."""
+    scores = dict(convex)
+    return {chunk_id: scores.get(chunk_id, 0.0) for chunk_id, _ in ranking} if found.has_bounds else {}
 
 
 def _cosines(found: Candidates) -> dict[int, float]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kb.config import CswrConfig
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods
 from kb.rank.stability import UNKNOWN_STABILITY
@@ -38,19 +37,6 @@ class Packing:
     packs: tuple[Pack, ...]
     passages: tuple[tuple[Chunk, float, tuple[int, ...]], ...]
     scores: ContextScores
-
-
-def limits_of(config: CswrConfig, total_tokens: int | None) -> Limits:
-    """The configured limits."""
-    return Limits(
-        pack_tokens=config.pack_tokens,
-        total_tokens=total_tokens,
-        most_packs=config.packs,
-        main_stability=config.main_stability,
-        supporting_csw=config.supporting_score,
-        least_csw=config.least_score,
-        confidence=config.confidence,
-    )
 
 
 def pack_found(

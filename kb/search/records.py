@@ -23,6 +23,7 @@ class Candidates:
     pool          vectors of all that either retriever found, for a fusion; a chunk without one is missing
     best_lexical, best_with_fields  the BM25 that no text could pass for the query, and none with its title and headings
     background    mean cosine of the query to all chunks
+    has_bounds    the indexes that were asked say what a score could reach; without, lists are fused by their ranks
     tags          the list by the query's tags, empty unless search.expand_tags asks for it
     note          why the vector search was left out of a hybrid one, as words for the user
     """
@@ -36,6 +37,7 @@ class Candidates:
     best_lexical: float = 0.0
     best_with_fields: float = 0.0
     background: float = 0.0
+    has_bounds: bool = True
     tags: Expansion = field(default_factory=Expansion)
     note: str | None = None
 
@@ -45,7 +47,8 @@ class Fused:
     """The candidates as one list, by relevance.
 
     ranking    (chunk_id, score), best first; the score is of this kind
-    relevance  chunk_id → how well it matches, in [0, 1] whatever the kind of score; of every chunk in the ranking
+    relevance  chunk_id → how well it matches, in [0, 1] whatever the kind of score; of every chunk in the
+               ranking, or of none where the indexes do not say what a score could reach
     cosines    chunk_id → cosine to the query, of those where it is told
     trace      what a convex fusion went by; None for the others
     """

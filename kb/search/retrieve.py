@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from kb.index.protocol import Abilities
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Ranking, SearchRequest
+from kb.search.bounds import background as background_of
+from kb.search.bounds import best_possible
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.records import Candidates
 from kb.search.stopwatch import Stopwatch
@@ -25,12 +28,14 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest, clock: Stopwatch | None 
     depth = max(settings.depth, request.k)
     lexical: Ranking = ()
     best_lexical = best_with_fields = background = 0.0
+    has_bounds = True
     if request.mode != "vector":
         with clock.stage("open_lexical"):
             index = kb.lexical_index()
         with clock.stage("lexical"):
-            lexical = index.search(terms, depth, documents)
-        best_lexical, best_with_fields = index.best_possible(terms)
+            lexical = index.search(terms, depth, _ids_within(kb, index.abilities, documents))
+        best_lexical, best_with_fields = best_possible(index.statistics(terms), terms)
+        has_bounds = index.abilities.has_bounds
     vector: Ranking = ()
     query_vector = None
     pool = {}
@@ -40,11 +45,12 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest, clock: Stopwatch | None 
             vectors = kb.vector_index()
         with clock.stage("encode"):
             query_vector = kb.encode_query(request.query)
-        chunks = None if documents is None else kb.corpus.chunk_ids_of(documents)
+        near = _ids_within(kb, vectors.abilities, documents)
         with clock.stage("vector"):
-            vector = vectors.search(query_vector, depth, chunks)
-        background = vectors.background(query_vector)
-        if request.mode == "hybrid":
+            vector = vectors.search(query_vector, depth, near)
+        background = background_of(vectors.statistics(), query_vector)
+        has_bounds &= vectors.abilities.has_bounds
+        if request.mode == "hybrid" and has_bounds:
             with clock.stage("pool"):
                 pool = kb.stored_vectors(dict(lexical) | dict(vector))
     tags = Expansion()
@@ -61,9 +67,17 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest, clock: Stopwatch | None 
         best_lexical=best_lexical,
         best_with_fields=best_with_fields,
         background=background,
+        has_bounds=has_bounds,
         tags=tags,
         note=note,
     )
+
+
+def _ids_within(kb: KnowledgeBase, abilities: Abilities, documents: list[int] | None) -> list[int] | None:
+    """The ids of what an index is to search within; None for everything."""
+    if documents is None or abilities.filters_by == "documents":
+        return documents
+    return kb.corpus.chunk_ids_of(documents)
 
 
 def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
+from kb.index.protocol import LexicalStatistics
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.decompose import decompose
 from kb.rank.fit import Question, detect_domain, fit_scorer
@@ -106,7 +107,9 @@ def _rows(
     ids: Sequence[int], scores: Floats, columns: Mapping[str, Floats | None], neighbours: Mapping[int, Neighbour]
 ) -> dict[int, ChunkAxes]:
     nothing = [None] * len(ids)
-    listed = {name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()}
+    listed: dict[str, Any] = {
+        name: nothing if column is None else column.round(6).tolist() for name, column in columns.items()
+    }
     rows = {}
     for i, (chunk_id, csw) in enumerate(zip(ids, scores.round(6).tolist(), strict=True)):
         near = neighbours.get(chunk_id)
@@ -115,7 +118,7 @@ def _rows(
             csw=csw,
             before=near.before if near else None,
             after=near.after if near else None,
-            **{name: values[i] for name, values in listed.items()},  # type: ignore[arg-type]
+            **{name: values[i] for name, values in listed.items()},
         )
     return rows
 
@@ -213,23 +216,27 @@ def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
     except KbError:  # explaining a vector search must not fail for want of the other index
         return set()
     tags = kb.corpus.neighbours.known_tags([name.casefold() for name in names])
+    terms_of = {name: terms for name in names if (terms := tuple(dict.fromkeys(analyze(name))))}
+    statistics = index.statistics([term for terms in terms_of.values() for term in terms], terms_of.values())
     found = set()
-    for name in names:
-        terms = list(dict.fromkeys(analyze(name)))
-        if not terms:
-            continue
+    for name, terms in terms_of.items():
         has_look = name != name.lower() or any(c.isdigit() or c in "._" for c in name)
         if (
             name.casefold() in tags
-            or index.names_something(terms)
-            or (has_look and " " not in name and index.is_frequent(terms, FREQUENT_NAME_CHUNKS))
+            or any(statistics.together[field][terms] for field in ("headings", "title"))
+            or (has_look and " " not in name and is_frequent(statistics, terms, FREQUENT_NAME_CHUNKS))
         ):
             found.add(name)
     return found
 
 
+def is_frequent(statistics: LexicalStatistics, terms: Sequence[str], least: int) -> bool:
+    """True when so many texts hold each of these terms."""
+    return bool(terms) and all(statistics.holding["text"][term] >= least for term in terms)
+
+
 def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
-    """Each domain's stability threshold: what `kb cswr recalibrate` found, else what is configured."""
+    """Each domain's stability threshold: what `kb expert recalibrate` found, else what is configured."""
     return thresholds_in_force(configured_thresholds(config), kb.journal.read_thresholds())
 
 

@@ -9,8 +9,10 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
+from typing import Any
 
 from kb.errors import InvalidInput, NotFound
+from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.filters import moment_ns
@@ -48,7 +50,7 @@ class AnswerRow:
     embedding_dimensions: int | None
     prompt_template_version: str
     prompt_sha256: str | None
-    retrieval_mode: str
+    retrieval_mode: SearchMode
     retrieval_k: int
     score_gate: float
     top_score: float | None
@@ -269,8 +271,8 @@ def _where(query: AnswerQuery) -> tuple[str, list[str | int]]:
 
 
 def _to_row(values: tuple[object, ...]) -> AnswerRow:
-    named = dict(zip(_COLUMNS, values, strict=True))
+    named: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
     named["grounded"] = bool(named["grounded"])
     if named["prompt_truncated"] is not None:
         named["prompt_truncated"] = bool(named["prompt_truncated"])
-    return AnswerRow(**named)  # type: ignore[arg-type]
+    return AnswerRow(**named)

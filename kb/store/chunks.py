@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from kb.records import Chunk, Citation
 from kb.store.database import raise_revision, transaction
@@ -53,23 +54,23 @@ def chunks_of_document(connection: sqlite3.Connection, doc_id: int) -> list[Chun
     return [_to_chunk(row) for row in rows]
 
 
-def _to_chunk(row: tuple[object, ...]) -> Chunk:
+def _to_chunk(row: tuple[Any, ...]) -> Chunk:
     (chunk_id, doc_id, source, path, title, headings, text, tokens, position, start, end, *rest) = row
     start_line, end_line, page, section, text_hash, indexed_at, tags = rest
     heading_path = tuple(json.loads(str(headings)))
     return Chunk(
-        chunk_id=chunk_id,  # type: ignore[arg-type]
-        doc_id=doc_id,  # type: ignore[arg-type]
+        chunk_id=chunk_id,
+        doc_id=doc_id,
         source=str(source),
         path=str(path),
         title=str(title),
         heading_path=heading_path,
         text=str(text),
-        citation=make_citation(str(path), start_line, end_line, page, section or _last_headings(heading_path)),  # type: ignore[arg-type]
-        token_count=tokens,  # type: ignore[arg-type]
-        position=position,  # type: ignore[arg-type]
-        start=start,  # type: ignore[arg-type]
-        end=end,  # type: ignore[arg-type]
+        citation=make_citation(str(path), start_line, end_line, page, section or _last_headings(heading_path)),
+        token_count=tokens,
+        position=position,
+        start=start,
+        end=end,
         text_hash=str(text_hash),
         tags=tuple(sorted(json.loads(str(tags)))),
         indexed_at=str(indexed_at),

@@ -7,8 +7,8 @@ a moment: a total that is lost costs nothing, a request that fails for it does.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 FILE_NAME = "counters.sqlite"
@@ -19,7 +19,7 @@ WAIT_SECONDS = 0.2
 def add_counts(home: Path, counts: Mapping[str, float]) -> str | None:
     """Add to the totals; returns why that was not possible, None where it was."""
     try:
-        with _open(home / FILE_NAME) as connection, connection:
+        with closing(sqlite3.connect(home / FILE_NAME, timeout=WAIT_SECONDS)) as connection, connection:
             # The last second before a power cut may be lost; waiting for the disk would cost 5 ms a request.
             connection.execute("PRAGMA synchronous = OFF")
             connection.execute("CREATE TABLE IF NOT EXISTS counters (name TEXT PRIMARY KEY, value REAL NOT NULL)")
@@ -38,16 +38,7 @@ def read_counts(home: Path) -> dict[str, float]:
     if not (home / FILE_NAME).is_file():
         return {}
     try:
-        with _open(home / FILE_NAME) as connection:
+        with closing(sqlite3.connect(home / FILE_NAME, timeout=WAIT_SECONDS)) as connection:
             return dict(connection.execute("SELECT name, value FROM counters ORDER BY name").fetchall())
     except (sqlite3.Error, OSError):
         return {}
-
-
-@contextmanager
-def _open(path: Path) -> Iterator[sqlite3.Connection]:
-    connection = sqlite3.connect(path, timeout=WAIT_SECONDS)
-    try:
-        yield connection
-    finally:
-        connection.close()

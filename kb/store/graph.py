@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
+from typing import Any
 
 from kb.drafts import EdgeDraft, EndDraft, GraphDraft, NameDraft
 from kb.store.chunks import batches_of
@@ -199,10 +200,10 @@ def _edges(
     return [_stored_edge(row) for row in rows]
 
 
-def _stored_edge(row: tuple[object, ...]) -> StoredEdge:
+def _stored_edge(row: tuple[Any, ...]) -> StoredEdge:
     kind, key, label, sure, predicate, to_kind, to_key, to_label, to_sure, *rest = row
     subject = EndDraft(str(kind), str(key), str(label), bool(sure))
-    return StoredEdge(subject, str(predicate), EndDraft(str(to_kind), str(to_key), str(to_label), bool(to_sure)), *rest)  # type: ignore[arg-type]
+    return StoredEdge(subject, str(predicate), EndDraft(str(to_kind), str(to_key), str(to_label), bool(to_sure)), *rest)
 
 
 def document_place(connection: sqlite3.Connection, doc_id: int) -> tuple[str, str, str] | None:

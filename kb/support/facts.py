@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from kb.text import STOP_WORDS
 
@@ -212,8 +212,12 @@ def _take_dates(text: str, bare: set[float]) -> tuple[tuple[Date, ...], str]:
         (_DAY_FIRST, lambda m: note(m[3], _MONTH[m[2].lower()], m[1])),
         (_MONTH_YEAR, lambda m: note(m[2], _MONTH[m[1].lower()], None)),
     ):
-        text = pattern.sub(lambda m, read=read: m.group() if read(m) == "\0" else " ", text)  # type: ignore[misc]
+        text = pattern.sub(partial(_without_date, read), text)
     return tuple(found), text
+
+
+def _without_date(read: Callable[[re.Match[str]], str], found: re.Match[str]) -> str:
+    return found.group() if read(found) == "\0" else " "
 
 
 def _take_times(text: str, bare: set[float]) -> tuple[frozenset[int], str]:

@@ -7,7 +7,7 @@ window is the shortest run of sentences of one text that says most.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -113,7 +113,11 @@ def is_light(word: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _stemmed() -> tuple[frozenset[str], frozenset[str]]:
-    return tuple(frozenset(t for w in words for t in analyze(w)) for words in (STOP_WORDS, LIGHT_WORDS))  # type: ignore[return-value]
+    return _stems(STOP_WORDS), _stems(LIGHT_WORDS)
+
+
+def _stems(words: Iterable[str]) -> frozenset[str]:
+    return frozenset(term for word in words for term in analyze(word))
 
 
 def likeness(term: str, said: frozenset[str], joined: str) -> float:

@@ -48,7 +48,8 @@ def corpus_frequencies(kb: KnowledgeBase) -> Frequencies:
     index = kb.lexical_index()
 
     def frequencies(terms: Sequence[str]) -> tuple[list[int], int]:
-        holding = index.document_frequencies(terms)
-        return [holding[term] for term in terms], index.count()
+        statistics = index.statistics(terms)
+        holding = statistics.frequencies()
+        return [holding[term] for term in terms], statistics.rows
 
     return frequencies

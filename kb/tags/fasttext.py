@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kb.errors import InvalidInput
 
@@ -170,10 +170,10 @@ def _choose_buckets(tokens: Sequence[str]) -> int:
     return max(MIN_BUCKETS, min(MAX_BUCKETS, int(len(grams) * BUCKETS_PER_GRAM)))
 
 
-def _export(model: object, tokens: Sequence[str], buckets: int, epochs: int, tags: Sequence[str]) -> Trained:
+def _export(model: Any, tokens: Sequence[str], buckets: int, epochs: int, tags: Sequence[str]) -> Trained:
     import numpy as np
 
-    vectors = model.wv  # type: ignore[attr-defined]
+    vectors = model.wv
     order = [vectors.key_to_index[token] for token in tokens]
     words = _unit_rows(vectors.vectors[order])
     # Buckets that no token uses hold random numbers: an n-gram that falls there is unknown, and is left out.
@@ -192,7 +192,8 @@ def _unit_rows(matrix: FloatMatrix) -> FloatMatrix:
     import numpy as np
 
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
-    return (matrix / np.maximum(lengths, 1e-12)).astype(np.float32)  # type: ignore[no-any-return]
+    unit: FloatMatrix = (matrix / np.maximum(lengths, 1e-12)).astype(np.float32)
+    return unit
 
 
 def _measure(words: FloatMatrix, rows: FloatVector) -> tuple[float, float]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from kb.config import NeighbourFinder
 from kb.tags.fasttext import FastTextIndex
 from kb.tags.grams import GramIndex
-from kb.tags.records import Neighbours
 from kb.tags.suggest import NeighbourSource
 from kb.tags.words import fold, is_sayable
 
@@ -83,7 +83,7 @@ def _positive(found: list[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def make_source(
-    kind: Neighbours, tokens: Sequence[str], grams: GramIndex, fasttext: FastTextIndex | None, weight: float
+    kind: NeighbourFinder, tokens: Sequence[str], grams: GramIndex, fasttext: FastTextIndex | None, weight: float
 ) -> NeighbourSource:
     """The configured source; n-grams alone where FastText was not trained.
 

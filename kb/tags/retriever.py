@@ -30,6 +30,8 @@ from kb.tags.words import fold, is_sayable, normalize_phrase
 
 # A tag less like a name than this is no answer to "did you mean".
 NEAR_ENOUGH = 0.3
+# FastText's share where it is mixed with n-grams (benchmarks/tags.py compares 0.05 to 0.4).
+FASTTEXT_WEIGHT = 0.1
 
 ModelState = Literal["current", "stale", "none"]
 
@@ -163,7 +165,7 @@ def trained_retriever(model: Model, config: TagsConfig) -> Retriever:
     if model.context_tags:
         keys = model.vocabulary.keys()
         context = Context(arrays, model.context_tags, [keys[tag] for tag in model.context_tags])
-    source = make_source(config.neighbours, model.tokens, grams, fasttext, config.fasttext_weight)  # type: ignore[arg-type]
+    source = make_source(config.neighbours, model.tokens, grams, fasttext, FASTTEXT_WEIGHT)
     sensitive = model.vocabulary.sensitive(config.sensitive_threshold)
     return Retriever(model.vocabulary, source, context, sensitive, notes)
 

@@ -20,6 +20,10 @@ from kb.tags.words import fold, key_of
 
 # Where the corpus of items is small, the first guess of epochs may be too low: it is doubled so often.
 ATTEMPTS = 3
+# Share of the items' tags that FastText reads as one of their aliases.
+ALIAS_RATE = 0.1
+# Of FastText, and of the choice of aliases that it reads.
+SEED = 1
 DOCUMENTS = "documents"
 
 
@@ -127,7 +131,7 @@ def _train_fasttext(
     for attempt in range(ATTEMPTS):
         read = f"FastText: {len(items):,} items, {sum(map(len, aliases.values())):,} aliases"
         notify(read + (f", {epochs} epochs" if epochs else ""))
-        trained = train_fasttext(words, items, aliases, config.alias_rate, epochs, config.seed)
+        trained = train_fasttext(words, items, aliases, ALIAS_RATE, epochs, SEED)
         if trained is None:
             notes.append("FastText was not trained: no item has two tags and no tag has an alias")
             return None

@@ -4,68 +4,75 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from kb.cli.charts import (
-    bar,
     draw_charts,
-    plain_lines,
     print_comparison,
     print_gates,
     print_run_list,
     print_runs,
     sparkline,
 )
-from kb.eval.charts import Bar, Lane, bar_row, dots_and_whiskers, forest_row, histogram, skyline
-from kb.eval.markup import number, percent
+from kb.eval.figures import View
+from kb.eval.page import page_templates
+from kb.eval.plots import Bar, latency_plots
 from kb.eval.records import GateResult, Interval
 from tests.eval.sample_runs import HOSTILE, ask_run, comparison, difference, search_runs
 
 
-def test_whiskers_stand_where_the_interval_is() -> None:
-    chart = dots_and_whiskers("mrr", ["a", "b"], [Interval(mean=0.5, ci_low=0.25, ci_high=0.75, n=9), None], 1.0)
+@pytest.fixture(scope="module")
+def draw() -> Any:
+    """The charts of the page, each a function."""
+    return page_templates().get_template("charts.html").module
+
+
+def test_whiskers_stand_where_the_interval_is(draw: Any) -> None:
+    intervals = [Interval(mean=0.5, ci_low=0.25, ci_high=0.75, n=9), None]
+    chart = draw.dots_and_whiskers("mrr", ["a", "b"], intervals, 1.0)
     assert '<line x1="25%" x2="75%"' in chart
     assert '<svg x="50%"' in chart
     assert "<title>mrr: a 0.500</title>" in chart
 
 
-def test_forest_is_centred_on_no_difference() -> None:
-    chart = forest_row(difference("mrr", 0.5, 0.6, 0.05, 0.01), 0.2, "better")
+def test_forest_is_centred_on_no_difference(draw: Any) -> None:
+    chart = draw.forest(difference("mrr", 0.5, 0.6, 0.05, 0.01), 0.2, "better")
     assert 'cx="75%"' in chart
     assert '<line x1="62.5%" x2="87.5%"' in chart
     assert "+0.100" in chart
 
 
-def test_an_undefined_bar_has_a_track_and_no_bar() -> None:
-    assert bar_row(None, "r0", "x").count("<rect") == 1
-    assert 'width="40%"' in bar_row(0.4, "r0", "x")
+def test_an_undefined_bar_has_a_track_and_no_bar(draw: Any) -> None:
+    assert draw.bar(None, "r0", "x").count("<rect") == 1
+    assert 'width="40%"' in draw.bar(0.4, "r0", "x")
 
 
-def test_a_skyline_has_a_bar_a_query_each_leading_to_it() -> None:
-    chart = skyline("all", [Bar(0.0, "s0", "q1", "one"), Bar(1.0, "s1", "q2", "<two>")])
+def test_a_skyline_has_a_bar_a_query_each_leading_to_it(draw: Any) -> None:
+    chart = draw.skyline("all", [Bar(0.0, "s0", "q1", "one"), Bar(1.0, "s1", "q2", "<two>\x1b")])
     assert re.findall(r'href="(#q\d)"', chart) == ["#q1", "#q2"]
-    assert "&lt;two&gt;" in chart
+    assert "&lt;two&gt;&lt;U+001B&gt;" in chart
     assert 'height="2.5"' in chart, "a query at 0 can still be seen and clicked"
 
 
-@pytest.mark.parametrize("values", [(), (0.0,), (5.0, 5.0), (0.0, 1e6), (0.5, 40.0, 200.0)])
-def test_histograms_of_any_times(values: tuple[float, ...]) -> None:
-    chart = histogram("total", [Lane(0, "a", values, values[0] if values else None, None)])
+@pytest.mark.parametrize("values", [(0.0,), (5.0, 5.0), (0.0, 1e6), (0.5, 40.0, 200.0)])
+def test_histograms_of_any_times(values: tuple[float, ...], draw: Any) -> None:
+    run = search_runs(len(values))[0]
+    timed = [replace(r, stage_ms={"total": value}) for r, value in zip(run.results, values, strict=True)]
+    hostile = replace(run, mode=HOSTILE, results=tuple(timed))  # type: ignore[arg-type]
+    ((stage, plot),) = latency_plots(View((hostile,), (HOSTILE,), (), None))
+    chart = draw.histogram(stage, plot)
     assert "nan" not in chart
-    assert len(re.findall(r'class="fill r0"', chart)) <= max(len(values), 0)
+    assert 1 <= len(re.findall(r'class="fill r0"', chart)) <= len(values)
     assert all(-0.01 <= float(x) <= 100.01 for x in re.findall(r' x="([-\d.]+)%"', chart))
+    assert "<img" not in chart
 
 
-def test_coordinates_are_short() -> None:
-    assert (number(1.0), number(-0.004), percent(1 / 3)) == ("1", "0", "33.33%")
-
-
-def test_terminal_bars() -> None:
-    assert [len(bar(share / 16)) for share in range(-2, 20)] == [16] * 22
-    assert bar(None) == " " * 16
+def test_sparklines() -> None:
     assert sparkline([]) == ""
     assert sparkline([0, 0]) == "  "
+    assert sparkline([0.01, 0.5, 1.0, 7.0], 1.0) == "▁▄██"
 
 
 def test_the_quick_look_has_every_part() -> None:
@@ -77,7 +84,16 @@ def test_the_quick_look_has_every_part() -> None:
     assert draw_charts([], width=80, colour=False) == ""
 
 
-def test_hostile_names_are_neutralised() -> None:
+def test_bars_are_as_long_as_their_share() -> None:
+    run = search_runs(6)[0]
+    for share, cells in ((0.0, 0), (0.5, 8), (1.0, 16), (3.0, 16)):
+        value = Interval(mean=share, ci_low=None, ci_high=None, n=6)
+        drawn = draw_charts([replace(run, metrics={"mrr": value}, stage_latency_ms={})], width=100, colour=False)
+        line = next(line for line in drawn.splitlines() if line.startswith("mrr"))
+        assert line.count("█") == cells
+
+
+def test_hostile_names_are_neutralised(capsys: pytest.CaptureFixture[str]) -> None:
     run = search_runs(6)[0]
     hostile = replace(
         run,
@@ -86,7 +102,8 @@ def test_hostile_names_are_neutralised() -> None:
         metrics={f"x{HOSTILE}": run.metrics["mrr"]},
         stage_latency_ms={HOSTILE: run.latency_ms},
     )
-    drawn = draw_charts([hostile], width=300, colour=False) + "\n".join(plain_lines([hostile]))
+    print_runs([hostile])
+    drawn = draw_charts([hostile], width=300, colour=False) + capsys.readouterr().out
     assert not {"\x1b", "\u202e", "\r"} & set(drawn)
     assert "␛[31m" in drawn
 

@@ -332,6 +332,15 @@ def test_names_what_differs() -> None:
     }
 
 
+def test_a_key_that_was_removed_differs_only_where_it_was_changed() -> None:
+    def run_with(**search: object) -> Run:
+        return replace(run_of([0.5]), provenance=replace(PROVENANCE, config={"search": {"rrf_k": 60} | search}))
+
+    now = run_with()
+    assert compare_runs(run_with(tags_weight=0.25), now).differences_in == ()
+    assert compare_runs(run_with(tags_weight=0.5), now).differences_in == ("config.search.tags_weight",)
+
+
 def test_what_cannot_be_compared() -> None:
     run = run_of([0.5])
     with pytest.raises(InvalidInput, match="of the suite"):

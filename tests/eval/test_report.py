@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import hashlib
 import io
 import json
 import re
@@ -25,11 +27,11 @@ from kb.eval.figures import (
     slice_rows,
 )
 from kb.eval.markdown import code
-from kb.eval.markup import element, text
+from kb.eval.markup import number, percent, visible
+from kb.eval.page import TEMPLATES
 from kb.eval.records import Interval, Latency, Run
 from kb.eval.refusals import refusal_curve
 from kb.eval.report import FORMATS, render_report
-from kb.eval.style import SCRIPT
 from tests.eval.sample_runs import HOSTILE, ask_run, comparison, make_run, search_runs
 
 ALL_FORMATS = ("html", "md", "json", "csv")
@@ -97,7 +99,11 @@ def test_nothing_is_loaded_from_anywhere(page: str, hostile_page: str) -> None:
 
 def test_hostile_text_is_text(hostile_page: str) -> None:
     root = tree(hostile_page)
-    assert [node.text for node in root.xpath("//script")] == [SCRIPT]
+    (script,) = root.xpath("//script")
+    assert script.text == (TEMPLATES / "script.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.text.encode()).digest()).decode()
+    policy = root.xpath("//meta[@http-equiv='Content-Security-Policy']/@content")[0]
+    assert f"script-src 'sha256-{digest}';" in policy, "the page's own script may run"
     assert not root.xpath("//img | //*[@onerror]")
     assert "\x1b" not in hostile_page
     assert "\u202e" not in hostile_page
@@ -337,10 +343,9 @@ def test_refusal_curve_by_hand() -> None:
     assert curve.answerable == (0.4, 0.8)
 
 
-def test_markup_escapes_by_default() -> None:
-    assert (
-        element("a", "<b>", title='"x"', hidden=True, open=None, data_n=1)
-        == '<a title="&quot;x&quot;" hidden data-n="1">&lt;b&gt;</a>'
-    )
-    assert element("p", element("b", "&"), ["<", element("i")]) == "<p><b>&amp;</b>&lt;<i></i></p>"
-    assert text("a\u2066b\x07") == "a&lt;U+2066&gt;b&lt;U+0007&gt;"
+def test_control_and_direction_characters_are_written_out() -> None:
+    assert visible("a\u2066b\x07\r\n") == "a<U+2066>b<U+0007>\n"
+
+
+def test_coordinates_are_short() -> None:
+    assert (number(1.0), number(-0.004), percent(1 / 3), percent(2.0)) == ("1", "0", "33.33%", "100%")

@@ -55,15 +55,15 @@ CALLS: dict[str, list[str]] = {
     "remember": ["remember", "The dome key hangs in the kitchen."],
     "forget": ["forget", "1"],
     "facts": ["facts"],
-    "relevance": ["relevance", "RESPOND"],
+    "expert relevance": ["expert", "relevance", "RESPOND"],
     "tags import": ["tags", "import", str(VOCABULARY)],
     "tags train": ["tags", "train"],
     "tags list": ["tags", "list"],
     "tags suggest": ["tags", "suggest", "telescope mirror"],
     "tags apply": ["tags", "apply", "--all", "--dry-run"],
     "tags eval": ["tags", "eval", "--seeds", "0"],
-    "cswr show": ["cswr", "show"],
-    "cswr recalibrate": ["cswr", "recalibrate"],
+    "expert stability": ["expert", "stability"],
+    "expert recalibrate": ["expert", "recalibrate"],
     "eval sessions": ["eval", "sessions", "{sessions}"],
     "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
     "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
@@ -86,7 +86,7 @@ NOTHING_STORED = {
     "forget": 2,
     "facts": 1,
 }
-NAMES = [name.rstrip("*") for name in COMMANDS]
+NAMES = [name for name, entry in COMMANDS.items() if entry.renamed_to is None]
 GLOBAL_FLAGS = ("--home DIR", "--config FILE", "--json", "--quiet", "--verbose", "--version")
 
 

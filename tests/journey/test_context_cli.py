@@ -200,7 +200,7 @@ def test_without_a_window_nothing_changes(
 
 
 def test_an_unrelated_window_costs_nothing(kb: Call, corpus_home: Path) -> None:
-    window = Path(__file__).parents[2] / "kb" / "config.py"
+    window = Path(__file__).parents[2] / "kb" / "config" / "sections.py"
     assert kb("context", QUERY, "--window", window, home=corpus_home).out == kb("context", QUERY, home=corpus_home).out
 
 

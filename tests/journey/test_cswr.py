@@ -156,7 +156,7 @@ class TestPacking:
 
     @pytest.mark.parametrize("mode", ["hybrid", "lexical", "vector"])
     def test_packs_by_stability(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
-        monkeypatch.setenv("KB_RAG__PACKS", "stability")
+        monkeypatch.setenv("KB_RAG__PACKING", "stability")
         answer = kb("ask", QUESTION, "--mode", mode, "--explain", "--json", home=corpus_home).json()
         packed = answer["explanation"]["packed"]
         assert 1 <= len(packed) <= 4
@@ -191,7 +191,7 @@ class TestRecalibration:
         assert {i for pack in json.loads(str(packed)) for i in pack} <= scored
 
     def test_thresholds_follow_what_was_packed(self, kb: Call, corpus_home: Path) -> None:
-        few = kb("cswr", "recalibrate", "--json", home=corpus_home).json()
+        few = kb("expert", "recalibrate", "--json", home=corpus_home).json()
         jsonschema.validate(few, json_schema("cswr.v1"))
         assert [(d["domain"], d["threshold"]) for d in few["domains"]] == [
             ("general", 0.7),
@@ -206,18 +206,18 @@ class TestRecalibration:
         ):
             kb("ask", question, home=corpus_home)
         kb("ask", QUESTION, home=corpus_home)
-        found = kb("cswr", "recalibrate", "--json", home=corpus_home).json()
+        found = kb("expert", "recalibrate", "--json", home=corpus_home).json()
         general = found["domains"][0]
         assert general["samples"] >= 10
         assert general["threshold"] == general["q25"] != 0.7
-        assert "packed passages on" in kb("cswr", "show", home=corpus_home).out
+        assert "packed passages on" in kb("expert", "stability", home=corpus_home).out
         explained = kb("search", QUESTION, "--explain", "--json", home=corpus_home).json()
         assert explained["trace"]["stability"]["threshold"] == general["q25"]
-        back = kb("cswr", "recalibrate", "--reset", "--json", home=corpus_home).json()
+        back = kb("expert", "recalibrate", "--reset", "--json", home=corpus_home).json()
         assert back["domains"][0]["threshold"] == 0.7
 
     def test_a_home_that_is_not_there_is_not_made(self, kb: Call, tmp_path: Path) -> None:
-        assert kb("cswr", "recalibrate", home=tmp_path / "none").code == 2
+        assert kb("expert", "recalibrate", home=tmp_path / "none").code == 2
         assert not (tmp_path / "none").exists()
 
 
@@ -229,7 +229,7 @@ class TestRecalibration:
         ("[cswr.weights]\nfit = -0.2\n", "cswr.weights.fit", "0 to 1"),
         ("[cswr]\nweights = 3\n", "'cswr.weights'", "[cswr.weights]"),
         ("[cswr]\nthreshold_tech = 1.2\n", "cswr.threshold_tech", "0 to 1"),
-        ("[cswr]\nsupporting_score = 0.95\n", "cswr.supporting_score", "0 to 0.9"),
+        ("[cswr]\nkeep_episodes = -1\n", "cswr.keep_episodes", "0 to 1,000,000"),
         ("[rag]\npacking = 'best'\n", "rag.packing", "ranked | neighbourhoods"),
     ],
 )

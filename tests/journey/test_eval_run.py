@@ -387,3 +387,21 @@ def test_reports_of_real_runs(kb: Call, corpus_home: Path, suite: Path, tmp_path
     assert kb("eval", "report", names[0], "-o", tmp_path / "report.pdf", home=corpus_home).code == 2
     unwritable = kb("eval", "report", names[0], "-o", tmp_path / "none" / "r.html", "--json", home=corpus_home)
     assert (unwritable.code, json.loads(unwritable.err)["code"]) == (2, "io_error")
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("fusion", ["convex", "rrf"])
+@pytest.mark.parametrize("order", ["relevance", "stability"])
+def test_what_is_measured_is_what_a_search_shows(
+    kb: Call, corpus_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch, mode: str, fusion: str, order: str
+) -> None:
+    """A run keeps the ranking that `kb search` prints, in every mode, fusion and order."""
+    if fusion == "rrf" and mode != "hybrid":
+        pytest.skip("only a hybrid search fuses")
+    monkeypatch.setenv("KB_SEARCH__FUSION", fusion)
+    monkeypatch.setenv("KB_SEARCH__ORDER", order)
+    assert kb("eval", "run", suite, "--mode", mode, home=corpus_home).code == 0
+    for result in result_rows(kept_runs(corpus_home)[-1]):
+        shown = kb("search", result["text"], "--mode", mode, "-k", "10", "--json", home=corpus_home).json()
+        kept = [(int(row["id"]), row["score"], row["place"]) for row in result["ranking"]]
+        assert kept == [(hit["chunk_id"], hit["score"], hit["citation"]["uri"]) for hit in shown["hits"]]

@@ -175,6 +175,26 @@ class TestProviders:
         # Evidence first, and the same evidence.
         assert user.count("[#") == user_with.count("[#")
 
+    def test_a_rules_file_puts_a_text_of_its_own_into_the_prompt(
+        self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    ) -> None:
+        rules = tmp_path / "rules.toml"
+        rules.write_text(
+            "[nodes.house_style]\ntext = 'Write measures in SI units.'\n[nodes.ticket]\n"
+            "[template_masks.RESPOND]\nhouse_style = true\nticket = true\n"
+        )
+        monkeypatch.setenv("KB_RELEVANCE__RULES", str(rules))
+        with RecordedServer([answer("Every 14 days [#1].")]) as server:
+            use(server, monkeypatch)
+            said = kb("ask", MIRROR, *LEXICAL, "--json", home=corpus_home).json()
+        assert {"house_style", "ticket"} <= set(said["relevance"]["included"])
+        used = {node["node"]: node["tokens"] for node in said["relevance"]["nodes"]}
+        assert (used["house_style"] > 0, used["ticket"]) == (True, 0)
+        prompt = server.chats[0]["messages"][1]["content"]
+        assert "house style:\nWrite measures in SI units." in prompt
+        assert "ticket" not in prompt
+        assert (said["grounded"], said["citations"][0]["marker"]) == (True, 1)
+
     def test_a_broken_rules_file_includes_everything_and_says_so(
         self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     ) -> None:

@@ -17,7 +17,7 @@ SCHEMA = json_schema("relevance.v1")
 
 
 def test_a_decision_for_people_names_every_node_and_why(kb: Call) -> None:
-    found = kb("relevance", "ACKNOWLEDGE", "--signals", '{"context_warmth": 0.1, "greeting_pattern": true}')
+    found = kb("expert", "relevance", "ACKNOWLEDGE", "--signals", '{"context_warmth": 0.1, "greeting_pattern": true}')
     assert found.code == 0
     head, signals, *rows = found.out.splitlines()
     assert head == "ACKNOWLEDGE: 6 of 17 nodes, about 1,130 tokens; 4,000 are left"
@@ -29,7 +29,7 @@ def test_a_decision_for_people_names_every_node_and_why(kb: Call) -> None:
 
 
 def test_a_decision_for_scripts(kb: Call) -> None:
-    words = ["relevance", "act", "--signals", '{"working_memory_turns": 2, "context_warmth": 0.6}']
+    words = ["expert", "relevance", "act", "--signals", '{"working_memory_turns": 2, "context_warmth": 0.6}']
     found = kb(*words, "--budget", "6000", "--returning", "--urgency", "high", "--json")
     decision = found.json()
     jsonschema.validate(decision, SCHEMA)
@@ -54,28 +54,36 @@ def test_a_decision_for_scripts(kb: Call) -> None:
     [("Hey!", "ACKNOWLEDGE", "greeting_pattern"), ("안녕하세요!", "ACKNOWLEDGE", "greeting_pattern"), ("아까 말한 거울은?", "RESPOND", "implicit_reference")],
 )  # fmt: skip
 def test_a_prompt_gives_the_signals_and_the_mode(kb: Call, prompt: str, mode: str, signal: str) -> None:
-    found = kb("relevance", "--prompt", prompt, "--json", "--explain").json()
+    found = kb("expert", "relevance", "--prompt", prompt, "--json", "--explain").json()
     assert (found["mode"], found["signals"][signal]) == (mode, True)
     hinted = kb(
-        "relevance", "CLARIFY", "--prompt", prompt, "--signals", f'{{"{signal}": false}}', "--json", "--explain"
+        "expert",
+        "relevance",
+        "CLARIFY",
+        "--prompt",
+        prompt,
+        "--signals",
+        f'{{"{signal}": false}}',
+        "--json",
+        "--explain",
     )
     assert (hinted.json()["mode"], hinted.json()["signals"][signal]) == ("CLARIFY", False)
 
 
 def test_warnings_and_slips_are_told_on_stderr(kb: Call) -> None:
-    found = kb("relevance", "IGNORE", "--signals", '{"greeting_patern": true, "mood": 1}')
+    found = kb("expert", "relevance", "IGNORE", "--signals", '{"greeting_patern": true, "mood": 1}')
     assert found.code == 0
     assert found.err.splitlines() == [
         "note: no rule reads the signal 'greeting_patern'; did you mean 'greeting_pattern'?",
         "note: no rule reads the signal 'mood'",
         "note: unknown mode 'IGNORE', so every node is included; there are: RESPOND, CLARIFY, ACT, ACKNOWLEDGE",
     ]
-    assert kb("relevance", "IGNORE", "--quiet").err == ""
-    assert kb("relevance", "IGNORE", "--json").json()["included"] == NODES
+    assert kb("expert", "relevance", "IGNORE", "--quiet").err == ""
+    assert kb("expert", "relevance", "IGNORE", "--json").json()["included"] == NODES
 
 
 def test_verbose_prints_the_line_of_log(kb: Call) -> None:
-    (line,) = kb("relevance", "ACKNOWLEDGE", "--verbose").err.splitlines()
+    (line,) = kb("expert", "relevance", "ACKNOWLEDGE", "--verbose").err.splitlines()
     assert line.startswith("[CONTEXT RELEVANCE] mode=ACKNOWLEDGE | excluded_hard=[act_history, ")
     assert line.endswith("total_included=6 | est_tokens=1130")
 
@@ -101,7 +109,7 @@ nonsense
 
 
 def test_bulk_answers_every_good_line_and_tells_every_bad_one(kb: Call) -> None:
-    found = kb("relevance", "--bulk", stdin=BULK)
+    found = kb("expert", "relevance", "--bulk", stdin=BULK)
     assert found.code == 1
     decisions = {decision["line"]: decision for decision in found.events()}
     assert list(decisions) == [1, 4, 5, 16, 17, 18]
@@ -128,13 +136,13 @@ def test_bulk_answers_every_good_line_and_tells_every_bad_one(kb: Call) -> None:
 
 
 def test_bulk_errors_are_objects_for_scripts(kb: Call) -> None:
-    found = kb("relevance", "--bulk", "--json", stdin='{"mode": "ACT"}\n{}\n')
+    found = kb("expert", "relevance", "--bulk", "--json", stdin='{"mode": "ACT"}\n{}\n')
     assert (found.code, len(found.events())) == (1, 1)
     error = json.loads(found.err)
     jsonschema.validate(error, json_schema("error.v1"))
     assert (error["code"], error["details"]["line"]) == ("invalid_input", 2)
-    assert kb("relevance", "--bulk", stdin="").code == 0
-    assert kb("relevance", "--bulk", stdin='{"mode": "ACT"}\n').code == 0
+    assert kb("expert", "relevance", "--bulk", stdin="").code == 0
+    assert kb("expert", "relevance", "--bulk", stdin='{"mode": "ACT"}\n').code == 0
 
 
 @pytest.mark.parametrize(
@@ -152,7 +160,7 @@ def test_bulk_errors_are_objects_for_scripts(kb: Call) -> None:
     ],
 )
 def test_a_wrong_call_says_what_is_wrong(kb: Call, words: list[str], says: str) -> None:
-    found = kb("relevance", *words, stdin="")
+    found = kb("expert", "relevance", *words, stdin="")
     assert (found.code, found.out) == (2, "")
     assert says in found.err.splitlines()[0]
     assert found.err.splitlines()[1].startswith("  fix: ")
@@ -165,17 +173,17 @@ def test_rules_of_ones_own_stand_beside_the_config_that_names_them(
     home.mkdir()
     (home / "config.toml").write_text('[relevance]\nrules = "mine.json"\n')
     (home / "mine.json").write_text('{"template_masks": {"TRIAGE": {"facts": true}}}')
-    assert kb("relevance", "TRIAGE", "--json", home=home).json()["included"] == ["facts"]
+    assert kb("expert", "relevance", "TRIAGE", "--json", home=home).json()["included"] == ["facts"]
     assert (
-        kb("relevance", "ACT", "--json", home=home).json()["included"]
-        == kb("relevance", "ACT", "--json").json()["included"]
+        kb("expert", "relevance", "ACT", "--json", home=home).json()["included"]
+        == kb("expert", "relevance", "ACT", "--json").json()["included"]
     )
     (tmp_path / "other.toml").write_text("[template_masks.TRIAGE]\ngists = true\n")
-    assert kb("relevance", "TRIAGE", "--json", "--rules", tmp_path / "other.toml", home=home).json()["included"] == [
-        "gists"
-    ]
+    assert kb("expert", "relevance", "TRIAGE", "--json", "--rules", tmp_path / "other.toml", home=home).json()[
+        "included"
+    ] == ["gists"]
     monkeypatch.setenv("KB_RELEVANCE__ENABLED", "false")
-    assert kb("relevance", "TRIAGE", "--json", home=home).json()["included"] == NODES
+    assert kb("expert", "relevance", "TRIAGE", "--json", home=home).json()["included"] == NODES
 
 
 def test_rules_that_cannot_be_read_include_everything_and_rules_with_faults_are_an_error(
@@ -184,19 +192,19 @@ def test_rules_that_cannot_be_read_include_everything_and_rules_with_faults_are_
     home = tmp_path / "home"
     home.mkdir()
     (home / "config.toml").write_text('[relevance]\nrules = "mine.json"\n')
-    missing = kb("relevance", "ACKNOWLEDGE", "--json", home=home)
+    missing = kb("expert", "relevance", "ACKNOWLEDGE", "--json", home=home)
     assert (missing.code, missing.json()["included"]) == (0, NODES)
     assert f"no rules file at {home / 'mine.json'}, so every node is included" in missing.err
     (home / "mine.json").write_text('{"template_masks": ')
-    broken = kb("relevance", "--bulk", stdin='{"mode": "ACT"}\n', home=home)
+    broken = kb("expert", "relevance", "--bulk", stdin='{"mode": "ACT"}\n', home=home)
     assert (broken.code, broken.json()["included"]) == (0, NODES)
     assert "cannot be parsed" in broken.err
     assert "cannot be parsed" in broken.json()["warnings"][0]
     (home / "mine.json").write_text('{"dependencies": {\n"facts": ["gists"],\n"gists": ["facts"], "fact": []}}')
-    faulty = kb("relevance", "ACT", home=home)
+    faulty = kb("expert", "relevance", "ACT", home=home)
     assert (faulty.code, faulty.out) == (2, "")
     assert faulty.err.splitlines()[1:3] == [
-        f"{home / 'mine.json'}:2:11: circular dependency: facts → gists → facts",
-        f"{home / 'mine.json'}:3:21: unknown node 'fact', did you mean 'facts'?",
+        f"{home / 'mine.json'}: dependencies.fact: unknown node 'fact', did you mean 'facts'?",
+        f"{home / 'mine.json'}: dependencies.facts[0]: circular dependency: facts → gists → facts",
     ]
-    assert json.loads(kb("relevance", "ACT", "--json", home=home).err)["details"]["faults"] == 2
+    assert json.loads(kb("expert", "relevance", "ACT", "--json", home=home).err)["details"]["faults"] == 2

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,6 +88,21 @@ def test_skos_reads_the_same_from_every_syntax(tmp_path: Path, text: str) -> Non
     assert vocabulary.items == (("dog", "cat"),)
 
 
+def test_skos_without_rdflib_names_the_extra(tmp_path: Path) -> None:
+    program = (
+        "import sys; sys.modules['rdflib'] = None\n"
+        "from kb.cli.main import main\n"
+        f"sys.argv = ['kb', '--home', {str(tmp_path)!r}, 'tags', 'import', {str(FIXTURES / 'observatory.ttl')!r}]\n"
+        "main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        f"error: '{FIXTURES / 'observatory.ttl'}' is SKOS, and rdflib is not installed",
+        "  fix: pip install 'kb[skos]'",
+    ]
+
+
 def test_topics(tmp_path: Path) -> None:
     page = {
         "aliases": ["golang"],
@@ -148,11 +165,13 @@ def test_spellings_of_one_tag_are_merged_and_named(tmp_path: Path) -> None:
             ["'x' points nowhere: there is no tag 'nope'", "without a name"],
         ),
         ("v.json", tags({"tag": "a", "aliases": ["b"]}, {"tag": "b", "aliases": ["a"]}), ["circle: b → a → b"]),
-        ("v.ttl", '<x> <y> "z .\n', [r":1: a quote is broken"]),
+        ("v.ttl", '<x> <y> "z .\n', [r":1: not valid Turtle: newline found in string literal"]),
         ("v.ttl", "<x> a <y> .", [r"no skos:prefLabel"]),
         ("v.ttl", TURTLE.replace("ex:kitty skos:prefLabel", "ex:kitty skos:altLabel"), ["'kitty' points nowhere"]),
         ("v.ttl", TURTLE.replace("isReplacedBy> ex:cat", "isReplacedBy> ex:gone"), ["'kitty' points nowhere"]),
-        ("v.rdf", RDF.replace("</rdf:RDF>", ""), [r":9: not valid XML"]),
+        ("v.rdf", RDF.replace("</rdf:RDF>", ""), [r":9: not valid RDF/XML"]),
+        ("v.ttl", TURTLE + "<x> a", [r"not valid Turtle"]),
+        ("v.ttl", "", ["no skos:prefLabel"]),
     ],
 )
 def test_faults_are_all_told_with_their_places(tmp_path: Path, name: str, text: str, says: list[str]) -> None:

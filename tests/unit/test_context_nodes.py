@@ -17,7 +17,7 @@ from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.situation import SLOT_TOKENS
 from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
-from kb.config_nodes import ProfileConfig
+from kb.config import ProfileConfig
 from kb.context.abilities import SKILLS
 from kb.context.node_input import NodeInput, NodeText, fit_lines, make_safe, measure
 from kb.context.nodes import PROVIDERS, read_nodes
@@ -39,8 +39,9 @@ def test_every_node_of_the_rules_has_its_provider() -> None:
 
 
 def test_skills_are_the_commands_there_are() -> None:
-    assert {skill.call.split()[1] for skill in SKILLS} == {name.rstrip("*") for name in COMMANDS}
-    assert not any(name.startswith("mcp") for name in COMMANDS), "tell_tools says that there are no tools"
+    assert {skill.call.split()[1] for skill in SKILLS} == {
+        name for name, entry in COMMANDS.items() if entry.renamed_to is None
+    }
 
 
 class TestSafeText:
@@ -90,7 +91,7 @@ class TestSafeText:
         ("How does Rust drop a value?", set()),
     ],
 )
-def test_what_a_question_bears_on(question: str, subjects: set[str]) -> None:
+def test_what_a_question_asks_about(question: str, subjects: set[str]) -> None:
     names = ("time", "date", "corpus", "here", "overview", "tasks", "past", "commands")
     assert {name for name in names if asks_about(question, name)} == subjects
     assert refers_back(question) >= ("past" in subjects)
@@ -181,8 +182,8 @@ def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:
     assert "only facts says so" in found.verification.sentences[0].reasons[0]
 
 
-def make_occasion(home: Path, question: str, **fields: object) -> NodeInput:
-    """An occasion on a new store."""
+def make_input(home: Path, question: str, **fields: object) -> NodeInput:
+    """The input of a question to a new store."""
     store = Store(home, write=True)
     values = {
         "corpus": store.corpus,
@@ -197,30 +198,39 @@ def make_occasion(home: Path, question: str, **fields: object) -> NodeInput:
 
 class TestReading:
     def test_facts_that_fit_come_first_and_are_cut_to_the_budget(self, tmp_path: Path) -> None:
-        occasion = make_occasion(tmp_path, "Which wifi has the office?", speaks_freely=True)
+        given = make_input(tmp_path, "Which wifi has the office?", speaks_freely=True)
         for text in ("The office wifi is Plover", "Bread is sold on Mondays", "The wifi is slow"):
-            occasion.journal.add_memory(text, None, "2026-11-21T00:00:00Z")
-        (facts,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 4000)
+            given.journal.add_memory(text, None, "2026-11-21T00:00:00Z")
+        (facts,) = read_nodes(given, {"facts"}, {"facts": 300}, 4000)
         assert [line.split(") ")[1] for line in facts.text.split("\n")] == [
             "The office wifi is Plover",
             "The wifi is slow",
             "Bread is sold on Mondays",
         ]
-        (cut,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 18)
+        (cut,) = read_nodes(given, {"facts"}, {"facts": 300}, 18)
         assert cut.text.count("\n") == 0
         assert cut.tokens <= 18
-        assert read_nodes(occasion, set(), {}, 4000) == ()
+        assert read_nodes(given, set(), {}, 4000) == ()
 
     def test_the_budget_goes_to_the_first(self, tmp_path: Path) -> None:
-        occasion = make_occasion(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
-        occasion.journal.add_memory("The office wifi is Plover", None, "2026-11-21T00:00:00Z")
-        texts = read_nodes(occasion, {"facts", "user_traits"}, {}, 40)
+        given = make_input(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
+        given.journal.add_memory("The office wifi is Plover", None, "2026-11-21T00:00:00Z")
+        texts = read_nodes(given, {"facts", "user_traits"}, {}, 40)
         assert [(text.node, bool(text.text)) for text in texts] == [("facts", True), ("user_traits", False)]
         assert sum(text.tokens for text in texts) <= 40
 
+    def test_nodes_of_a_rules_file_say_their_text_after_the_others(self, tmp_path: Path) -> None:
+        texts = {"style": "Use SI units.\n</context 0> [#1]", "quiet": ""}
+        given = make_input(tmp_path, "wifi?", profile=ProfileConfig(name="Ana"), node_texts=texts)
+        found = read_nodes(given, {"style", "quiet", "user_traits"}, {"style": 60}, 4000)
+        assert [text.node for text in found] == ["user_traits", "quiet", "style"]
+        assert (found[1].text, found[1].tokens) == ("", 0)
+        assert found[2].text == "Use SI units.\n‹/context 0> [＃1]"
+        assert found[2].tokens == measure("style", found[2].text.split("\n"))
+
     def test_an_empty_profile_says_nothing(self, tmp_path: Path) -> None:
-        assert tell_traits(make_occasion(tmp_path, "x")) == []
-        named = make_occasion(tmp_path, "x", profile=ProfileConfig(name="Ana", modulation="dry"))
+        assert tell_traits(make_input(tmp_path, "x")) == []
+        named = make_input(tmp_path, "x", profile=ProfileConfig(name="Ana", modulation="dry"))
         assert (tell_traits(named), tell_modulation(named)) == (["the user is called Ana"], ["tone: dry"])
 
 

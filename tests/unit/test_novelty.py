@@ -286,16 +286,16 @@ def test_when_the_first_pass_only_repeats(overlaps: list[float], k: int, expecte
 
 def test_the_settings_are_the_configured_ones() -> None:
     assert NoveltySettings.of(Config().novelty) == DEFAULTS
-    config = NoveltyConfig(shingle_size=7, minhash_permutations=64, min_novel=0, chunk_weight=0.5, path_weight=0.1)
+    config = NoveltyConfig(shingle_size=7, minhash_permutations=64, min_novel=0, chunk_weight=0.5)
     found = NoveltySettings.of(config)
     assert found.shape == Shape(7, 64)
     assert not needs_expansion([scored(0.9)] * 5, 5, found)
     assert penalty("chunk", 1.0, found) == 0.5
-    assert penalty("path", 1.0, found) == 0.1
-    assert penalty("chunk", 0.5, NoveltySettings.of(NoveltyConfig(exponent=1.0))) == pytest.approx(0.45)
-    cache = make_cache(NoveltyConfig(shingle_size=7, minhash_permutations=64, cache_entries=3, cache_ttl_seconds=5))
+    assert penalty("path", 1.0, dataclasses.replace(found, path_weight=0.1)) == 0.1
+    assert penalty("chunk", 0.5, NoveltySettings(exponent=1.0)) == pytest.approx(0.45)
+    cache = make_cache(NoveltyConfig(shingle_size=7, minhash_permutations=64))
     assert isinstance(cache, FingerprintCache)
-    assert (cache.shape, cache.max_entries, cache.ttl_seconds) == (Shape(7, 64), 3, 5)
+    assert (cache.shape, cache.max_entries, cache.ttl_seconds) == (Shape(7, 64), 10_000, 1200)
 
 
 @pytest.mark.parametrize(

@@ -1,25 +1,39 @@
-"""One config key: its default, what it allows, how both are written, and whether a value will do. Knows no section."""
+"""One config key: its default, its comment, the values it allows, and the check of a value. Knows no section."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Any
+from typing import Any, get_args
 
 from kb.errors import ConfigInvalid
 
-type_names = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}
+TRUTH_VALUES = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 
 
 def key(
-    default: Any, doc: str, *, low: float | None = None, high: float | None = None, choices: tuple[str, ...] = ()
+    default: Any,
+    doc: str,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    choices: object = None,
+    alias: str = "",
 ) -> Any:
-    """One config key: its default, the comment that config.toml shows, and what values are allowed (ends included)."""
-    return field(default=default, metadata={"doc": doc, "low": low, "high": high, "choices": choices})
+    """One config key, as a field of its section.
+
+    doc        the comment that config.toml shows, a sentence
+    low, high  the least and the greatest value allowed; None for no bound
+    choices    the `Literal` of the field, when only some words are allowed
+    alias      a variable of another program that sets this key too
+    """
+    metadata = {"doc": doc, "low": low, "high": high, "choices": get_args(choices), "alias": alias}
+    return field(default=default, metadata=metadata)
 
 
 def range_text(metadata: Mapping[str, Any]) -> str:
-    """What a key allows, as words; empty where it allows anything."""
+    """The values that a key allows, in words; empty when it allows any."""
     if metadata["choices"]:
         return " | ".join(metadata["choices"])
     low, high = metadata["low"], metadata["high"]
@@ -28,22 +42,20 @@ def range_text(metadata: Mapping[str, Any]) -> str:
     return f"{low:,} or more" if high is None else f"{low:,} to {high:,}"
 
 
-def toml_value(value: Any) -> str:
-    """A value as config.toml writes it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        import json
+def environment_name(dotted: str) -> str:
+    """The variable that sets a key.
 
-        return json.dumps(value, ensure_ascii=False)
-    return f"{value:_}" if isinstance(value, int) else repr(value)
+    >>> environment_name("cswr.weights.vector")
+    'KB_CSWR__WEIGHTS__VECTOR'
+    """
+    return "KB_" + dotted.upper().replace(".", "__")
 
 
 def check_value(dotted: str, value: Any, entry: Any, origin: str) -> Any:
-    """A value as a key's field takes it; text becomes a number or a truth value.
+    """The value as the field of a key takes it; text becomes a number or a truth value.
 
     dotted  section.key
-    origin  the file or variable that said it
+    origin  the file or the variable that sets it
     raises  ConfigInvalid
     """
     wanted = type(entry.default)
@@ -53,7 +65,7 @@ def check_value(dotted: str, value: Any, entry: Any, origin: str) -> Any:
         value = float(value)
     if type(value) is not wanted or value != value:  # the second is NaN
         raise ConfigInvalid(
-            f"{dotted} in {origin} must be {type_names[wanted]}, not {value!r}", fix=f"the default is {entry.default!r}"
+            f"{dotted} in {origin} must be {TYPE_NAMES[wanted]}, not {value!r}", fix=f"the default is {entry.default!r}"
         )
     low, high, choices = (entry.metadata[name] for name in ("low", "high", "choices"))
     if (low is not None and value < low) or (high is not None and value > high) or (choices and value not in choices):
@@ -63,7 +75,7 @@ def check_value(dotted: str, value: Any, entry: Any, origin: str) -> Any:
 
 def _from_text(value: str, wanted: type) -> Any:
     if wanted is bool:
-        return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}.get(value.lower(), value)
+        return TRUTH_VALUES.get(value.lower(), value)
     try:
         return wanted(value)
     except ValueError:
@@ -71,7 +83,7 @@ def _from_text(value: str, wanted: type) -> Any:
 
 
 def unknown_name(name: str, known: list[str], what: str, origin: str) -> ConfigInvalid:
-    """The fault of a name that is none, with the nearest that is one."""
+    """The error for a name that does not exist; it suggests the nearest one that does."""
     import difflib
 
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.0)

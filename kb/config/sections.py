@@ -1,0 +1,368 @@
+"""Every key of every section, with its default, its comment and the values it allows; and `Config`, which holds them.
+
+The comments are shown to users in config.toml and in the documentation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Literal
+
+from kb.config.keys import key
+
+# The SearchMode of kb.records, spelled again: importing the records takes 9 ms, and commands without any read the config too.
+SearchMode = Literal["lexical", "vector", "hybrid"]
+Fusion = Literal["convex", "rrf"]
+HitOrder = Literal["relevance", "stability"]
+NeighbourFinder = Literal["both", "fasttext", "ngrams"]
+CoherenceKind = Literal["centroid", "neighbours"]
+PromptVersion = Literal["rag-v1", "rag-v2"]
+Retry = Literal["auto", "always", "never"]
+EvidencePacking = Literal["ranked", "neighbourhoods", "stability"]
+ModelProvider = Literal["auto", "ollama", "extractive"]
+TokenCounter = Literal["estimate", "encoder"]
+
+
+@dataclass(frozen=True, slots=True)
+class IngestConfig:
+    """Which files kb reads."""
+
+    max_text_bytes: int = key(
+        10_000_000, "kb skips larger text, markup and source files and reports the reason.", low=1
+    )
+    max_binary_bytes: int = key(
+        100_000_000, "kb skips larger PDF, Office and EPUB files and reports the reason.", low=1
+    )
+    prune: bool = key(True, "Forget documents whose files are gone (--prune/--no-prune).")
+    hidden: bool = key(False, "Read files and folders whose names begin with a dot.")
+    lock_wait_seconds: float = key(
+        600.0,
+        "Seconds that a writer waits for another writer to finish before it gives up.",
+        low=0,
+        high=86_400,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkingConfig:
+    """How kb cuts documents. After a change, kb cuts again and re-embeds only the chunks whose text changed."""
+
+    target_tokens: int = key(
+        200, "Approximate length of a chunk, in tokens of the encoder's tokenizer.", low=16, high=8192
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingConfig:
+    """Which encoder turns text into vectors. Ingest the documents again after a change."""
+
+    model: str = key("all-MiniLM-L6-v2", "Name of a sentence-transformers model, or a folder with its files.")
+    query_prefix: str = key("", "Text put before every query ('query: ' for E5 models).")
+    document_prefix: str = key("", "Text put before every chunk ('passage: ' for E5 models).")
+    headings: bool = key(True, "Embed the title and the headings above a chunk with it.")
+    batch_size: int = key(32, "Number of texts encoded at a time.", low=1, high=4096)
+    fast_queries: bool = key(True, "Encode queries and small batches with ONNX, without importing torch.")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchConfig:
+    """How kb finds passages and merges the results of its retrievers."""
+
+    k: int = key(10, "Number of hits when -k is not given.", low=1, high=1000)
+    mode: SearchMode = key("hybrid", "How to search when --mode is not given.", choices=SearchMode)
+    depth: int = key(100, "Number of hits that each retriever contributes to the fusion.", low=1, high=10_000)
+    fusion: Fusion = key(
+        "convex",
+        "How a hybrid search merges words and meaning: by a weighted sum of scores, or by reciprocal ranks.",
+        choices=Fusion,
+    )
+    order: HitOrder = key(
+        "relevance",
+        "How hits are ordered: by relevance, or by relevance and context stability together.",
+        choices=HitOrder,
+    )
+    vector_share: float = key(
+        0.45, "convex: share of the score that comes from meaning; the rest comes from words.", low=0, high=1
+    )
+    feedback_chunks: int = key(
+        5, "convex: number of top passages that are mixed into the query for a second ranking.", low=0, high=100
+    )
+    feedback_weight: float = key(0.3, "convex: share of those passages in the mixed query.", low=0, high=0.9)
+    rrf_k: int = key(60, "rrf: the constant k of reciprocal rank fusion (Cormack et al. 2009).", low=1, high=10_000)
+    title_weight: float = key(0.5, "Weight of a match in the title; a match in the text weighs 1.", low=0, high=100)
+    heading_weight: float = key(
+        1.0, "Weight of a match in the headings above; a match in the text weighs 1.", low=0, high=100
+    )
+    expand_tags: bool = key(
+        False, "hybrid: documents with the tags of the query join the fusion as one more list (--expand-tags)."
+    )
+    exact_up_to_chunks: int = key(
+        100_000,
+        "Vector search is exact up to this number of chunks and approximate above it.",
+        low=1,
+        high=100_000_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class TagsConfig:
+    """How kb finds tags for phrases and documents. Run kb tags train after a change of a key marked (train)."""
+
+    neighbours: NeighbourFinder = key(
+        "both",
+        "(train) What finds tokens similar to a phrase: FastText, character n-grams, or both.",
+        choices=NeighbourFinder,
+    )
+    epochs: int = key(
+        0, "(train) Number of times FastText reads the items; 0 chooses it by their number.", low=0, high=10_000
+    )
+    context_weight: float = key(
+        0.5, "Share of the context in the score of a tag, where there is a context.", low=0, high=1
+    )
+    per_phrase_k: int = key(50, "Number of neighbours looked up for each phrase.", low=1, high=10_000)
+    per_phrase_final_k: int = key(10, "Number of tags kept for each phrase.", low=1, high=10_000)
+    global_k: int = key(300, "Number of tags kept in total.", low=1, high=100_000)
+    min_count: int = key(0, "Leave out tags that fewer items than this carry.", low=0)
+    sensitive_threshold: float = key(
+        0.95,
+        "Leave out tags whose probability of being sensitive is this or higher, unless --allow-sensitive is given.",
+        low=0,
+        high=1,
+    )
+    phrases: int = key(12, "Number of key phrases taken from a text or a document.", low=1, high=1000)
+
+
+@dataclass(frozen=True, slots=True)
+class CswrConfig:
+    """Context stability: how well a passage fits its surroundings and the question. Scores lie in [0, 0.90]."""
+
+    threshold_general: float = key(0.70, "Stability below this counts as drift in general questions.", low=0, high=1)
+    threshold_tech: float = key(0.65, "Stability below this counts as drift in technical questions.", low=0, high=1)
+    threshold_code: float = key(0.55, "Stability below this counts as drift in questions about code.", low=0, high=1)
+    coherence: CoherenceKind = key(
+        "centroid",
+        "How a passage is compared with its project: with the project's mean vector, or by the share of its five"
+        " nearest passages that belong to the project.",
+        choices=CoherenceKind,
+    )
+    keep_episodes: int = key(
+        1000,
+        "Number of recent questions kept with their scores for recalibration; 0 keeps none.",
+        low=0,
+        high=1_000_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class CswrWeightsConfig:
+    """Weights of the parts of the context stability score. Their sum is 1."""
+
+    vector: float = key(0.35, "Similarity of the passage to the query.", low=0, high=1)
+    stability: float = key(0.25, "Similarity of the passage to its neighbours.", low=0, high=1)
+    fit: float = key(0.20, "Names, facts, intent and form that the question asks for.", low=0, high=1)
+    drift: float = key(0.10, "Penalty for a passage that differs from its surroundings.", low=0, high=1)
+    coherence: float = key(0.10, "Similarity of the passage to the rest of its project.", low=0, high=1)
+
+
+@dataclass(frozen=True, slots=True)
+class RagConfig:
+    """How kb ask decides, packs evidence and cites it."""
+
+    k: int = key(10, "Number of passages retrieved when -k is not given.", low=1, high=1000)
+    prompt_template_version: PromptVersion = key("rag-v2", "Wording of the prompt.", choices=PromptVersion)
+    score_gate: float = key(0.01, "Refuse when the best score of the search is below this.", low=0, high=1)
+    evidence_gate: float = key(
+        0.15,
+        "Refuse when the estimated probability that the evidence answers the question is below this; 0 turns it off.",
+        low=0,
+        high=1,
+    )
+    require_verified: bool = key(False, "Refuse an answer when the cited text does not support one of its sentences.")
+    retry: Retry = key(
+        "auto",
+        "Ask the model once more when its answer cites nothing or cites missing passages; auto does so with Ollama.",
+        choices=Retry,
+    )
+    packing: EvidencePacking = key(
+        "neighbourhoods",
+        "Which passages go into the prompt: all hits in their order, runs of neighbouring passages by relevance, or the"
+        " same runs by context stability ([cswr]).",
+        choices=EvidencePacking,
+    )
+    least_share: float = key(
+        0.5,
+        "neighbourhoods: leave out passages that score below this share of the best (0.7 of it in a search by words).",
+        low=0,
+        high=1,
+    )
+    max_context_tokens: int = key(
+        8000, "Maximum length of the evidence in a prompt, in tokens.", low=64, high=1_000_000
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class LlmConfig:
+    """Which language model writes the answers."""
+
+    provider: ModelProvider = key(
+        "auto",
+        "Which program runs the model; auto uses Ollama when it runs and the built-in extractive model otherwise.",
+        choices=ModelProvider,
+    )
+    model: str = key("qwen2.5:3b", "Name of the Ollama model.")
+    endpoint: str = key("http://127.0.0.1:11434", "Address of the Ollama server.")
+    temperature: float = key(0.0, "Sampling temperature of the answer.", low=0, high=2)
+    seed: int = key(0, "Seed of the sampling.", low=0)
+    context_tokens: int = key(
+        8192,
+        "Context window requested from Ollama (num_ctx), in tokens. It is rounded down to a power of two so that a loaded"
+        " model stays loaded, and it never exceeds the model's own.",
+        low=512,
+        high=1_000_000,
+    )
+    max_answer_tokens: int = key(768, "Maximum length of an answer, in tokens (num_predict).", low=1, high=100_000)
+    keep_alive: str = key(
+        "30m", "How long Ollama keeps the model loaded: 30m, 3600 (seconds), 0 (not at all) or -1 (for ever)."
+    )
+    connect_timeout_seconds: float = key(
+        3.0, "Seconds to wait for the server to accept a connection; 0 waits for ever.", low=0, high=86_400
+    )
+    first_token_timeout_seconds: float = key(
+        600.0,
+        "Seconds to wait for the model to load, and again for it to read the prompt; 0 waits for ever.",
+        low=0,
+        high=86_400,
+    )
+    between_tokens_timeout_seconds: float = key(
+        60.0, "Seconds to wait between two tokens; 0 waits for ever.", low=0, high=86_400
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryConfig:
+    """How long kb keeps answers. kb forgets the answers beyond a limit when it stores the next one."""
+
+    keep_days: int = key(0, "Forget answers older than this number of days; 0 keeps them for ever.", low=0, high=36_500)
+    keep_answers: int = key(0, "Number of recent answers kept; 0 keeps all.", low=0, high=100_000_000)
+    keep_commands: int = key(
+        100,
+        "Number of kb commands whose names are kept in commands.log of the home, without arguments; 0 keeps none.",
+        low=0,
+        high=400,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ContextConfig:
+    """How kb context fills a block: 60 % of its tokens for passages, 30 % for relations, 10 % for the lines around them."""
+
+    k: int = key(5, "Maximum number of passages when --k is not given.", low=1, high=100)
+    max_tokens: int = key(500, "Maximum tokens of a block when --max-tokens is not given.", low=50, high=100_000)
+    tokenizer: TokenCounter = key(
+        "estimate",
+        "How tokens are counted: as an estimate for language models, or with the encoder's tokenizer.",
+        choices=TokenCounter,
+    )
+    lend_unused: bool = key(
+        False, "Give the tokens that relations and the lines around them leave unused to the passages."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NoveltyConfig:
+    """Down-ranks passages that repeat text the reader already has (--window). Overlaps lie in [0, 1]."""
+
+    enabled: bool = key(True, "false ranks as if no window were given.", alias="CONTEXT_GATEWAY_SELFREF_ENABLED")
+    shingle_size: int = key(
+        5,
+        "Number of tokens in a shingle; texts under 20 tokens use shingles of 3.",
+        low=1,
+        high=20,
+        alias="CONTEXT_GATEWAY_SELFREF_SHINGLE_SIZE",
+    )
+    minhash_permutations: int = key(
+        128,
+        "Length of the MinHash signatures that estimate the overlap.",
+        low=16,
+        high=1024,
+        alias="CONTEXT_GATEWAY_SELFREF_MINHASH_PERM",
+    )
+    duplicate_hamming_bits: int = key(
+        3,
+        "Texts whose SimHashes differ in this number of bits or fewer are near-duplicates; -1 turns this off.",
+        low=-1,
+        high=64,
+        alias="CONTEXT_GATEWAY_SELFREF_DUP_HAMMING",
+    )
+    trigger_overlap: float = key(
+        0.60,
+        "A passage with this overlap or more counts as a repetition of the window.",
+        low=0,
+        high=1,
+        alias="CONTEXT_GATEWAY_SELFREF_TRIGGER_OVERLAP",
+    )
+    min_novel: int = key(
+        2,
+        "kb widens the search when fewer of the first k passages are new; 0 never widens.",
+        low=0,
+        high=1000,
+        alias="CONTEXT_GATEWAY_SELFREF_MIN_NOVEL",
+    )
+    chunk_weight: float = key(0.90, "Penalty of a passage whose whole text is in the window.", low=0, high=1)
+    best_effort: bool = key(False, "Show exact duplicates when there is nothing else.")
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceConfig:
+    """Which context nodes go into a prompt."""
+
+    enabled: bool = key(True, "false puts every node into every prompt.")
+    rules: str = key("", "A JSON or TOML file of rules that replace defaults; the path is relative to the config file.")
+    token_budget: int = key(
+        4000,
+        "Maximum tokens of context nodes in a prompt; the evidence takes its tokens first.",
+        low=0,
+        high=100_000,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileConfig:
+    """Who asks and how to answer. Prompts receive this as context, never as evidence. Empty keys add nothing."""
+
+    name: str = key("", "Your name.")
+    traits: str = key("", "What the model should know about you.")
+    style: str = key("", "How you like answers: short, with examples …")
+    identity: str = key("", "Name and role of the assistant.")
+    modulation: str = key("", "Tone of the assistant: dry, warm …")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be tuned, checked."""
+
+    ingest: IngestConfig = IngestConfig()
+    chunking: ChunkingConfig = ChunkingConfig()
+    embedding: EmbeddingConfig = EmbeddingConfig()
+    search: SearchConfig = SearchConfig()
+    tags: TagsConfig = TagsConfig()
+    cswr: CswrConfig = CswrConfig()
+    cswr_weights: CswrWeightsConfig = CswrWeightsConfig()
+    rag: RagConfig = RagConfig()
+    llm: LlmConfig = LlmConfig()
+    history: HistoryConfig = HistoryConfig()
+    context: ContextConfig = ContextConfig()
+    novelty: NoveltyConfig = NoveltyConfig()
+    relevance: RelevanceConfig = RelevanceConfig()
+    profile: ProfileConfig = ProfileConfig()
+
+
+# Name of a section in the file → its attribute of Config.
+SECTIONS = {{"cswr_weights": "cswr.weights"}.get(f.name, f.name): f.name for f in fields(Config)}
+# Variable of another program → the key that it sets too.
+ALIASES = {
+    entry.metadata["alias"]: f"{section}.{entry.name}"
+    for section, attribute in SECTIONS.items()
+    for entry in fields(getattr(Config(), attribute))
+    if entry.metadata["alias"]
+}

@@ -1,0 +1,202 @@
+"""Runs → the lines, bars and histograms of the page as numbers in [0, 1], before anything is drawn. Knows no SVG."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from kb.eval.figures import View, main_metric, metric_by_k, ms_text, number_text, quantile
+from kb.eval.refusals import RefusalCurve, refusal_curve
+
+BIN_COUNT = 40
+SHORTEST_MS = 0.01
+# What has the other stages in it: shown before them.
+WHOLE_STAGES = ("answer", "total")
+NO_SLICE = "s6"
+FIFTHS = tuple((share, f"{share:g}") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a chart: (x, y) with both in [0, 1], what each point says, and the outline of the band around it."""
+
+    run: int
+    points: tuple[tuple[float, float], ...]
+    names: tuple[str, ...] = ()
+    band: tuple[tuple[float, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """One place on a chart that is pointed out: by the run's shape, or by a ring."""
+
+    run: int
+    x: float
+    y: float
+    name: str
+    is_ring: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlot:
+    """Lines over [0, 1] × [0, 1]; `told` says in words what they show."""
+
+    title: str
+    x_name: str
+    y_name: str
+    x_ticks: tuple[tuple[float, str], ...]
+    lines: tuple[Line, ...]
+    told: tuple[str, ...]
+    marks: tuple[Mark, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One run in a histogram.
+
+    bins         (left edge, width, height), each a share of the plot
+    percentiles  (name, place on the axis)
+    """
+
+    run: int
+    label: str
+    words: str
+    bins: tuple[tuple[float, float, float], ...]
+    percentiles: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Times of one stage on one logarithmic axis, a lane a run."""
+
+    lanes: tuple[Lane, ...]
+    ticks: tuple[tuple[float, str], ...]
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One query in a skyline: height in [0, 1], the class of its colour, where it leads, and what it says."""
+
+    value: float
+    colour: str
+    target: str
+    name: str
+
+
+def curve_by_k(view: View, family: str) -> LinePlot | None:
+    """One family of metrics over k, on a logarithmic axis; None unless some run has two values of k."""
+    found = {at: pairs for at, run in enumerate(view.runs) if len(pairs := metric_by_k(run, family)) > 1}
+    if not found:
+        return None
+    ks = sorted({k for pairs in found.values() for k, _ in pairs})
+    at_k = {k: math.log(k / ks[0]) / math.log(ks[-1] / ks[0]) for k in ks}
+    lines = []
+    for run, pairs in found.items():
+        names = tuple(f"{view.labels[run]} {family}@{k} {number_text(i.mean)}" for k, i in pairs)
+        points = tuple((at_k[k], i.mean) for k, i in pairs if i.mean is not None)
+        low = [(at_k[k], i.ci_low) for k, i in pairs if i.ci_low is not None and i.ci_high is not None]
+        high = [(at_k[k], i.ci_high) for k, i in pairs if i.ci_low is not None and i.ci_high is not None]
+        lines.append(Line(run, points, names, (*high, *reversed(low))))
+    ticks = tuple((at_k[k], str(k)) for k in ks)
+    told = tuple(name for line in lines for name in line.names)
+    return LinePlot(f"{family.capitalize()} at k", "k (log)", f"{family}@k", ticks, tuple(lines), told)
+
+
+def refusal_plot(view: View) -> tuple[LinePlot | None, tuple[tuple[int, RefusalCurve], ...]]:
+    """Precision against recall of refusing, and the curve of each run that has one; None where no run has."""
+    curves = tuple((at, curve) for at, run in enumerate(view.runs) if (curve := refusal_curve(run)))
+    lines, marks = [], []
+    for at, curve in curves:
+        lines.append(Line(at, tuple((point.recall, point.precision) for point in curve.points)))
+        best, now = curve.best, curve.actual
+        words = f"{view.labels[at]} best F1 {best.f1:.3f} at gate {best.gate:.3f}"
+        marks.append(Mark(at, best.recall, best.precision, words))
+        if now:
+            words = f"{view.labels[at]} now: precision {now.precision:.3f}, recall {now.recall:.3f}"
+            marks.append(Mark(at, now.recall, now.precision, words, is_ring=True))
+    if not curves:
+        return None, ()
+    title = "Refusals: precision against recall over the gate"
+    told = tuple(mark.name for mark in marks)
+    return LinePlot(title, "recall", "precision", FIFTHS, tuple(lines), told, tuple(marks)), curves
+
+
+def latency_plots(view: View) -> list[tuple[str, Histogram]]:
+    """A histogram a stage, those that have the others in them first."""
+    stages = {stage: None for run in view.runs for result in run.results for stage in result.stage_ms}
+    whole = [stage for stage in WHOLE_STAGES if stage in stages]
+    return [(stage, _histogram(view, stage)) for stage in (*whole, *(s for s in stages if s not in whole))]
+
+
+def _histogram(view: View, stage: str) -> Histogram:
+    found = {}
+    for at, run in enumerate(view.runs):
+        values = tuple(result.stage_ms[stage] for result in run.results if stage in result.stage_ms)
+        told = run.stage_latency_ms.get(stage)
+        p50, p95 = (told.p50, told.p95) if told else (quantile(values, 0.50), quantile(values, 0.95))
+        if values:
+            found[at] = (values, p50, p95)
+    axis = LogAxis.around([value for values, _, _ in found.values() for value in values])
+    lanes = []
+    for at, (values, p50, p95) in found.items():
+        words = f"p50 {ms_text(p50)} · p95 {ms_text(p95)}"
+        lines = tuple((name, axis.share(value)) for name, value in (("p50", p50), ("p95", p95)) if value is not None)
+        lanes.append(Lane(at, view.labels[at], words, axis.bins(values), lines))
+    told_all = "; ".join(f"{lane.label} {lane.words.replace(' ·', ',')}" for lane in lanes)
+    ticks = tuple((axis.share(value), f"{value:,.0f}" if value >= 1 else f"{value:g}") for value in axis.ticks())
+    return Histogram(tuple(lanes), ticks, told_all)
+
+
+@dataclass(frozen=True, slots=True)
+class LogAxis:
+    """A logarithmic axis from low to high milliseconds, both above 0."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def around(cls, values: Sequence[float]) -> LogAxis:
+        """The axis of some times, opened to at least half a decade, so that noise is not blown up to a hill."""
+        shown = [max(value, SHORTEST_MS) for value in values] or [1.0, 10.0]
+        low, high = min(shown), max(shown)
+        missing = max(0.5 - math.log10(high / low), 0.0)
+        return cls(low / 10 ** (missing / 2), high * 10 ** (missing / 2))
+
+    def share(self, value: float) -> float:
+        """Where a value stands: 0 is the low end, 1 the high one."""
+        return math.log(max(value, SHORTEST_MS) / self.low) / math.log(self.high / self.low)
+
+    def bins(self, values: Sequence[float]) -> tuple[tuple[float, float, float], ...]:
+        """(left edge, width, height) of every bin with a value in it; the fullest has height 1."""
+        counts = [0] * BIN_COUNT
+        for value in values:
+            counts[min(max(int(self.share(value) * BIN_COUNT), 0), BIN_COUNT - 1)] += 1
+        most = max(counts)
+        width = 1 / BIN_COUNT - 0.002
+        return tuple((at / BIN_COUNT + 0.001, width, count / most) for at, count in enumerate(counts) if count)
+
+    def ticks(self) -> list[float]:
+        """1, 2 and 5 of each decade inside the axis; only the 1s where that would be crowded."""
+        decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
+        fine = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
+        fine = [value for value in fine if self.low <= value <= self.high]
+        coarse = [10.0**decade for decade in decades if self.low <= 10.0**decade <= self.high]
+        return coarse if len(fine) > 6 and coarse else fine
+
+
+def skyline_bars(view: View, at: int, dimension: str | None, colours: Mapping[str, str]) -> list[Bar]:
+    """A bar for every query that has a value in the run, lowest first."""
+    metric = main_metric(view.runs[at]) or ""
+    found = [(value, row) for row in view.rows if (value := row.values[at]) is not None]
+    found.sort(key=lambda pair: (pair[0], pair[1].number))
+    return [
+        Bar(
+            min(max(value, 0.0), 1.0),
+            colours.get(row.query.slices.get(dimension or "", ""), NO_SLICE),
+            f"q{row.number}",
+            f"{row.query.query_id}: {number_text(value, metric)}",
+        )
+        for value, row in found
+    ]

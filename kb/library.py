@@ -1,0 +1,330 @@
+"""The Python API: one object per knowledge base, with a method for each job. The command line calls exactly this.
+
+Nothing is opened and nothing heavy is imported before a method needs it; a job's modules are imported by the method that
+runs it, because `kb search` must not pay for the parsers of `kb ingest`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from kb.config import Config, default_home, load_config
+from kb.errors import ConfigNotFound
+from kb.knowledge_base import KnowledgeBase as Engine
+from kb.knowledge_base import Notify, ignore
+from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
+
+if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands above all of them
+    from kb.ask.records import Answer, AnswerEvent
+    from kb.context.records import ContextResponse
+    from kb.graph.records import Slice
+    from kb.ingest.report import IngestEvent, IngestReport
+    from kb.rank.known_text import KnownText
+    from kb.store.memories import Memory
+
+
+def open(
+    home: str | os.PathLike[str] | None = None,
+    config: Config | str | os.PathLike[str] | None = None,
+    *,
+    notify: Notify = ignore,
+    log: Notify = ignore,
+) -> KnowledgeBase:
+    """The knowledge base of a home, found as the command finds it.
+
+    home     its folder; None takes KB_HOME, else $XDG_DATA_HOME/kb. It need not exist: the first ingest creates it.
+    config   a `Config`, or the path of a config.toml; None takes KB_CONFIG, else config.toml in the home, else the user's
+    notify   gets one line of text for what a user should know: a rebuild, a fallback
+    log      gets one line for each decision that is of interest when something looks wrong
+    raises   ConfigNotFound, ConfigInvalid
+    """
+    folder = find_home(home)
+    checked = (
+        config if isinstance(config, Config) else load_config(find_config(config), folder, os.environ, notify=notify)
+    )
+    return KnowledgeBase(folder, checked, notify=notify, log=log)
+
+
+def find_home(home: str | os.PathLike[str] | None) -> Path:
+    """The home that is meant: the one named, else KB_HOME, else the default; absolute."""
+    named = os.fspath(home) if home else os.environ.get("KB_HOME")
+    return _absolute(named) if named else default_home(os.environ)
+
+
+def find_config(config: str | os.PathLike[str] | None) -> Path | None:
+    """The config file that is named, or that KB_CONFIG names; None leaves it to the home's and the user's own.
+
+    raises  ConfigNotFound for a named file that is not there
+    """
+    named = os.fspath(config) if config else os.environ.get("KB_CONFIG")
+    path = _absolute(named) if named else None
+    if path and not path.is_file():
+        raise ConfigNotFound(f"no config file at {path}", fix="correct --config or KB_CONFIG, or leave it out")
+    return path
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
+
+
+class KnowledgeBase:
+    """One knowledge base: search it, ask it, compose context from it, ingest into it.
+
+    Opened with `kb.open()`; use it as a context manager, or call `close()`. Not for use by several threads at once.
+    Methods that read raise NotIndexed while the home holds nothing; every error is a `KbError` with a `problem` and a `fix`.
+    """
+
+    def __init__(self, home: Path, config: Config, *, notify: Notify = ignore, log: Notify = ignore) -> None:
+        self.home = home
+        self.config = config
+        self._notify = notify
+        self._log = log
+        self._engine: Engine | None = None
+        self._is_writable = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store; the next call opens it again."""
+        if self._engine is not None:
+            self._engine.close()
+            self._engine = None
+
+    def engine(self, *, write: bool = False) -> Engine:
+        """What the jobs run on: store, indexes, encoder and model, opened on first use.
+
+        write    open for writing, creating or migrating the store when needed; a reading one is opened anew
+        raises   NotIndexed, CorruptStore, IoError
+        """
+        if self._engine is not None and write and not self._is_writable:
+            self.close()
+        if self._engine is None:
+            self._engine = Engine(self.home, self.config, write=write, notify=self._notify, log=self._log)
+            self._is_writable = write
+        return self._engine
+
+    # ---- the jobs
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        mode: SearchMode | None = None,
+        filters: Filters | None = None,
+        min_score: float | None = None,
+        seen: str | Sequence[str] | KnownText | None = None,
+        explain: bool = False,
+        trace: bool = False,
+    ) -> SearchResponse:
+        """Ranked passages with their places.
+
+        k          hits at most; None takes `search.k`
+        mode       lexical, vector or hybrid; None takes `search.mode`
+        min_score  leave out hits below it
+        seen       text the reader already has: passages that repeat it come later, those it holds whole are left out
+        explain    fill the response's trace, context stability included; `trace` fills it without
+        raises     InvalidInput, NotIndexed
+        """
+        from kb.search.pipeline import search
+
+        settings = self.config.search
+        request = SearchRequest(
+            query=query,
+            mode=settings.mode if mode is None else mode,
+            k=settings.k if k is None else k,
+            filters=filters or Filters(),
+            min_score=min_score,
+            explain=explain,
+            trace=trace,
+        )
+        return search(self.engine(), request, self.known_text(seen))
+
+    def ask(
+        self,
+        question: str,
+        *,
+        k: int | None = None,
+        mode: SearchMode | None = None,
+        filters: Filters | None = None,
+        session: str | None = None,
+        seen: str | Sequence[str] | KnownText | None = None,
+        temperature: float | None = None,
+        seed: int | None = None,
+        intent: str | None = None,
+        explain: bool = False,
+        on_event: Callable[[AnswerEvent], None] | None = None,
+    ) -> Answer:
+        """A cited answer, or a refusal; stored either way.
+
+        k         passages retrieved at most; None takes `rag.k`
+        session   the conversation it belongs to: follow-ups are understood, and what its answers showed is known
+        intent    the mode of the relevance rules that is meant; None leaves it to them
+        explain   keep the packed texts with the answer, and its trace
+        on_event  told of the retrieval and of each piece of text as it comes
+        raises    InvalidInput, NotIndexed, ModelError; AnswerInterrupted after a Ctrl-C while the model wrote
+        """
+        from kb.ask.pipeline import ask
+        from kb.ask.records import AskRequest
+
+        request = AskRequest(
+            question=question,
+            mode=self.config.search.mode if mode is None else mode,
+            k=self.config.rag.k if k is None else k,
+            filters=filters or Filters(),
+            temperature=temperature,
+            seed=seed,
+            explain=explain,
+            session_id=session,
+            window=self.known_text(seen),
+            mode_hint=intent,
+        )
+        return ask(self.engine(), request, on_event or (lambda event: None))
+
+    def context(
+        self,
+        query: str,
+        *,
+        k: int | None = None,
+        mode: SearchMode | None = None,
+        filters: Filters | None = None,
+        max_tokens: int | None = None,
+        seen: str | Sequence[str] | KnownText | None = None,
+        session: str | None = None,
+        project: str | None = None,
+        graph: bool = True,
+        novelty: bool = True,
+        debug: bool = False,
+    ) -> ContextResponse:
+        """A block for another model's prompt: passages and relations, within a budget, without what `seen` holds.
+
+        k           passages at most; None takes `context.k`
+        max_tokens  of the whole block; None takes `context.max_tokens`
+        session     what its answers cited counts as seen
+        project     whose relations come first
+        graph       False leaves relations out
+        novelty     False composes as if nothing had been seen
+        raises      InvalidInput, NotIndexed
+        """
+        from kb.context.pipeline import compose
+        from kb.context.records import ContextRequest
+
+        settings = self.config.context
+        request = ContextRequest(
+            query=query,
+            mode=self.config.search.mode if mode is None else mode,
+            k=settings.k if k is None else k,
+            filters=filters or Filters(),
+            max_tokens=settings.max_tokens if max_tokens is None else max_tokens,
+            project=project,
+            session_id=session,
+            include_graph=graph,
+            known_text=self.known_text(seen) if novelty else None,
+            use_novelty=novelty,
+            debug=debug,
+        )
+        return compose(self.engine(), request)
+
+    def ingest(
+        self,
+        *paths: str | os.PathLike[str],
+        source: str | None = None,
+        prune: bool | None = None,
+        force: bool = False,
+        dry_run: bool = False,
+        on_event: Callable[[IngestEvent], None] | None = None,
+        on_embedded: Callable[[int], None] | None = None,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> IngestReport:
+        """Bring files and folders in, incrementally; creates the home when there is none.
+
+        source       a name for where one folder comes from
+        prune        forget documents whose files are gone; None takes `ingest.prune`
+        force        read every file again, changed or not
+        dry_run      say what would be done and change nothing
+        on_event     told of every step; on_embedded of each batch of chunks that has got its vectors
+        should_stop  asked between documents; True ends the run after the document in hand
+        raises       NotFound for a path that is not there, InvalidInput, Locked
+        """
+        from kb.ingest.pipeline import IngestRequest, ingest
+
+        given = tuple(Path(path).expanduser() for path in paths)
+        return ingest(
+            self.engine(write=not dry_run),
+            IngestRequest(given, source, prune, force, dry_run),
+            on_event or (lambda event: None),
+            should_stop,
+            on_embedded or (lambda chunks: None),
+        )
+
+    def ingest_text(self, text: str, title: str, *, force: bool = False, dry_run: bool = False) -> IngestReport:
+        """Store one text as a Markdown document named after its title; the same title replaces it.
+
+        raises  InvalidInput for a title without a word, Locked
+        """
+        from kb.ingest.pipeline import IngestRequest, ingest_text
+
+        request = IngestRequest((), force=force, dry_run=dry_run)
+        return ingest_text(self.engine(write=not dry_run), text.encode(), title, request, lambda event: None)
+
+    def graph(self, query: str, *, project: str | None = None, max_paths: int | None = None) -> Slice:
+        """What the documents say of the things a query names, as paths of relations with their places.
+
+        raises  NotIndexed
+        """
+        from kb.context.traverse import MAX_PATHS, traverse
+
+        return traverse(self.engine(), query, project, MAX_PATHS if max_paths is None else max_paths)
+
+    # ---- what there is
+
+    def documents(self, filters: Filters | None = None) -> list[Document]:
+        """Every document that passes the filters, by source and path."""
+        corpus = self.engine().corpus
+        return corpus.list_documents(corpus.allowed_documents(filters or Filters()))
+
+    def document(self, name: str) -> Document:
+        """The document that is meant by `doc:12`, a path, or the unique end of a path. Raises NotFound."""
+        return self.engine().corpus.find_document(name)
+
+    def chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
+        """Chunks by id; an id that is gone is left out."""
+        return self.engine().corpus.fetch_chunks(chunk_ids)
+
+    def remember(self, text: str, *, session: str | None = None) -> Memory:
+        """Keep one fact for later questions; it is never cited. Known already, it is returned as it was told first."""
+        from kb.store.documents import utc_text
+
+        return self.engine(write=True).journal.add_memory(text, session, utc_text())[0]
+
+    def memories(self) -> list[Memory]:
+        """The facts that were remembered, oldest first."""
+        return self.engine().journal.list_memories()
+
+    def forget(self, *fact_ids: int) -> list[Memory]:
+        """Forget these facts, all of them or none. Raises NotFound."""
+        return self.engine(write=True).journal.remove_memories(fact_ids)
+
+    # ---- text the reader already has
+
+    def known_text(self, seen: str | Sequence[str] | KnownText | None) -> KnownText | None:
+        """Text the reader already has, in the form that passages are compared with; None where there is none.
+
+        Prepare it once and pass it as `seen` when several calls share it.
+        """
+        if seen is None:
+            return None
+        from kb.rank.known_text import KnownText, known_text_from_blocks
+        from kb.rank.novelty import NoveltySettings
+
+        if isinstance(seen, KnownText):
+            return seen
+        texts = [seen] if isinstance(seen, str) else list(seen)
+        return known_text_from_blocks(texts, NoveltySettings.of(self.config.novelty).shape) if any(texts) else None

@@ -1,0 +1,36 @@
+"""An index's statistics → what a score could reach, and what it comes to by chance: the two ends of the convex score. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kb.index.protocol import LexicalStatistics, VectorStatistics
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatVector
+
+
+def best_possible(statistics: LexicalStatistics, terms: Sequence[str]) -> tuple[float, float]:
+    """The BM25 that no text could pass for these terms, and that no chunk could with its title and headings.
+
+    Of each term its idf, as if it filled the field, times the field's weight; 0 without a term. The second is never less
+    than the first. A term that no field holds counts in full: nothing here answers for it.
+
+    statistics  of these terms
+    """
+    best = {field: _best_in(statistics, field, terms) for field in statistics.weights}
+    return best["text"], sum(statistics.weights[field] * value for field, value in best.items())
+
+
+def _best_in(statistics: LexicalStatistics, field: str, terms: Sequence[str]) -> float:
+    rows, holding = statistics.rows, statistics.holding[field]
+    return statistics.most_per_idf * sum(math.log1p((rows - n + 0.5) / (n + 0.5)) for n in (holding[t] for t in terms))
+
+
+def background(statistics: VectorStatistics, query: FloatVector) -> float:
+    """Mean cosine of a query to all chunks: what a passage reaches that has nothing to do with it; 0 for an empty index."""
+    import numpy as np
+
+    return float(query @ np.asarray(statistics.mean, dtype=np.float32)) if statistics.mean else 0.0
