@@ -143,8 +143,8 @@ def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
 def without_dominant(adjacent: Sequence[AdjacentTerm], texts: Sequence[str]) -> tuple[AdjacentTerm, ...]:
     """The terms whose words do not all stand in one of these texts.
 
-    texts  of the passages that the window holds most of: they are its stretches that overlap most, and they can be read
-           even where the window is a fingerprint
+    texts  of the passages that the known text holds most of: they are its stretches that overlap most, and they can be read
+           even where the known text is a fingerprint
     """
     held = [set(analyze(text)) for text in texts]
     return tuple(t for t in adjacent if not any(set(analyze(t.text)) <= terms for terms in held))

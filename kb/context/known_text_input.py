@@ -1,4 +1,4 @@
-"""Files, standard input and fingerprints that a caller names → the window: what the prompt holds already.
+"""Files, standard input and fingerprints that a caller names → the known text: what the prompt holds already.
 
 Each file is one block; standard input is a running text, cut into spans. Input that is no text is left out and said, input
 that is longer than any model's context is read from its end: what was said last is what an answer would repeat.
@@ -24,7 +24,7 @@ from kb.rank.known_text import (
 from kb.rank.known_text_payload import known_text_from_payload, read_payload
 
 STDIN = "-"
-# Of all input together; a window holds no more characters either.
+# Of all input together; a known text holds no more characters either.
 MOST_KNOWN_BYTES = MOST_KNOWN_CHARS
 # Of one fingerprint file: 4 MB of text have 5,300 spans of 2 × 128 numbers, 11 characters each.
 MOST_PAYLOAD_BYTES = 20_000_000
@@ -35,7 +35,7 @@ Notify = Callable[[str], None]
 
 
 def read_known_text(files: Sequence[str], fingerprint: str | None, shape: Shape, notify: Notify) -> KnownText | None:
-    """The window that a caller names; None where there is nothing in it, which is said.
+    """The known text that a caller names; None where there is nothing in it, which is said.
 
     files        paths, or `-` once for standard input; one that is named twice counts once
     shape        of the fingerprints that candidates have
@@ -47,14 +47,14 @@ def read_known_text(files: Sequence[str], fingerprint: str | None, shape: Shape,
             notify("note: the fingerprint is the window; --window is not read (it would say the same again)")
         return known_text_from_payload(read_payload(_read_fingerprint(fingerprint)))
     texts, running = read_texts(files, notify)
-    window = known_text_from_blocks(texts, shape) if texts else None
+    known_text = known_text_from_blocks(texts, shape) if texts else None
     if running.strip():
         spans = known_text_from_text(running, shape)
-        window = spans if window is None else merge_known_texts(window, spans)
-    if files and (window is None or window.is_empty):
+        known_text = spans if known_text is None else merge_known_texts(known_text, spans)
+    if files and (known_text is None or known_text.is_empty):
         notify("note: the window is empty: nothing is held against it")
         return None
-    return window
+    return known_text
 
 
 def read_texts(files: Sequence[str], notify: Notify) -> tuple[list[str], str]:

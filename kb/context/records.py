@@ -46,7 +46,7 @@ class ContextRequest:
 class ContextPassage:
     """A passage in the block.
 
-    score         what it was ordered by: relevance, less what the window holds of it
+    score         what it was ordered by: relevance, less what the known text holds of it
     text          as it stands in the document; whole sentences of it where `is_shortened`
     citation      of that text, exact lines
     tokens        of its entry in the block, place included
@@ -121,8 +121,8 @@ class ContextDebug:
     """What novelty pressure did, with --debug.
 
     expansion_queries  what the expansion searched for; empty where there was none
-    adjacent_terms     terms beside the query in the graph that the window does not dwell on, strongest first
-    window_spans       stretches of the window, 0 without one
+    adjacent_terms     terms beside the query in the graph that the known text does not dwell on, strongest first
+    window_spans       stretches of the known text, 0 without one
     milliseconds       of the whole, and of its stages
     """
 
@@ -141,7 +141,7 @@ class ContextResponse:
 
     text                 the block, ready to be pasted; empty where there is nothing
     admissibility_token  as the graph issued it; None without the graph
-    omitted              passages left out because the window holds all of their text
+    omitted              passages left out because the known text holds all of their text
     hint                 one line under an empty block: why
     notes                what a caller should know: words alone, shortened passages, a step that failed
     """

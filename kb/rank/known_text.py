@@ -1,6 +1,6 @@
-"""What the reader already has → a window that candidates are held against: spans, a whole, exact shingle sets. Pure.
+"""What the reader already has → a known text that candidates are compared with: spans, a whole, exact shingle sets. Pure.
 
-A window is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
+A known text is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
 payload of fingerprints (`kb/rank/known_text_payload.py`), and then overlap is estimated. Knows no candidate and no score.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     Signatures = NDArray[np.uint32]
     Counts = NDArray[np.float64]
 
-# Spans of about this many tokens: the middle of the seed's 160 to 220, the length chunks have.
+# Spans of about this many tokens: the middle of 160 to 220, the length chunks have.
 SPAN_TOKENS = 190
 # The longest span that equal cuts leave (one and a half times SPAN_TOKENS would make two).
 LONGEST_CUT_TOKENS = 284
@@ -50,7 +50,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class OwnText:
-    """A window's own text: the blocks' normal forms, spaced, one after the other; their token hashes, (n,) uint64."""
+    """A known text's own words: the blocks' normal forms, spaced, one after the other; their token hashes, (n,) uint64."""
 
     words: str
     hashes: Hashes
@@ -58,7 +58,7 @@ class OwnText:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Everything of a window that a signature can be held against: spans, and runs of spans side by side.
+    """Everything of a known text that a signature can be held against: spans, and runs of spans side by side.
 
     signatures  (n, permutations) uint32
     counts      (n,) shingles of each, those of a run added up
@@ -68,14 +68,14 @@ class Units:
     counts: Counts
 
 
-# Without slots: the tables for comparing are made when they are first needed, once for a window.
+# Without slots: the tables for comparing are made when they are first needed, once for a known text.
 @dataclass(frozen=True, eq=False)
 class KnownText:
     """What the reader already has.
 
     whole          the global fingerprint
-    text           None for a window from a payload
-    dropped_chars  what was beyond MOST_KNOWN_CHARS, the oldest of it (the beginning), and is not in the window
+    text           None for a known text from a payload
+    dropped_chars  what was beyond MOST_KNOWN_CHARS, the oldest of it (the beginning), and is not in the known text
     """
 
     shape: Shape
@@ -86,7 +86,7 @@ class KnownText:
 
     @property
     def was_cut(self) -> bool:
-        """True when the window was too long and only its end counts."""
+        """True when the known text was too long and only its end counts."""
         return self.dropped_chars > 0
 
     @property
@@ -169,7 +169,7 @@ def _make_units(spans: Sequence[Fingerprint], k: int, widest: int) -> Units:
 
 
 def known_text_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> KnownText:
-    """A window of blocks (messages, files, passages shown): one block is one span.
+    """The known text of blocks (messages, files, passages shown): one block is one span.
 
     A block longer than a cut adds its equal cuts as further spans, without which a fingerprint payload could not tell
     that a passage is inside it. Blocks without a word are left out.
@@ -181,18 +181,18 @@ def known_text_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) 
         cuts = _cut(normal, shape, f"block-{number}.")
         own = Span(f"block-{number}", fingerprint_normalized(normal, shape))
         spans += [own] if len(cuts) < 2 else [own, *cuts]
-    return _window(spans, " ".join(normal_forms), shape, dropped)
+    return _known_text(spans, " ".join(normal_forms), shape, dropped)
 
 
 def known_text_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> KnownText:
-    """A window of one text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
+    """The known text of one running text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
     (kept,), dropped = _newest([text])
     normal = normalize(kept)
-    return _window(_cut(normal, shape, "span-"), normal, shape, dropped)
+    return _known_text(_cut(normal, shape, "span-"), normal, shape, dropped)
 
 
 def merge_known_texts(first: KnownText, second: KnownText) -> KnownText:
-    """Both windows as one, the spans of the first before those of the second; of text only where both know theirs.
+    """Both known texts as one, the spans of the first before those of the second; of text only where both know theirs.
 
     raises  ValueError when they are of different shapes
     """
@@ -200,20 +200,20 @@ def merge_known_texts(first: KnownText, second: KnownText) -> KnownText:
         raise ValueError("windows of different shapes cannot be compared with one candidate")
     import numpy as np
 
-    known = [window for window in (first, second) if not window.is_empty]
+    known = [known_text for known_text in (first, second) if not known_text.is_empty]
     if len(known) < 2:
         base = known[0] if known else first
         return KnownText(base.shape, base.spans, base.whole, base.text, first.dropped_chars + second.dropped_chars)
     spans = tuple(
         Span(f"{side}.{span.span_id}", span.fingerprint)
-        for side, window in (("a", first), ("b", second))
-        for span in window.spans
+        for side, known_text in (("a", first), ("b", second))
+        for span in known_text.spans
     )
     # The whole of a payload is known by its fingerprint only; it stays recognisable as a span of its own.
     wholes = [
-        Span(f"{side}.whole", window.whole)
-        for side, window in (("a", first), ("b", second))
-        if window.whole.sha256 not in {span.fingerprint.sha256 for span in window.spans}
+        Span(f"{side}.whole", known_text.whole)
+        for side, known_text in (("a", first), ("b", second))
+        if known_text.whole.sha256 not in {span.fingerprint.sha256 for span in known_text.spans}
     ]
     text = None
     if first.text and second.text:
@@ -269,7 +269,7 @@ def _span_fingerprint(normal: str, tokens: Hashes, start: int, end: int, shape: 
     )
 
 
-def _window(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> KnownText:
+def _known_text(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> KnownText:
     text = OwnText(spaced(normal), all_token_hashes(normal))
     if spans:
         whole = _whole(spans, sha256_of(normal), simhash64(text.hashes), len(text.hashes))
@@ -284,7 +284,7 @@ def _whole(spans: Sequence[Span], sha256: str, simhash: int, token_count: int) -
 
     def sketch(sketches: Sequence[Sketch]) -> Sketch:
         least = np.minimum.reduce([np.frombuffer(one.minhash, "<u4") for one in sketches])
-        # Not the count of distinct ones: what two spans share is counted twice, and only a set as large as the window
+        # Not the count of distinct ones: what two spans share is counted twice, and only a set as large as the known text
         # is ever estimated with it.
         total = sum(one.shingle_count for one in sketches)
         return Sketch(sketches[0].k, least.tobytes(), min(total, max(0, token_count - sketches[0].k + 1)))
