@@ -7,10 +7,11 @@ from dataclasses import replace
 from kb.ask.cite import is_refusal
 from kb.ask.from_nodes import NodeAnswer, answer_about_user, answer_from_nodes, find_backing
 from kb.ask.progress import Progress
-from kb.ask.prompt import question_language, template_for
+from kb.ask.prompt import template_for
 from kb.ask.records import AskRequest, RefusalReason
 from kb.ask.situation import Outlook
 from kb.knowledge_base import KnowledgeBase
+from kb.language.registry import question_language
 from kb.llm.references import configured_reference
 from kb.records import SearchResponse
 

@@ -25,7 +25,7 @@ from kb.ask.node_steps import hold_nodes, speak, speak_of_user, without_document
 from kb.ask.pack import RESERVE_TOKENS, evidence_budget, pack_chunks, pack_passages, with_fence
 from kb.ask.persist import new_trace_id, save
 from kb.ask.progress import Progress
-from kb.ask.prompt import question_language, render_user, template_for, uses_fence
+from kb.ask.prompt import render_user, template_for, uses_fence
 from kb.ask.records import (
     Answer,
     AnswerCitation,
@@ -46,6 +46,7 @@ from kb.ask.weak_evidence import weak_evidence_lines
 from kb.ask.weigh import weigh_evidence
 from kb.errors import InvalidInput, NotIndexed
 from kb.knowledge_base import KnowledgeBase
+from kb.language.registry import question_language
 from kb.llm.protocol import Evidence, GenerateRequest, LanguageModel
 from kb.llm.references import configured_reference
 from kb.llm.server import ContextExceeded

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from kb.config import ProfileConfig
-from kb.llm.sentences import neutralize_markers
+from kb.language.sentences import neutralize_markers
 from kb.store.corpus import Corpus
 from kb.store.journal import Journal
 from kb.text import estimate_tokens
