@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import kb.ask.freshness as freshness
+import kb.ask.unseen as freshness
 from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
 from kb.config import Config, cache_folder

@@ -58,7 +58,7 @@ def answer_from_nodes(occasion: Occasion, included: Collection[str], *, was_read
     return None
 
 
-def answer_about_user(occasion: Occasion, included: Collection[str]) -> NodeAnswer | None:
+def find_told_of_user(occasion: Occasion, included: Collection[str]) -> NodeAnswer | None:
     """What the user told of themselves, where that is what is asked for: no document knows which night is theirs."""
     if "facts" not in included or not is_about_user(tidy(occasion.question)):
         return None
