@@ -54,7 +54,9 @@ def to_row(answer: Answer, ended: Ended, kept: KeptPrompt) -> AnswerRow:
 def read_request(row: AnswerRow) -> AskRequest:
     """The question of a stored answer as it was put, to be asked again."""
     stored: dict[str, Any] = json.loads(row.filters_json) if row.filters_json else {}
-    filters: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
+    filters: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()
+    }
     return AskRequest(
         question=row.question,
         mode=row.retrieval_mode,

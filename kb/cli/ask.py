@@ -102,7 +102,7 @@ def ask(
     if answer.novelty and invocation.verbose:
         held = answer.novelty
         tell_novelty(invocation, question, session, held.candidates, held.novel, held.exact_duplicates)
-    if not answer.grounded:
+    if not answer.grounded and not answer.is_acknowledgement():
         raise typer.Exit(ExitCode.NOTHING)
 
 
