@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchMode, SearchTrace
+from kb.search.bounds import background, best_possible
 from kb.search.feedback import cosines_to
 from kb.search.fuse import ceiling_of, combine_scores
 
@@ -20,31 +21,35 @@ def score_relevance(kb: KnowledgeBase, query: str, mode: SearchMode, trace: Sear
     hybrid   the convex score, whatever fusion made the ranking
     lexical  BM25 over the best that any text could reach
     vector   the cosine; 0 for a negative one
+    An index that does not say what a score could reach leaves the ranking's own scores, up to 1.
     """
-    if mode == "vector":
-        return {row.chunk_id: min(1.0, max(0.0, row.score)) for row in trace.ranking}
-    if mode == "hybrid" and not is_fused_by_ranks(kb, trace):
-        return {row.chunk_id: row.score for row in trace.ranking}
-    best_lexical, best_with_fields = kb.lexical_index().best_possible(list(trace.query_terms))
+    own = {row.chunk_id: min(1.0, max(0.0, row.score)) for row in trace.ranking}
+    if mode == "vector" or (mode == "hybrid" and not is_fused_by_ranks(trace)):
+        return own
+    index = kb.lexical_index()
+    if not index.abilities.has_bounds or (trace.vector and not kb.vector_index().abilities.has_bounds):
+        return own
+    terms = list(trace.query_terms)
+    best_lexical, best_with_fields = best_possible(index.statistics(terms), terms)
     lexical = [(row.chunk_id, row.score) for row in trace.lexical]
-    share, background = 0.0, 0.0
+    by_chance, share = 0.0, 0.0
     cosines: dict[int, float] = {}
     if trace.vector:
-        vector = kb.encode_query(query)
-        share, background = kb.config.search.vector_share, kb.vector_index().background(vector)
+        vector, share = kb.encode_query(query), kb.config.search.vector_share
+        by_chance = background(kb.vector_index().statistics(), vector)
         near = {row.chunk_id: row.score for row in trace.vector}
         cosines = cosines_to(vector, kb.stored_vectors(i for i, _ in lexical if i not in near)) | near
     scores = combine_scores(
         lexical,
         cosines,
         best_lexical=best_lexical,
-        background=background,
+        background=by_chance,
         vector_share=share,
         ceiling=ceiling_of(best_lexical, best_with_fields, share),
     )
     return dict(scores)
 
 
-def is_fused_by_ranks(kb: KnowledgeBase, trace: SearchTrace) -> bool:
-    """True where a hybrid ranking was fused by ranks, so that its scores only order."""
-    return kb.config.search.fusion == "rrf" or bool(trace.tags)
+def is_fused_by_ranks(trace: SearchTrace) -> bool:
+    """True for a hybrid ranking whose scores come from ranks: they order, and say nothing about relevance."""
+    return trace.fusion is None or bool(trace.tags)

@@ -41,7 +41,7 @@ def retrieve_evidence(kb: KnowledgeBase, question: Question) -> Retrieved:
         ranked=ranking[: request.k],
         candidates=() if rag.packing == "ranked" else ranking,
         relevance=relevance,
-        has_rank_scores=request.mode == "hybrid" and is_fused_by_ranks(kb, trace),
+        has_rank_scores=request.mode == "hybrid" and is_fused_by_ranks(trace),
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         unseen=unseen,
     )
