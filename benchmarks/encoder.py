@@ -1,6 +1,7 @@
 """How fast is the encoder against bare sentence-transformers, and how long does one query take as a whole process?
 
     python benchmarks/encoder.py [folder of .md files] [--texts 256]
+    python benchmarks/encoder.py --record    (write the default encoder's probe vectors into kb/embed/recorded)
 
 Throughput is the best of three rounds in which the candidates take turns, so that another load on the machine falls on
 all of them. The query is the median of five processes with a warm page cache.
@@ -19,7 +20,10 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from kb.config import EmbeddingConfig
-from kb.embed.encoder import TextEncoder, open_encoder
+from kb.embed.batches import load_sentence_transformer, unit_rows
+from kb.embed.encoder import TextEncoder
+from kb.embed.probes import probe_texts, record_path
+from kb.embed.registry import open_encoder
 
 TEXT_TOKENS = (120, 200, 240, 160, 220, 250, 180, 210)  # as chunks of a target of 200 come out; 197 on average
 ROUNDS = 3
@@ -28,7 +32,7 @@ PROCESSES = 5
 query_script = """
 from pathlib import Path
 from kb.config import EmbeddingConfig
-from kb.embed.encoder import open_encoder
+from kb.embed.registry import open_encoder
 open_encoder(EmbeddingConfig(), Path({cache!r}), print).encode_query("what does the borrow checker do?")
 """
 
@@ -37,7 +41,11 @@ def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("folder", nargs="?", type=Path, default=Path("fixtures/corpus"))
     arguments.add_argument("--texts", type=int, default=256)
+    arguments.add_argument("--record", action="store_true")
     given = arguments.parse_args()
+    if given.record:
+        record_probes()
+        return
     with TemporaryDirectory() as folder:
         encoder = open_encoder(EmbeddingConfig(), Path(folder), print)
         texts = cut_texts(encoder, given.folder, given.texts)
@@ -45,6 +53,19 @@ def main() -> None:
         seconds = [time_query(folder, prepare=encoder) for _ in range(PROCESSES)]
         print(f"one query, whole process  {statistics.median(seconds):.3f} s (median of {PROCESSES})")
         compare_throughput(encoder, texts)
+
+
+def record_probes() -> None:
+    """Write what sentence-transformers makes of the probe texts, for installations without it."""
+    import numpy as np
+
+    with TemporaryDirectory() as folder:
+        encoder = open_encoder(EmbeddingConfig(), Path(folder), print)
+    model = load_sentence_transformer(encoder.files)
+    vectors = unit_rows(model.encode(list(probe_texts), batch_size=4, show_progress_bar=False))
+    record_path(encoder.digest).parent.mkdir(exist_ok=True)
+    np.save(record_path(encoder.digest), vectors.astype(np.float16))
+    print(record_path(encoder.digest))
 
 
 def cut_texts(encoder: TextEncoder, folder: Path, count: int) -> list[str]:

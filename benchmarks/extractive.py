@@ -24,9 +24,9 @@ from typing import Any
 import numpy as np
 from rank_bm25 import BM25Okapi
 
+from kb.language.sentences import sentences_of
 from kb.llm.extractive import ExtractiveModel, Weights
 from kb.llm.protocol import Evidence
-from kb.llm.sentences import sentences_of
 from kb.text import analyze, analyze_query, split_sentences
 
 OTHERS = 5

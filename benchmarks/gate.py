@@ -31,8 +31,8 @@ from kb.config import Config
 from kb.evidence.gate import SPREAD, WORDS, check_names
 from kb.evidence.records import Signals
 from kb.knowledge_base import KnowledgeBase
+from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
-from kb.llm.sentences import sentences_of
 from kb.records import Chunk, RankedChunk, SearchMode, SearchRequest, SearchTrace
 from kb.search.retrieve import Ranking, rank, retrieve
 

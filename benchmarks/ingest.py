@@ -21,7 +21,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from kb.config import Config, cache_folder
-from kb.embed.encoder import open_encoder
+from kb.embed.registry import open_encoder
 from kb.ingest.embed import stored_texts
 from kb.ingest.prepare import Settings
 from kb.knowledge_base import open_knowledge_base

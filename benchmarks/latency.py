@@ -29,7 +29,7 @@ def fill_home(home: Path, chunks: int) -> None:
 
     from kb.config import Config, cache_folder
     from kb.drafts import ChunkDraft, DocumentDraft
-    from kb.embed.encoder import open_encoder
+    from kb.embed.registry import open_encoder
     from kb.knowledge_base import open_knowledge_base
 
     encoder = open_encoder(Config().embedding, cache_folder(os.environ), print)

@@ -11,6 +11,7 @@ The parts, in the order that data takes:
 records, drafts, errors, text, arrays, wire   the ground: what everything talks about
 config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
+language/        words, phrases, numbers and endings of English and Korean, behind one record a language
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, memories)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale

@@ -6,17 +6,19 @@ A check is one function; it never raises for a fault it was made to find. Only `
 from __future__ import annotations
 
 import shutil
-import socket
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
 from kb.config import Config
 from kb.errors import KbError, NotIndexed
+from kb.extras import DISTRIBUTION, is_installed
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
+from kb.llm.protocol import NoServer
+from kb.llm.registry import open_model
+from kb.providers import AUTO
 from kb.store.lock import lock_owner, writer_lock
 from kb.store.schema import FILE_NAME
 
@@ -26,6 +28,19 @@ LOW_DISK_BYTES = 500_000_000
 # Stored vectors were made in bfloat16 batches, the check re-embeds in float32: measured cosines stay above .9998.
 SAME_VECTOR_COSINE = 0.999
 SAMPLED_CHUNKS = 3
+# Library → what cannot be read without it.
+READER_LIBRARIES = {
+    "trafilatura": "HTML",
+    "lxml": "HTML and EPUB",
+    "lxml_html_clean": "HTML and EPUB",
+    "markdown_it": "Markdown",
+    "pypdfium2": "PDF",
+    "docx": "Word",
+    "pptx": "PowerPoint",
+    "openpyxl": "Excel",
+    "yaml": "front matter",
+    "charset_normalizer": "text in old encodings",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,12 +130,21 @@ def check_disk(home: Path, config: Config) -> Check:
     return Check(name="disk", status="ok", detail=f"{free / 1e9:.1f} GB free at {folder}")
 
 
+def check_readers(home: Path, config: Config) -> Check:
+    """The libraries that read files are installed: without one, every file of its formats would be blamed."""
+    missing = {library: formats for library, formats in READER_LIBRARIES.items() if not is_installed(library)}
+    if missing:
+        detail = "; ".join(f"{formats} cannot be read: no {library}" for library, formats in missing.items())
+        return Check(name="readers", status="fail", detail=detail, fix=f"pip install --force-reinstall {DISTRIBUTION}")
+    return Check(name="readers", status="ok", detail="a library for every format")
+
+
 def check_encoder(home: Path, config: Config) -> Check:
     """The configured encoder is installed, and its fast query path is ready."""
     import os
 
     from kb.config import cache_folder
-    from kb.embed.encoder import open_encoder
+    from kb.embed.registry import open_encoder
 
     try:
         encoder = open_encoder(config.embedding, cache_folder(os.environ), lambda message: None)
@@ -131,37 +155,16 @@ def check_encoder(home: Path, config: Config) -> Check:
 
 def check_model(home: Path, config: Config) -> Check:
     """Which language model would answer."""
-    llm = config.llm
-    if llm.provider == "extractive":
-        return Check(name="model", status="ok", detail="extractive, embedded")
-    if not _listens(llm.endpoint, llm.connect_timeout_seconds):
-        status: Health = "fail" if llm.provider == "ollama" else "ok"
-        detail = f"no Ollama at {llm.endpoint} (llm.endpoint)" + ("" if status == "fail" else "; extractive answers")
-        return Check(
-            name="model", status=status, detail=detail, fix="start it: ollama serve" if status == "fail" else None
-        )
-    from kb.llm.ollama import OllamaModel
-
+    is_forced = config.llm.provider != "auto"
     try:
-        model = OllamaModel(llm)
-        reference = model.reference()
-        detail = (
-            f"{reference.id} at {llm.endpoint} (Ollama {model.version()}), context {model.asked_tokens():,} tokens"
-            f" (llm.context_tokens {llm.context_tokens:,}, the model's own {model.facts().trained_tokens:,})"
-        )
+        model = open_model(config.llm.provider if is_forced else AUTO[0], config.llm, None, lambda message: None)
+        return Check(name="model", status="ok", detail=model.describe())
+    except NoServer as error:
+        if not is_forced:
+            return Check(name="model", status="ok", detail=f"{error.problem} (llm.endpoint); {AUTO[-1]} answers")
+        return Check(name="model", status="fail", detail=error.problem, fix=error.fix)
     except KbError as error:
-        status = "fail" if llm.provider == "ollama" else "warn"
-        return Check(name="model", status=status, detail=error.problem, fix=error.fix)
-    return Check(name="model", status="ok", detail=detail)
-
-
-def _listens(endpoint: str, timeout_seconds: float) -> bool:
-    parts = urlsplit(endpoint if "://" in endpoint else f"http://{endpoint}")
-    try:
-        with socket.create_connection((parts.hostname or "127.0.0.1", parts.port or 11434), timeout_seconds or None):
-            return True
-    except OSError:
-        return False
+        return Check(name="model", status="fail" if is_forced else "warn", detail=error.problem, fix=error.fix)
 
 
 # ---- the knowledge base
@@ -228,5 +231,5 @@ def check_writer(kb: KnowledgeBase) -> Check:
     return Check(name="writer", status="ok", detail=f"{owner} is writing" if owner else "nobody is writing")
 
 
-INSTALLATION_CHECKS = (check_python, check_disk, check_encoder, check_model)
+INSTALLATION_CHECKS = (check_python, check_disk, check_readers, check_encoder, check_model)
 STORE_CHECKS = (check_store, check_vectors, check_same_encoder, check_indexes, check_writer)

@@ -11,6 +11,7 @@ Knows nothing of commands or terminals; the command line prints an error once, a
     ├── IndexOutOfDate          index_out_of_date
     ├── EmbeddingMismatch       embedding_mismatch
     ├── ModelError              model_unavailable
+    │   ├── ExtraMissing        model_unavailable
     │   ├── ModelNotPulled      model_not_pulled
     │   ├── ModelTimeout        timeout
     │   ├── StreamAborted       stream_aborted
@@ -105,6 +106,10 @@ class ModelError(KbError):
     """An encoder or a language model could not be used."""
 
     code = "model_unavailable"
+
+
+class ExtraMissing(ModelError):
+    """A model needs libraries that only the full set-up installs."""
 
 
 class ModelNotPulled(ModelError):

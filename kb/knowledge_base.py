@@ -152,7 +152,7 @@ class KnowledgeBase:
     def encoder(self) -> Encoder:
         """The configured encoder; its weights are loaded on first use."""
         if self._encoder is None:
-            from kb.embed.encoder import open_encoder
+            from kb.embed.registry import open_encoder
 
             self._encoder = open_encoder(self.config.embedding, self.cache, self.notify)
         return self._encoder

@@ -9,7 +9,31 @@ import pytest
 from filelock import FileLock
 
 from kb.config import EmbeddingConfig
-from kb.embed.encoder import open_encoder
+from kb.embed.registry import open_encoder
+
+TESTS = Path(__file__).parent
+# Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
+SLOW = (
+    "journey",
+    "docs",
+    "embed",
+    "tags",
+    "eval/test_resolve.py",
+    "eval/test_two_step.py",
+    "eval/test_report_browser.py",
+    "graph/test_relations.py",
+    "graph/test_slices.py",
+    "ingest/test_readers.py",
+    "llm/test_ollama_traps.py",
+    "llm/test_ollama_streams.py",
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of the slow folders and files."""
+    for item in items:
+        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")

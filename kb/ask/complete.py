@@ -11,11 +11,11 @@ from functools import cache
 
 from kb.ask.stages import Question
 from kb.evidence.question import units_of
-from kb.followup.phrases import IsName
 from kb.followup.records import Turn
 from kb.followup.standalone import make_standalone
 from kb.graph.names import name_key
 from kb.knowledge_base import KnowledgeBase
+from kb.language.english_phrases import IsName
 from kb.relevance.signals import MODES_WITHOUT_TOPIC
 from kb.store.sessions import Turn as StoredTurn
 from kb.text import analyze

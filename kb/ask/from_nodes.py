@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from kb.ask.prompt import question_language
 from kb.ask.records import SentenceCheck, Verification
 from kb.context.abilities import SKILLS, Skill
 from kb.context.bearing import bears_on, is_for_kb, refers_back
 from kb.context.occasion import NodeText, Occasion, make_safe, quote
 from kb.evidence.matching import match_strength, user_strength
-from kb.relevance.phrases import is_about_user, is_errand, tidy
+from kb.language.manner import is_about_user, is_errand, tidy
+from kb.language.registry import question_language
 from kb.store.sessions import Turn
 from kb.support.check import VERIFIED, support_score
 from kb.text import STOP_WORDS, analyze, estimate_tokens

@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 from kb.records import Chunk
 
-_HANGUL = re.compile(r"[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]")
 # Whatever a model may take for the ends of a header or of a fence.
 _BRACKETS = str.maketrans("[]【】［］<", "()()()(")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,16 +140,6 @@ TEMPLATES: dict[str, dict[str, Template]] = {
         ),
     },
 }
-
-
-def question_language(question: str) -> str:
-    """ "ko" for a question that is written in Korean, else "en"; a Latin product name does not make it English.
-
-    >>> question_language("Rust ownership 모델의 핵심 규칙은 뭐야?")
-    'ko'
-    """
-    letters = len(_LETTER.findall(question))
-    return "ko" if letters and len(_HANGUL.findall(question)) / letters >= 0.2 else "en"
 
 
 def template_for(version: str, language: str) -> Template:

@@ -13,11 +13,14 @@ from kb.ask.cite import find_markers, has_refusal_phrase, is_refusal
 from kb.ask.prompt import Template, render_correction
 from kb.config import RagConfig
 from kb.llm.protocol import GenerateRequest
+from kb.providers import PROVIDERS
 
 
 def may_retry(config: RagConfig, provider: str) -> bool:
     """True when a model of this provider is asked again at all."""
-    return config.retry == "always" or (config.retry == "auto" and provider == "ollama")
+    return config.retry == "always" or (
+        config.retry == "auto" and provider in PROVIDERS and PROVIDERS[provider].can_retry
+    )
 
 
 def unknown_markers(text: str, packed: Collection[int]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from kb.ask.prompt import Template, question_language
+from kb.ask.prompt import Template
 from kb.ask.records import (
     AnswerCitation,
     AnswerNovelty,
@@ -20,6 +20,7 @@ from kb.ask.records import (
 from kb.ask.relevance_decision import RelevanceDecision
 from kb.ask.weigh import Verdict
 from kb.context.occasion import NodeText
+from kb.language.registry import question_language
 from kb.llm.protocol import FinishReason, GenerateRequest
 from kb.records import Chunk, Citation, ModelRef, SearchResponse
 from kb.support.overlap import Window

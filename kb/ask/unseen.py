@@ -15,6 +15,7 @@ from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.stages import UnseenEvidence
 from kb.context.session import window_of
 from kb.knowledge_base import KnowledgeBase
+from kb.language.registry import LANGUAGES, says
 from kb.records import Chunk, SearchTrace
 from kb.search.novelty import count_request, is_echo, or_warn, press_until
 
@@ -22,19 +23,7 @@ from kb.search.novelty import count_request, is_echo, or_warn, press_until
 # again after their own evidence was shown, 0 loses 1 and wins 5, .02 loses 2, .1 4, .2 8, and the gate alone 75
 # (benchmarks/novelty_context.py --only sessions).
 MARGIN = 0.0
-NOTHING_NEW = {
-    "en": "Nothing new: what was found on this was shown before, and nothing else answers it.",
-    "ko": "새로운 내용 없음: 찾은 근거는 이미 보여 드린 것이고, 그 밖에 답이 되는 글은 없음.",
-}
-_MORE = re.compile(
-    r"\b(?:what|who|where|when|how|why|which|any(?:thing|one|where)?|some(?:thing|one)) +else\b"
-    r"|\b(?:any|some)thing +(?:more|further|other)\b|\btell me more\b|\bwhat (?:more|other)\b"
-    r"|(?:^|\b(?:is|are) there )any +(?:more|further|other)\b|\bbesides (?:that|this|these|those)\b"
-    r"|또 ?(?:다른|뭐|무엇|무슨|어떤|있|알)|그 ?(?:밖|외)에|이 ?외에|추가로|더 (?:알려|말해|있|없|자세)"
-    # "와 다른 점" asks how two things differ.
-    r"|(?<![와과] )다른 (?:것|건|내용|점|이유|방법|정보|사항)",
-    re.IGNORECASE,
-)
+NOTHING_NEW = {code: language.replies["nothing_new"] for code, language in LANGUAGES.items()}
 
 
 def asks_for_more(question: str) -> bool:
@@ -45,7 +34,7 @@ def asks_for_more(question: str) -> bool:
     >>> asks_for_more("What is the mirror made of?")
     False
     """
-    return _MORE.search(question) is not None
+    return says("asks_more", question, re.IGNORECASE)
 
 
 def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:

@@ -14,8 +14,8 @@ from kb.evidence.measure import Passage, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals
 from kb.knowledge_base import KnowledgeBase
+from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
-from kb.llm.sentences import sentences_of
 from kb.records import Chunk, SearchResponse, SearchTrace
 from kb.search.bounds import background
 from kb.search.retrieve import can_read

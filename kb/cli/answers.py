@@ -10,6 +10,7 @@ import typer
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.model import model_settings
 from kb.errors import ExitCode, InvalidInput
+from kb.providers import PROVIDERS
 
 if TYPE_CHECKING:  # a help text opens no store
     from kb.store.answers import AnswerQuery
@@ -117,10 +118,10 @@ def replay(
 
     with invocation.open(invocation.config()) as kb:
         row = kb.journal.find_answer(trace)
-    name = model or (row.model_id if row.model_provider in ("ollama", "extractive") else None)
-    is_extractive = model == "extractive" or (model is None and row.model_provider == "extractive")
+    if (known := PROVIDERS.get(row.model_provider)) and not model:
+        model = row.model_provider if known.model_id else row.model_id
     config = invocation.config(
-        **model_settings("extractive" if is_extractive else name),
+        **model_settings(model),
         rag__prompt_template_version=base_version(row.prompt_template_version),
     )
     with invocation.open(config) as kb:

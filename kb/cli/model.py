@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from kb.providers import provider_of
+
 ModelOption = Annotated[
     str | None, typer.Option("--model", metavar="M", help="an Ollama model, or 'extractive'", show_default=False)
 ]
@@ -16,8 +18,7 @@ def model_settings(model: str | None) -> dict[str, str | None]:
 
     Who names a model wants that one: no fallback to another, as "auto" would make.
     """
-    extractive = model == "extractive"
-    return {
-        "llm__provider": "extractive" if extractive else "ollama" if model else None,
-        "llm__model": None if extractive else model,
-    }
+    if not model:
+        return {"llm__provider": None, "llm__model": None}
+    provider = provider_of(model)
+    return {"llm__provider": provider, "llm__model": None if provider == model else model}

@@ -72,7 +72,7 @@ def _open_encoder(invocation: Invocation, config: object) -> Encode:
     import os
 
     from kb.config import EmbeddingConfig, cache_folder
-    from kb.embed.encoder import open_encoder
+    from kb.embed.registry import open_encoder
 
     assert isinstance(config, EmbeddingConfig)
     return open_encoder(config, cache_folder(os.environ), invocation.notify).encode_sentences

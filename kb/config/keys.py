@@ -18,17 +18,23 @@ def key(
     *,
     low: float | None = None,
     high: float | None = None,
-    choices: object = None,
+    choices: object = (),
     alias: str = "",
 ) -> Any:
     """One config key, as a field of its section.
 
     doc        the comment that config.toml shows, a sentence
     low, high  the least and the greatest value allowed; None for no bound
-    choices    the `Literal` of the field, when only some words are allowed
+    choices    the `Literal` of the field, or the names of a registry, when only some words are allowed
     alias      a variable of another program that sets this key too
     """
-    metadata = {"doc": doc, "low": low, "high": high, "choices": get_args(choices), "alias": alias}
+    metadata = {
+        "doc": doc,
+        "low": low,
+        "high": high,
+        "choices": choices if isinstance(choices, tuple) else get_args(choices),
+        "alias": alias,
+    }
     return field(default=default, metadata=metadata)
 
 

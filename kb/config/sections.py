@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 from kb.config.keys import key
+from kb.providers import PROVIDERS
 
 # The SearchMode of kb.records, spelled again: importing the records takes 9 ms, and commands without any read the config too.
 SearchMode = Literal["lexical", "vector", "hybrid"]
@@ -19,7 +20,6 @@ CoherenceKind = Literal["centroid", "neighbours"]
 PromptVersion = Literal["rag-v1", "rag-v2"]
 Retry = Literal["auto", "always", "never"]
 EvidencePacking = Literal["ranked", "neighbourhoods", "stability"]
-ModelProvider = Literal["auto", "ollama", "extractive"]
 TokenCounter = Literal["estimate", "encoder"]
 
 
@@ -204,10 +204,10 @@ class RagConfig:
 class LlmConfig:
     """Which language model writes the answers."""
 
-    provider: ModelProvider = key(
+    provider: str = key(
         "auto",
         "Which program runs the model; auto uses Ollama when it runs and the built-in extractive model otherwise.",
-        choices=ModelProvider,
+        choices=("auto", *PROVIDERS),
     )
     model: str = key("qwen2.5:3b", "Name of the Ollama model.")
     endpoint: str = key("http://127.0.0.1:11434", "Address of the Ollama server.")

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from kb.context.bearing import refers_back
 from kb.context.occasion import Occasion, quote
-from kb.relevance.phrases import tidy
+from kb.language.manner import tidy
 from kb.relevance.signals import RETURNING_AFTER_SECONDS, content_words, measure_silence
 from kb.store.memories import Memory
 from kb.store.sessions import Turn

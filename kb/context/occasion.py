@@ -82,7 +82,7 @@ def make_safe(text: str) -> str:
     """
     if not text:
         return ""
-    from kb.llm.sentences import neutralize_markers  # a node that says nothing need not wait for it
+    from kb.language.sentences import neutralize_markers  # a node that says nothing need not wait for it
 
     line = " ".join(_UNSEEN.sub("", TERMINAL_DANGERS.sub("", text.replace("\u2028", " "))).split())
     return _FENCES.sub("‹", neutralize_markers(line.translate(_ODD_BRACKETS)))

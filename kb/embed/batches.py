@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from kb.embed.model_files import ModelFiles, work_offline
 from kb.embed.tokens import replace_surrogates
 from kb.errors import ModelError
+from kb.extras import is_installed, require
 
 if TYPE_CHECKING:  # numpy costs 70 ms, and opening an encoder must not pay for it
     from kb.arrays import FloatMatrix
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # numpy costs 70 ms, and opening an encoder must not pay for 
 # 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32
 # 44.6. Small batches also share out evenly among the cores.
 TOKENS_PER_BATCH = 1024
+LIBRARIES = ("torch", "sentence_transformers")
 # More threads than this were seen to corrupt the heap (48 threads) and gain nothing for small models.
 MOST_THREADS = 16
 # Windows of texts that are sorted by length together, so that progress is steady and memory bounded.
@@ -155,11 +157,17 @@ def unit_rows(matrix: FloatMatrix) -> FloatMatrix:
     return np.ascontiguousarray(finite / np.maximum(lengths, np.float32(1e-12)), dtype=np.float32)
 
 
+def has_libraries() -> bool:
+    """Whether sentence-transformers can run here."""
+    return all(is_installed(library) for library in LIBRARIES)
+
+
 def load_sentence_transformer(files: ModelFiles) -> Any:
     """The SentenceTransformer of a model folder, on the CPU, float32; its noise kept off the terminal.
 
-    raises  ModelError
+    raises  ModelError, ExtraMissing
     """
+    require(f"the encoder {files.model_id} needs", *LIBRARIES)
     work_offline()
     try:
         with quiet():

@@ -1,7 +1,7 @@
 """The configured encoder: prefixes, and the choice between the two ways a text becomes a vector.
 
 Queries, sentences and few documents go through onnxruntime (0.03 s to open), many documents through sentence-transformers
-(5 s to import, then twice as fast where the CPU has bf16). Both give the same vectors, cosine ≥ .9999.
+(5 s to import, then twice as fast where the CPU has bf16) if it is installed. Both give the same vectors, cosine ≥ .9999.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb.config import EmbeddingConfig
-from kb.embed.batches import BatchEncoder, count_threads, has_bf16
-from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export
+from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
+from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export, needs_torch
 from kb.embed.fast import FastEncoder
 from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.tokens import Tokens
-from kb.errors import KbError
+from kb.errors import KbError, ModelError
+from kb.extras import FULL
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
@@ -30,7 +31,7 @@ CHARS_PER_TEXT = 710
 CHARS_PER_TOKEN = 5
 
 
-def open_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], None]) -> TextEncoder:
+def open_text_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], None]) -> TextEncoder:
     """Find the configured model; nothing is loaded until the first text is encoded.
 
     cache   where digests and exported models are kept
@@ -41,7 +42,7 @@ def open_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], N
 
 
 class TextEncoder:
-    """An `Encoder` that is also a `TokenCounter`. Made by `open_encoder`.
+    """An `Encoder` that is also a `TokenCounter`. Made by `open_text_encoder`.
 
     query_prefix, document_prefix  as configured, else the model's own prompts
     """
@@ -94,13 +95,14 @@ class TextEncoder:
         if not texts:
             return self._no_vectors()
         prefixed = [self.document_prefix + text for text in texts]
-        if not self._is_torch_worth_it(prefixed, expected_texts or 0) and (fast := self._open_fast(may_make=False)):
+        is_many = self._is_torch_worth_it(prefixed, expected_texts or 0)
+        if not is_many and (fast := self._open_fast(may_make=not (has_libraries() and needs_torch(self.files)))):
             return fast.encode(prefixed, on_batch)
         return self._encode_many(prefixed, on_batch)
 
     def describe(self) -> str:
         """What encodes, for the user: model, device, threads, number formats, dimensions, limit."""
-        batches = "bf16 autocast" if has_bf16() else "fp32"
+        batches = "fp32 through ONNX" if not has_libraries() else "bf16 autocast" if has_bf16() else "fp32"
         if why_not := self._why_not_fast or find_failure(self._cache, self.digest):
             queries = f"through sentence-transformers ({why_not})"
         elif find_export(self._cache, self.digest):
@@ -136,12 +138,12 @@ class TextEncoder:
         longest = self.max_tokens * CHARS_PER_TOKEN
         self._chars_done += sum(min(len(text), longest) for text in texts)
         many = max(self._chars_done, expected_texts * CHARS_PER_TEXT) >= TORCH_PAYS_FROM_CHARS
-        return has_bf16() and (self._batches.is_loaded or many)
+        return has_libraries() and has_bf16() and (self._batches.is_loaded or many)
 
     def _open_fast(self, *, may_make: bool) -> FastEncoder | None:
         """The fast encoder, None where there is none; the reason is told once.
 
-        may_make  export the model when that has not been done (7 s, or 2 s after torch was loaded)
+        may_make  export the model when that has not been done (1 s for the default one; others 7 s, or 2 s after torch was loaded)
         """
         if self._fast or self._why_not_fast:
             return self._fast
@@ -165,4 +167,9 @@ class TextEncoder:
 
     def _give_up_fast(self, reason: str) -> None:
         self._why_not_fast = reason
+        if not has_libraries():
+            raise ModelError(
+                f"the encoder {self.model_id} cannot be used: {reason}",
+                fix=f"correct that and try again, or install the full set-up: {FULL}",
+            )
         self._notify(f"encoding with sentence-transformers, which is slow to start: {reason}")

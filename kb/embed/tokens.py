@@ -11,7 +11,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kb.errors import ModelError
+from kb.errors import ExtraMissing, ModelError
+from kb.extras import require
 
 # Short enough that one encoding stays near 20 MB, long enough that a wrong cut inside a word is rare.
 WINDOW_CHARS = 100_000
@@ -75,13 +76,15 @@ class Tokens:
 def load_tokenizer(folder: Path) -> Any:
     """The `tokenizers.Tokenizer` of a model folder, truncation and padding off.
 
-    raises  ModelError where the folder has none that can be read
+    raises  ModelError where the folder has none that can be read; ExtraMissing where only transformers could convert it
     """
     from tokenizers import Tokenizer
 
     path = folder / "tokenizer.json"
     try:
         tokenizer = Tokenizer.from_file(str(path)) if path.is_file() else _convert_tokenizer(folder)
+    except ExtraMissing:
+        raise
     except Exception as error:  # tokenizers raises bare Exception
         raise ModelError(
             f"the tokenizer in {folder} cannot be loaded: {error}",
@@ -99,6 +102,7 @@ def replace_surrogates(text: str) -> str:
 
 def _convert_tokenizer(folder: Path) -> Any:
     """Models saved before 2021 have a vocabulary only; transformers (seconds to import) converts it."""
+    require(f"the tokenizer in {folder} needs", "transformers")
     from transformers import AutoTokenizer
 
     loaded = AutoTokenizer.from_pretrained(str(folder), local_files_only=True)

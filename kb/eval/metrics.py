@@ -13,6 +13,7 @@ from typing import Literal
 from kb.errors import InvalidInput
 from kb.eval.records import Interval, Latency, QueryResult, Scores
 from kb.eval.resampling import RESAMPLES, Part, bootstrap_interval, ratio
+from kb.extras import require
 
 DEPTHS = (1, 3, 5, 10, 100)
 SPAN_DEPTHS = (5, 10)
@@ -130,6 +131,7 @@ def score_rankings(judged: Mapping[str, Mapping[str, int]], rankings: Mapping[st
     trec_eval orders by score and breaks ties by descending id. Our rankings are in order already, their ties broken by
     chunk id, so it is given len(ids), …, 2, 1 as scores: no ties are left and the order is ours.
     """
+    require("measuring rankings needs", "pytrec_eval")
     import pytrec_eval
 
     relevant = {query: {i: g for i, g in grades.items() if g > 0} for query, grades in judged.items()}

@@ -72,7 +72,7 @@ def _check(failed: int) -> None:
 
 def _key(cache: Path, config: Config, content_sha256: str) -> str:
     """Changes with the documents and with whatever shapes chunks and vectors; not with search settings."""
-    from kb.embed.encoder import open_encoder
+    from kb.embed.registry import open_encoder
     from kb.ingest.readers import READERS
 
     settings = Settings.of(config, open_encoder(config.embedding, cache, lambda message: None))

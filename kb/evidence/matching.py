@@ -9,14 +9,13 @@ import re
 
 from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.question import Unit, units_of
+from kb.language.registry import pattern, words
 from kb.text import STOP_WORDS, analyze, find_words
 
 # Share of what is asked about that the text must show: of two or three things all, of four three.
 LEAST_SHARE = 0.75
 # A question about one thing only, where its kind of answer cannot be told: that thing must be no small part of the text, too.
 LEAST_PART = 0.3
-# What a question asks for, not what it is about: "사무실 와이파이 이름이 뭐야?"; English ones are among FRAMES.
-_ASKED_FOR = frozenset("이름 명칭 이름이 이름은 값 내용".split())
 
 
 def match_strength(question: str, text: str, *, adds: bool = True) -> float:
@@ -32,7 +31,7 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
     >>> match_strength("Who is the office manager?", "The office wifi is called Plover")
     0.0
     """
-    units = [unit for unit in units_of(question) if unit.text not in _ASKED_FOR]
+    units = [unit for unit in units_of(question) if unit.text not in words("asked_for")]
     terms = frozenset(analyze(text))
     if not units or not terms:
         return 0.0
@@ -61,22 +60,15 @@ def user_strength(question: str, text: str) -> float:
     >>> user_strength("where is my boat?", "The user's name is Petra.")
     0.0
     """
-    units = [unit for unit in units_of(question) if not _RECALLING.match(unit.text)]
-    about = [unit for unit in units if unit.text not in _ASKED_FOR] or units
-    words = [w for w in find_words(question.lower()) if w in _ASKED_FOR_ENGLISH]
+    units = [unit for unit in units_of(question) if not pattern("recalls", unit.text, re.I).match(unit.text)]
+    about = [unit for unit in units if unit.text not in words("asked_for")] or units
+    asked = [w for w in find_words(question.lower()) if w in words("asked_of_user")]
     terms = frozenset(analyze(text))
     if any(unit.kind != "word" and unit.share_in(terms) < LEAST_SHARE for unit in about):
         return 0.0
-    shown = sum(unit.share_in(terms) >= 0.5 for unit in about) + sum(bool(terms & set(analyze(w))) for w in words)
-    total = len(about) + len(words)
+    shown = sum(unit.share_in(terms) >= 0.5 for unit in about) + sum(bool(terms & set(analyze(w))) for w in asked)
+    total = len(about) + len(asked)
     return shown / total if total and shown / total >= LEAST_SHARE else 0.0
-
-
-# "Do you remember …", "제가 … 라고 했죠": words that recall, and say nothing of what.
-_RECALLING = re.compile(
-    r"(?:remember|told|tell|said|say|mention|again|mine|기억|말했|말씀|했죠|담당이라고)", re.IGNORECASE
-)
-_ASKED_FOR_ENGLISH = frozenset("name email number".split())
 
 
 def _says_more(question: str, units: list[Unit], terms: frozenset[str]) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.question import Unit
 from kb.evidence.records import Signals
-from kb.llm.sentences import Sentence
+from kb.language.sentences import Sentence
 from kb.text import analyze
 
 # Shorter numbers are days, months and ordinals, which texts write in other ways.

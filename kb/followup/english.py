@@ -9,51 +9,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.followup.phrases import (
-    AUXILIARIES,
-    DETERMINERS,
-    FUNCTION_WORDS,
-    PREPOSITIONS,
-    QUESTION_WORDS,
-    IsName,
-    Word,
-    phrases_of,
-    without_possessive,
-    words_of,
-)
-from kb.followup.pronouns import MOST_ANSWER_CHARS, PERSON_PRONOUNS, replace_pronoun
+from kb.followup.pronouns import MOST_ANSWER_CHARS, replace_pronoun
 from kb.followup.records import Standalone, Turn, Why
 from kb.followup.topics import find_topic, slot_for, topic_of
+from kb.language.english import AUXILIARIES, DETERMINERS, FUNCTION_WORDS, PERSON_PRONOUNS, PREPOSITIONS, QUESTION_WORDS
+from kb.language.english_phrases import IsName, Word, phrases_of, without_possessive, words_of
+from kb.language.registry import pattern
 
-# A question that goes on from another begins so; what follows is what is new.
-_LEAD = re.compile(
-    r"^\s*(?:(?:and|but|or|so|then|also|ok(?:ay)?|right|hm+|oh|ah|well|cool|great|thanks|thx|yes|no|now|sorry|hi(?: again)?|hello"
-    r"|hey|(?:good )?(?:morning|evening|afternoon)|back(?: again)?|i'm back|i me(?:an|ant))\b[\s,!.…:;–-]*)+",
-    re.IGNORECASE,
-)
-_NEW_TOPIC = re.compile(
-    r"^\W*(?:(?:a )?(?:different|another|new|unrelated|separate) (?:question|topic|thing)|changing (?:the )?(?:topic|subject)|on another (?:note|topic))\b[\s,!.:;–-]*",
-    re.IGNORECASE,
-)
-_BY_THE_WAY = re.compile(
-    r"\b(?:by the way|btw|one more thing|something else entirely|completely different)\b", re.IGNORECASE
-)
-_SWAP = re.compile(
-    r"^\s*(?:what about|how about|what of|what if(?: it is| it's)?|(?:and )?(?:the )?same (?:question )?(?:for|with|about)|is (?:it|that) the same (?:for|with|on|at|in)|wh?at abt|hbu)\b\s*",
-    re.IGNORECASE,
-)
-_TRAILING = re.compile(
-    r"[\s,]*\b(?:too|as well|also|either|then|though|instead|again|exactly|please|thanks)\b(?=[\s?!.]*$)", re.IGNORECASE
-)
+_SWAP = r"(?i)^\s*(?:what about|how about|what of|what if(?: it is| it's)?|(?:and )?(?:the )?same (?:question )?(?:for|with|about)|is (?:it|that) the same (?:for|with|on|at|in)|wh?at abt|hbu)\b\s*"
 # The verb of these stands for the last question's: "who does it?" after "how often must it be cleaned?".
-_DO_IT = re.compile(
-    r"^(?:who|when|how|where|why)(?: often| else)? (?:does|do|did|can|must|should|will) (?:(?:i|we|you|they|one) )?(?:do )?(?:it|that|this|so)\W*$",
-    re.IGNORECASE,
-)
-_MORE = re.compile(
-    r"^\W*(?:(?:is there |was there |do you have |tell me |can you tell me |got )?(?:any|some)(?:thing)? ?(?:more|else|other[\w ]*)|what else|who else|where else|when else|how else|tell me more|more(?: please| details?| info)?|(?:and )?(?:the )?others?)\b",
-    re.IGNORECASE,
-)
+_DO_IT = r"(?i)^(?:who|when|how|where|why)(?: often| else)? (?:does|do|did|can|must|should|will) (?:(?:i|we|you|they|one) )?(?:do )?(?:it|that|this|so)\W*$"
 _ADVERBS = frozenset("long often much many far soon else exactly so come not one ever".split())
 # "any without nuts?", "not even then?": nothing of the last question is exchanged.
 _OPEN_FRAGMENT = frozenset("any some none only not even no never just".split())
@@ -63,20 +28,18 @@ _LEANING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their hi
 MOST_FRAGMENT_WORDS = 9
 
 
-def complete_english(question: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
+def complete_english(question: str, asked: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
     """The question made complete from the turns before it; None where it is complete.
 
+    asked  the question without what leads it in
     turns  oldest first, at least one
     """
-    asked, changes_topic = without_lead(question)
-    if changes_topic:
-        return None
     has_lead = asked != question.strip()
     last = turns[-1].question
-    swapped = _SWAP.sub("", asked, count=1)
+    swapped = re.sub(_SWAP, "", asked, count=1)
     if swapped != asked:
         return _swap(swapped, last, is_name)
-    asked_bare = _TRAILING.sub("", asked)
+    asked_bare = pattern("trailing", asked, re.I).sub("", asked)
     words = words_of(asked_bare)
     if not words:
         return None
@@ -85,7 +48,7 @@ def complete_english(question: str, turns: Sequence[Turn], is_name: IsName) -> S
     more = _ask_for_more(asked, words, last)
     if more:
         return more
-    if _DO_IT.match(asked):
+    if re.match(_DO_IT, asked):
         return Standalone(_join(_bare(last), asked), "question-word", (_bare(last),))
     if not _content(words) and not _is_bare_question_word(words):
         return replace_pronoun(asked, words, turns, is_name) or _swap_question_word(
@@ -103,13 +66,6 @@ def complete_english(question: str, turns: Sequence[Turn], is_name: IsName) -> S
             return _with_topic(asked, last, is_name, "fragment")
         return _swap(asked_bare, last, is_name)
     return replace_pronoun(asked, words, turns, is_name) or _add_to_definite(asked, turns, is_name, has_lead)
-
-
-def without_lead(question: str) -> tuple[str, bool]:
-    """(the question without "and", "ok so", "hi again"; whether it says itself that the topic is another)."""
-    asked = _LEAD.sub("", question, count=1).strip() or question.strip()
-    rest = _NEW_TOPIC.sub("", asked, count=1)
-    return (rest or asked, rest != asked or _BY_THE_WAY.search(question) is not None)
 
 
 def _names_its_topic(words: Sequence[Word]) -> bool:
@@ -132,7 +88,7 @@ def _has_clause(words: Sequence[Word]) -> bool:
 
 
 def _ask_for_more(asked: str, words: Sequence[Word], last: str) -> Standalone | None:
-    match = _MORE.match(asked)
+    match = pattern("goes_on", asked, re.I).match(asked)
     if not match:
         return None
     rest = words_of(asked[match.end() :])
@@ -154,13 +110,7 @@ def _content(words: Sequence[Word]) -> list[Word]:
 def _is_bare_question_word(words: Sequence[Word]) -> bool:
     """ "why?", "since when?", "how often?", "by whom?", "and who else": nothing that could be searched for."""
     has = any(word.low in QUESTION_WORDS for word in words)
-    return has and all(
-        word.low
-        in QUESTION_WORDS
-        | PREPOSITIONS
-        | frozenset("long often much many far soon else exactly so come not one ever".split())
-        for word in words
-    )
+    return has and all(word.low in QUESTION_WORDS | PREPOSITIONS | _ADVERBS for word in words)
 
 
 def _swap_question_word(
@@ -185,7 +135,7 @@ def _swap_question_word(
 
 def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
     """What is new put in the place of its like in the last question; added where nothing is like it."""
-    fragment = _TRAILING.sub("", fragment).strip(" ?!.…,")
+    fragment = pattern("trailing", fragment, re.I).sub("", fragment).strip(" ?!.…,")
     words = words_of(fragment)
     if words and words[0].low in _OPEN_FRAGMENT:
         return _with_topic(fragment + "?", last, is_name, "fragment") or Standalone(fragment)

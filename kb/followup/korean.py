@@ -8,136 +8,70 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from kb.followup.phrases import IsName, knows_none
 from kb.followup.records import Standalone, Turn
+from kb.language.english_phrases import IsName, knows_none
+from kb.language.korean import ADVERBS, ASKING, TIME
+from kb.language.korean_particles import ROLES, Piece, fitting_particle, pieces_of
+from kb.language.registry import pattern, says
 
-_LEAD = re.compile(
-    r"^(?:(?:그럼|그러면|그리고|그런데|근데|그래서|그렇다면|혹시|아|음|네|아니|참|아 그리고|안녕하세요|다른 질문인데요?|좋아요?|고마워요?|감사합니다|그럼요)[,.!…\s]+)+"
-)
-_TRAILING = re.compile(
-    r"\s*(?:어때요?|어떤가요|어떻게 되나요|어떻게 돼요?|어떻습니까|마찬가지인가요|똑같나요|같나요|같아요|동일한가요)\s*[?？]*$"
-)
-_MORE = re.compile(
-    r"^(?:또 |더 |그 ?밖에|그 ?외에|다른|나머지)|(?:또|더) (?:있|알려|말해|없)|(?:그 ?밖에|그 ?외에)(?:는|도)?[요?]*$|^(?:또|더)요?\??$"
-)
-_PRONOUN = re.compile(
+_PRONOUN = (
     r"(?<![가-힣])(?:(그것들?|이것들?|그거|이거|그걸|이걸|그게|이게|그건|이건|걔)(으로|로|만|도|은|는|이|가|을|를|의|에|에서|에는|랑|와|과|보다)?"
     r"|(거기|그곳|여기|이곳)(에서는|에서|에는|에|서는|서|는|은|도|가|이|를|을|의|로)?"
     r"|(그 ?사람|그분|이분|그녀|그 ?친구)(은|는|이|가|을|를|의|도|한테|에게|께|과|와|랑)?"
     r"|(둘|두 개|둘 중)( 다|은|는|이|가|의|에서|중)?"
     r"|(그|이|저|해당) (?=[가-힣]))(?![가-힣])?"
 )
-_BARE_WH = re.compile(
+_BARE_WH = (
     r"^(?:왜|언제|누가|누구|어디|어디서|어떻게|얼마나|얼마|며칠|몇|무엇|뭐|뭘|어느|이유)(?:부터|까지|에서|에게|한테|로|를|가|은|는|마다|동안|번|시|개|명)?"
     r"(?:요|죠|인데요?|인가요|예요|에요|인지)?(?: (?:그런가요|그래요|그런데요|그렇죠|그런 거예요|안 ?돼요|안 ?되나요|해요|하나요|하죠|했어요|했나요|합니까|돼요|되나요|됐어요))?$"
 )
-_PREDICATE = re.compile(
-    r"(?:나요|까요|니까|[가-힣]어요|[가-힣]아요|해요|돼요|되요|인가요|한가요|은가요|죠|는지|하나|되나|있어|없어|있나|없나|있지|인가|뭐야|뭐지|뭔데|누구야|어디야|언제야|예요|이에요|에요|입니까|입니다|할까|될까|줘|주세요|[가-힣]니|냐|[났갔했됐었았]어|[났갔했됐었았]지|해도 돼|돼)[?？!.]*$"
-)
-_PARTICLES = (
-    "에서는 에서도 에서만 에게는 한테는 으로는 으로도 까지는 부터는 에는 에도 로는 로도 에서 에게 한테 으로 까지 부터 보다 처럼 이랑 하고"
-    " 은 는 이 가 을 를 의 에 로 도 만 와 과 랑"
-).split()
-# Particles that play the same part, so that one may stand in the place of the other.
-_ROLES = {
-    "place": ("에서", "에서는", "에서도", "에서만", "에", "에는", "에도"),
-    "means": ("로", "으로", "로는", "으로는", "로도", "으로도"),
-    "person": ("에게", "한테", "에게는", "한테는"),
-    "from": ("부터", "부터는"),
-    "until": ("까지", "까지는"),
-}
-_TIME = re.compile(
-    r"(?<![가-힣])(?:[월화수목금토일]요일|주말|평일|공휴일|휴일|명절|밤|낮|아침|오전|오후|저녁|새벽|정오|자정|오늘|내일|어제|모레|봄|여름|가을|겨울"
-    r"|\d+월|\d+일|\d+시|\d{4}년|이번 주|다음 주|지난주|다음 달|지난달|연말|연초)(?:에는|에도|에|은|는|도|까지|부터|이면|이라면)?"
-)
-_ASKING = re.compile(
-    r"(?:무엇|무슨|뭐|뭘|누구|누가|언제|어디|어느|어떤|어떻게|어때|왜|얼마나?|며칠|몇 ?[가-힣]{0,2})(?:인가요|이에요|예요|에요|마다|부터|까지|에서|에게|의|를|을|가|이|은|는|로|요)?$"
-)
-_ADVERBS = frozenset(
-    "가장 제일 자주 보통 항상 매일 매주 모두 다시 먼저 처음 지금 현재 주로 혹시 원래 실제로 정확히 꼭 반드시".split()
-)
+_PREDICATE = r"(?:나요|까요|니까|[가-힣]어요|[가-힣]아요|해요|돼요|되요|인가요|한가요|은가요|죠|는지|하나|되나|있어|없어|있나|없나|있지|인가|뭐야|뭐지|뭔데|누구야|어디야|언제야|예요|이에요|에요|입니까|입니다|할까|될까|줘|주세요|[가-힣]니|냐|[났갔했됐었았]어|[났갔했됐었았]지|해도 돼|돼)[?？!.]*$"
 # A fragment has no more words than this.
 MOST_FRAGMENT_WORDS = 3
-_LATIN_NAME = re.compile(r"[A-Z][\w.-]*|\w*[a-z][A-Z]\w*|\w+[._-]\w[\w.-]*|[A-Za-z]+")
-_PERSON_NAME = re.compile(
+_LATIN_NAME = r"[A-Z][\w.-]*|\w*[a-z][A-Z]\w*|\w+[._-]\w[\w.-]*|[A-Za-z]+"
+_PERSON_NAME = (
     r"(?<![가-힣])[가-힣]{2,4}(?= (?:박사|소장|반장|과장|팀장|교수|대리|선장|씨|님))|[A-Z][a-z]+(?: [A-Z][\w.]*)+"
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One word of a Korean question: its stem and its particle, with their places."""
-
-    stem: str
-    particle: str
-    start: int
-    stem_end: int
-    end: int
-
-
-def pieces_of(text: str, is_name: IsName = knows_none) -> list[Piece]:
-    """The words with their particles taken off: the longest particle, but the one that leaves a known name.
-
-    >>> [(p.stem, p.particle) for p in pieces_of("마리골드 거울은 며칠마다 청소하나요?")]
-    [('마리골드', ''), ('거울', '은'), ('며칠마다', ''), ('청소하나요', '')]
-    """
-    found = []
-    for match in re.finditer(r"[^\s?!.,？！。]+(?:[.,]\d[^\s?!]*)*", text):
-        word = match.group()
-        may = ["", *(p for p in _PARTICLES if word.endswith(p) and len(word) > len(p) and _may_end(word, p))]
-        named = [p for p in may if is_name(word[: len(word) - len(p)].lower())]
-        particle = named[0] if named else may[1] if len(may) > 1 else ""
-        stem = word[: len(word) - len(particle)]
-        found.append(Piece(stem, particle, match.start(), match.start() + len(stem), match.end()))
-    return found
-
-
 def _asks(piece: Piece) -> bool:
-    return _ASKING.match(piece.stem + piece.particle) is not None or _ASKING.match(piece.stem) is not None
+    return re.match(ASKING, piece.stem + piece.particle) is not None or re.match(ASKING, piece.stem) is not None
 
 
-def _may_end(word: str, particle: str) -> bool:
-    """A particle of one syllable goes with the last sound before it: 은 and 을 after a consonant, 는 and 를 after a vowel."""
-    before = word[-len(particle) - 1]
-    if not "가" <= before <= "힣":
-        return len(word) - len(particle) >= 2
-    closed = (ord(before) - ord("가")) % 28 != 0
-    if particle in ("은", "을", "이", "과", "이랑"):
-        return closed
-    if particle in ("는", "를", "가", "와", "랑"):
-        return not closed
-    return not (particle in ("도", "로", "만", "의", "에") and len(word) == 2 and not closed)
-
-
-def complete_korean(question: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
+def complete_korean(question: str, asked: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
     """The question made complete from the turns before it; None where it is complete.
 
+    asked  the question without what leads it in
     turns  oldest first, at least one
     """
-    asked, changes_topic = without_lead(question)
-    if changes_topic:
-        return None
     has_lead = asked != question.strip()
     last = turns[-1].question
-    if _MORE.search(asked) and len(asked.split()) <= MOST_FRAGMENT_WORDS + 1 and not _has_subject(asked, is_name):
+    if (
+        says("goes_on", asked, re.I)
+        and len(asked.split()) <= MOST_FRAGMENT_WORDS + 1
+        and not _has_subject(asked, is_name)
+    ):
         return Standalone(f"{_bare(last)}: {asked}", "more", (_bare(last),))
     bare = asked.strip(" ?？!.")
-    if _BARE_WH.match(bare):
+    if re.match(_BARE_WH, bare):
         return Standalone(f"{_bare(last)}: {bare}?", "question-word", (_bare(last),))
-    fragment = _TRAILING.sub("", asked).strip(" ?？!.")
+    fragment = pattern("trailing", asked, re.I).sub("", asked).strip(" ?？!.")
     fragment = re.sub(r"(?<=[은는도서만면지터로에])요$", "", fragment)
-    if fragment and (fragment != bare or not _PREDICATE.search(bare)) and len(fragment.split()) <= MOST_FRAGMENT_WORDS:
+    if (
+        fragment
+        and (fragment != bare or not re.search(_PREDICATE, bare))
+        and len(fragment.split()) <= MOST_FRAGMENT_WORDS
+    ):
         leans = (
             has_lead
             or fragment != bare
             or question.rstrip().endswith(("?", "？"))
-            or bool(pieces_of(fragment)[-1].particle)
+            or bool(pieces_of(fragment, knows_none)[-1].particle)
         )
         if not leans and len(fragment.split()) > 1:
             return None  # words to search for, as people type them
-        if not any(_ASKING.match(word) for word in fragment.split()):
+        if not any(re.match(ASKING, word) for word in fragment.split()):
             return _swap(fragment, last, is_name)
         topic = find_topic(last, is_name)
         if len(fragment.split()) <= 2 and topic and topic not in asked:
@@ -149,19 +83,11 @@ def complete_korean(question: str, turns: Sequence[Turn], is_name: IsName) -> St
     )
 
 
-_NEW_TOPIC = re.compile(r"^(?:다른 (?:질문|얘기|이야기)|(?:화제|주제)를? 바꿔)[가-힣]*[,.:\s]*")
-
-
-def without_lead(question: str) -> tuple[str, bool]:
-    """(the question without 그럼, 그리고, 네; whether it says itself that the topic is another)."""
-    asked = _LEAD.sub("", question.strip()).strip() or question.strip()
-    rest = _NEW_TOPIC.sub("", asked, count=1)
-    return (rest or asked, rest != asked)
-
-
 def _has_subject(asked: str, is_name: IsName) -> bool:
     return any(
-        p.particle in ("은", "는", "이", "가", "을", "를") and len(p.stem) > 1 and not _MORE.match(p.stem)
+        p.particle in ("은", "는", "이", "가", "을", "를")
+        and len(p.stem) > 1
+        and not pattern("goes_on", p.stem, re.I).match(p.stem)
         for p in pieces_of(asked, is_name)
     )
 
@@ -169,18 +95,18 @@ def _has_subject(asked: str, is_name: IsName) -> bool:
 def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
     """What is new put in the place of its like in the last question, before it where nothing is like it."""
     new = pieces_of(fragment, is_name)
-    time = _TIME.fullmatch(fragment)
+    time = re.fullmatch(TIME, fragment)
     if time:
-        old = _TIME.search(last)
+        old = re.search(TIME, last)
         if old:
             return Standalone(f"{last[: old.start()]}{fragment}{last[old.end() :]}", "swap", (_bare(last),))
         return Standalone(f"{fragment} {last}", "swap", (_bare(last),))
     head = new[-1]
     stem = fragment[: head.stem_end]
-    role = next((names for names in _ROLES.values() if head.particle in names), None)
-    old_pieces = [p for p in pieces_of(last, is_name) if not _asks(p) and p.stem not in _ADVERBS]
+    role = next((names for names in ROLES.values() if head.particle in names), None)
+    old_pieces = [p for p in pieces_of(last, is_name) if not _asks(p) and p.stem not in ADVERBS]
     if role:
-        same = [p for p in old_pieces if p.particle in role and not _TIME.fullmatch(p.stem + p.particle)]
+        same = [p for p in old_pieces if p.particle in role and not re.fullmatch(TIME, p.stem + p.particle)]
         if same:
             return Standalone(_put(last, same[-1], fragment), "swap", (_bare(last),))
         return Standalone(f"{fragment} {last}", "swap", (_bare(last),))
@@ -193,7 +119,7 @@ def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
     if slot is None:
         return Standalone(f"{_bare(last)}: {fragment}?", "swap", (_bare(last),))
     return Standalone(
-        f"{last[: slot.start]}{stem}{_fitting(stem, slot.particle)}{last[slot.end :]}", "swap", (_bare(last),)
+        f"{last[: slot.start]}{stem}{fitting_particle(stem, slot.particle)}{last[slot.end :]}", "swap", (_bare(last),)
     )
 
 
@@ -220,19 +146,7 @@ def _topic_slot(stem: str, pieces: Sequence[Piece], is_name: IsName) -> Piece | 
 
 
 def _is_nameish(stem: str, is_name: IsName) -> bool:
-    return bool(_LATIN_NAME.fullmatch(stem)) or is_name(stem.lower())
-
-
-def _fitting(stem: str, particle: str) -> str:
-    """The form of a particle that goes with this stem's last sound."""
-    last = stem[-1:]
-    if not particle or not ("가" <= last <= "힣"):
-        return particle
-    closed = (ord(last) - ord("가")) % 28 != 0
-    for pair in (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와")):
-        if particle in pair:
-            return pair[0] if closed else pair[1]
-    return particle
+    return bool(re.fullmatch(_LATIN_NAME, stem)) or is_name(stem.lower())
 
 
 def find_topic(question: str, is_name: IsName) -> str:
@@ -242,7 +156,7 @@ def find_topic(question: str, is_name: IsName) -> str:
     '마리골드 거울'
     """
     pieces = [
-        p for p in pieces_of(question, is_name) if not _TIME.fullmatch(p.stem + p.particle) and p.stem not in _ADVERBS
+        p for p in pieces_of(question, is_name) if not re.fullmatch(TIME, p.stem + p.particle) and p.stem not in ADVERBS
     ]
     phrase: list[str] = []
     for piece in pieces:
@@ -259,7 +173,7 @@ def find_topic(question: str, is_name: IsName) -> str:
 
 
 def _replace_pronoun(asked: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
-    match = _PRONOUN.search(asked)
+    match = re.search(_PRONOUN, asked)
     if not match:
         return None
     topic = find_topic(turns[-1].question, is_name)
@@ -294,14 +208,14 @@ def _replace_pronoun(asked: str, turns: Sequence[Turn], is_name: IsName) -> Stan
     if both:
         particle = "는" if "는" in particle or "은" in particle else ""
     return Standalone(
-        f"{asked[: match.start()]}{meant}{_fitting(meant, particle)}{asked[match.end() :]}", "pronoun", (meant,)
+        f"{asked[: match.start()]}{meant}{fitting_particle(meant, particle)}{asked[match.end() :]}", "pronoun", (meant,)
     )
 
 
 def _find_person(turns: Sequence[Turn]) -> str:
     for turn in reversed(turns[-3:]):
         for text in (turn.answer[:400], turn.question):
-            match = _PERSON_NAME.search(text)
+            match = re.search(_PERSON_NAME, text)
             if match:
                 return match.group()
     return ""
@@ -311,7 +225,7 @@ def _find_place(question: str, is_name: IsName) -> str:
     placed = [
         p
         for p in pieces_of(question, is_name)
-        if p.particle in _ROLES["place"] and not _TIME.fullmatch(p.stem + p.particle)
+        if p.particle in ROLES["place"] and not re.fullmatch(TIME, p.stem + p.particle)
     ]
     return placed[-1].stem if placed else ""
 
@@ -319,7 +233,7 @@ def _find_place(question: str, is_name: IsName) -> str:
 def _add_dropped_topic(asked: str, last: str, is_name: IsName) -> Standalone | None:
     """ "언제까지 돌려놔야 해요": a question that names nothing is about what the last one was about."""
     pieces = pieces_of(asked, is_name)
-    said = [p for p in pieces if not _asks(p) and p.stem not in _ADVERBS and not _TIME.fullmatch(p.stem + p.particle)]
+    said = [p for p in pieces if not _asks(p) and p.stem not in ADVERBS and not re.fullmatch(TIME, p.stem + p.particle)]
     if (
         any(_is_nameish(p.stem, is_name) or p.particle not in ("", "만", "도") for p in said)
         or len(said) > MOST_FRAGMENT_WORDS
@@ -341,7 +255,7 @@ def _lean(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) ->
     things = [
         p
         for p in pieces
-        if p.particle and len(p.stem) > 1 and not _asks(p) and not _TIME.fullmatch(p.stem + p.particle)
+        if p.particle and len(p.stem) > 1 and not _asks(p) and not re.fullmatch(TIME, p.stem + p.particle)
     ]
     if names and things and (things[0].stem in said or has_lead):
         return Standalone(f"{names[0]} {asked}", "definite", (names[0],))

@@ -5,32 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.followup.phrases import FUNCTION_WORDS, TIME, IsName, Word, is_name_word, phrases_of, without_possessive
 from kb.followup.records import Standalone, Turn
 from kb.followup.topics import find_topic
+from kb.language.english import FUNCTION_WORDS, PERSON_PRONOUNS
+from kb.language.english_phrases import TIME, IsName, Word, is_name_word, phrases_of, without_possessive
 
 _SUBJECT_THING = frozenset("it they them this that these those one ones".split())
 _OWNER_THING = frozenset("its their".split())
-PERSON_PRONOUNS = frozenset("he she him her his hers".split())
-_BOTH = re.compile(
-    r"\b(?:both(?: of them)?|either of them|the two(?: of them)?|which (?:one )?of (?:the two|them|these))\b",
-    re.IGNORECASE,
-)
+_BOTH = r"(?i)\b(?:both(?: of them)?|either of them|the two(?: of them)?|which (?:one )?of (?:the two|them|these))\b"
 # Words that make a "that" or "it" no pronoun for a thing said before: "is it possible", "it is raining", "so that".
-_EMPTY_IT = re.compile(
-    r"\b(?:is|was|does|would|will|can) it (?:possible|true|ok|okay|allowed|safe|necessary|worth|rain|snow|matter|depend)\b|\bwhat time is it\b",
-    re.IGNORECASE,
-)
+_EMPTY_IT = r"(?i)\b(?:is|was|does|would|will|can) it (?:possible|true|ok|okay|allowed|safe|necessary|worth|rain|snow|matter|depend)\b|\bwhat time is it\b"
 # Of an answer, so much is looked through for the person that "she" means.
 MOST_ANSWER_CHARS = 400
-_PERSON_NAME = re.compile(
-    r"\b(?:Dr\.? |Prof\.? |Ms\.? |Mr\.? |Mrs\.? )?[A-Z][a-z'’-]+(?: [A-Z][\w.'’-]*)+|\b[A-Z][a-z'’-]{2,}\b"
-)
+_PERSON_NAME = r"\b(?:Dr\.? |Prof\.? |Ms\.? |Mr\.? |Mrs\.? )?[A-Z][a-z'’-]+(?: [A-Z][\w.'’-]*)+|\b[A-Z][a-z'’-]{2,}\b"
 
 
 def replace_pronoun(asked: str, words: Sequence[Word], turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
     """The first pronoun that nothing in its own question explains, replaced by what it means."""
-    both = _BOTH.search(asked)
+    both = re.search(_BOTH, asked)
     if both and len(turns) > 1:
         topics = list(dict.fromkeys(filter(None, (find_topic(t.question, is_name) for t in turns[-2:]))))
         if len(topics) == 2:
@@ -68,7 +60,7 @@ def _meaning_of(
     if low in _OWNER_THING and topic:
         return _owned(topic), word.start, word.end
     if low in _SUBJECT_THING and topic:
-        if low == "it" and _EMPTY_IT.search(asked):
+        if low == "it" and re.search(_EMPTY_IT, asked):
             return None
         if low in ("this", "that", "these", "those", "one", "ones"):
             if low == "that" and word.start > 0 and noun_follows and not _ends_clause(asked[: word.start]):
@@ -100,7 +92,7 @@ def _find_person(turns: Sequence[Turn], is_name: IsName) -> str:
     """The person of the last answer, or of the last question: names of two words first."""
     for turn in reversed(turns[-3:]):
         for text in (turn.answer[:MOST_ANSWER_CHARS], turn.question):
-            found = [m.group() for m in _PERSON_NAME.finditer(text) if m.group().lower() not in FUNCTION_WORDS]
+            found = [m.group() for m in re.finditer(_PERSON_NAME, text) if m.group().lower() not in FUNCTION_WORDS]
             found = [name for name in found if name.split()[0].lower() not in FUNCTION_WORDS]
             full = [name for name in found if " " in name]
             if full or (text == turn.question and found):

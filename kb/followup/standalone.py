@@ -6,15 +6,21 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from kb.followup.phrases import IsName, knows_none, phrases_of
+from kb.followup import korean, topics
+from kb.followup.english import complete_english
+from kb.followup.korean import complete_korean
 from kb.followup.records import Standalone, Turn
+from kb.language.english_phrases import IsName, knows_none, phrases_of
+from kb.language.manner import without_lead
+from kb.language.registry import has_letters
 
 # A longer text is no follow-up but something pasted; rules for turns of phrase say nothing about it.
 MOST_CHARS = 300
 # What it may lean on: the turns before these are out of mind.
 MOST_TURNS = 4
-_CARRIED = re.compile(r"(?<=\S) \([^()]*\)$")
-_HANGUL = re.compile(r"[가-힣]")
+_CARRIED = r"(?<=\S) \([^()]*\)$"
+# A language's rules: what completes a question, and what finds the topic of the one before.
+_RULES = {"en": (complete_english, topics.find_topic), "ko": (complete_korean, korean.find_topic)}
 
 
 def _continues_never(question: str) -> bool:
@@ -42,38 +48,34 @@ def make_standalone(
     if not turns or not question.strip() or len(question) > MOST_CHARS:
         return Standalone(question)
     recent = [replace(turn, question=without_carried(turn.question, is_name)) for turn in turns[-MOST_TURNS:]]
-    if _speaks_korean(question, recent[-1].question):
-        from kb.followup.korean import complete_korean, find_topic, without_lead
-
-        found = complete_korean(question, recent, is_name)
-    else:
-        from kb.followup.english import complete_english, without_lead
-        from kb.followup.topics import find_topic
-
-        found = complete_english(question, recent, is_name)
+    asked, changes_topic = without_lead(question)
+    if changes_topic:
+        return Standalone(asked)
+    complete, find_topic = _RULES[_language_of(question, recent[-1].question)]
+    found = complete(question, asked, recent, is_name)
     if found:
         return found
-    asked, changes_topic = without_lead(question)
     names_its_own = any(phrase.names for phrase in phrases_of(asked, is_name))
-    if changes_topic or names_its_own or not continues(asked):
+    if names_its_own or not continues(asked):
         return Standalone(asked)
     return add_topic(asked, find_topic(recent[-1].question, is_name), recent[-1].title)
 
 
 def without_carried(question: str, is_name: IsName) -> str:
     """A completed question without what `add_topic` put behind it; but for the topic, where it names nothing of its own."""
-    own = _CARRIED.sub("", question)
+    own = re.sub(_CARRIED, "", question)
     if own == question or any(phrase.names for phrase in phrases_of(own, is_name)):
         return own
     topic = question[len(own) + 2 : -1].split(", ")[0]
     return f"{own} ({topic})"
 
 
-def _speaks_korean(question: str, last: str) -> bool:
-    """By its letters; a word or two in another script ("what about bertha's?") are put into the last question."""
-    if _HANGUL.search(question):
-        return True
-    return _HANGUL.search(last) is not None and len(question.split()) <= 2
+def _language_of(question: str, last: str) -> str:
+    """By its letters; a word or two in other letters ("what about bertha's?") are put into the last question."""
+    is_short = len(question.split()) <= 2
+    return next(
+        (code for code in _RULES if has_letters(code, question) or (is_short and has_letters(code, last))), "en"
+    )
 
 
 def add_topic(asked: str, topic: str, title: str) -> Standalone:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.followup.phrases import FUNCTION_WORDS, TIME, IsName, Phrase, Word, is_name_word, phrases_of
+from kb.language.english import FUNCTION_WORDS
+from kb.language.english_phrases import TIME, IsName, Phrase, Word, is_name_word, phrases_of
 
 # "and for Thistle?" takes the place of the thing that was asked about; "and on Windows?" is a place or a time more.
 _INSTEAD = ("for", "with", "about", "of", "as")

@@ -6,7 +6,9 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from kb.graph.names import HANGUL, is_common, name_key, strip_particle
+from kb.graph.names import is_common, name_key
+from kb.language.korean_particles import strip_particle
+from kb.language.registry import has_letters
 
 # A pasted page as a query costs no more than its beginning.
 MOST_WORDS = 64
@@ -42,7 +44,7 @@ def candidates_of(query: str) -> list[Candidate]:
 
 def _keys(run: list[str]) -> tuple[str, ...]:
     variants = [" ".join(run)]
-    if HANGUL.search(run[-1]):
+    if has_letters("ko", run[-1]):
         variants.append(" ".join([*run[:-1], strip_particle(run[-1])]))
     elif run[-1].endswith(("'s", "’s")):
         variants.append(" ".join([*run[:-1], run[-1][:-2]]))

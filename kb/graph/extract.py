@@ -17,7 +17,6 @@ from kb.graph.korean import read_korean
 from kb.graph.links import Mark, definition_places, definitions_of, find_marks, resolve_path
 from kb.graph.matter import matter_edges, matter_names
 from kb.graph.names import (
-    HANGUL,
     NO_CODE_NAMES,
     identifiers,
     is_common,
@@ -27,6 +26,7 @@ from kb.graph.names import (
     proper_names,
     spaced_key,
 )
+from kb.language.registry import has_letters
 
 # Strongest first: by which of several forms a name is kept.
 _FORMS = ("path", "title", "alias", "stem", "heading", "tag", "project", "matter", "link", "code", "relation", "name")
@@ -126,7 +126,7 @@ class _Reading:
         flat = sentence.replace("\n", " ")
         for offset, name in proper_names(flat):
             self.add("entity", name, "name", shift.place(start + offset))
-        if HANGUL.search(flat):
+        if has_letters("ko", flat):
             for offset, noun, particle in korean_names(flat):
                 self.korean.setdefault(name_key(noun), []).append((noun, particle, shift.place(start + offset)))
             statements = [*read_korean(flat, marks), *read_english(flat, marks)]

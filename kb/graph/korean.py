@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from kb.drafts import EndDraft
 from kb.graph.english_words import LONGEST_SENTENCE_CHARS
 from kb.graph.links import Mark
-from kb.graph.names import HANGUL, TICKET, is_common
+from kb.graph.names import TICKET, is_common
 from kb.graph.tokens import Statement, end_of_mark, end_of_words, entity, is_mark
+from kb.language.registry import has_letters
 
 HINTS = tuple("의존 필요 요구 기반 충돌 호환 양립 확장 상속 해결 고친 고쳤 수정 프로젝트 구축 구현 함께".split())
 # Endings of a statement or of a clause that goes on; 하면, 하는지, 할, 했던 and the like are none.
@@ -149,7 +150,7 @@ def _names(
     for number, word in enumerate(words):
         is_last = number == len(words) - 1
         listed = None if is_last else _LIST.match(word)
-        if listed and not (HANGUL.search(word) and word.endswith(("이과", "결과"))):
+        if listed and not (has_letters("ko", word) and word.endswith(("이과", "결과"))):
             groups[-1].append(listed.group(1) or listed.group(3))
             groups.append([])
         elif word == "및" or word == "그리고":

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kb.drafts import DocumentNotes, OpenItem
+from kb.language.sentences import LONGEST_CHARS, Sentence, sentences_of
 from kb.llm.protocol import Evidence
-from kb.llm.sentences import LONGEST_CHARS, Sentence, sentences_of
 from kb.text import STOP_WORDS, analyze, estimate_tokens
 
 # Raised when another gist would come of the same text: the next ingest makes the older ones again.

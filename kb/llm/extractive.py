@@ -1,7 +1,7 @@
 """A question and its packed evidence → the sentences that answer it best, quoted with their markers.
 
 The embedded default: needs no server and invents nothing, since every word of its answers stands in the evidence
-(kb/llm/sentences.py says what "verbatim" leaves open). Knows no prompt, no index and no encoder: whoever builds it may
+(kb/language/sentences.py says what "verbatim" leaves open). Knows no prompt, no index and no encoder: whoever builds it may
 hand it a function from texts to unit vectors; without one it goes by words alone. Deterministic.
 """
 
@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kb.config import LlmConfig
+from kb.language.sentences import Sentence, sentences_of
 from kb.llm.protocol import Done, GenerateRequest, Token
-from kb.llm.references import EXTRACTIVE, EXTRACTIVE_ID
-from kb.llm.sentences import Sentence, sentences_of
 from kb.records import ModelRef
 from kb.text import analyze, analyze_query, estimate_tokens
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 Encode = Callable[[Sequence[str]], "FloatMatrix"]
 
-MODEL_ID, PROVIDER = EXTRACTIVE_ID, EXTRACTIVE
+MODEL_ID, PROVIDER = "extractive-v1", "extractive"
 REFUSALS = {"ko": "근거가 부족하다."}
 REFUSAL = "The evidence is insufficient to answer this."
 # Tokens of evidence read; four times the default pack. Encoding its sentences is what takes time.
@@ -83,11 +83,18 @@ class Weights:
     cosine_floor: float = 0.25
 
 
+def open_extractive(config: LlmConfig, encode: Encode | None, notify: Callable[[str], None]) -> ExtractiveModel:
+    """The provider's opener; nothing of the configuration concerns it."""
+    return ExtractiveModel(encode)
+
+
 class ExtractiveModel:
     """Quotes one to three sentences of the evidence, or refuses in the question's language.
 
     encode  texts → (n, d) unit vectors, None to go by words alone
     """
+
+    title = "the embedded extractive model"
 
     def __init__(self, encode: Encode | None = None, weights: Weights | None = None) -> None:
         self._encode = encode
@@ -96,6 +103,10 @@ class ExtractiveModel:
     def reference(self) -> ModelRef:
         """The version of the rules; it has no digest."""
         return ModelRef(MODEL_ID, PROVIDER)
+
+    def describe(self) -> str:
+        """Which model this is, for kb doctor."""
+        return "extractive, embedded"
 
     def context_tokens(self) -> int:
         """Evidence may be this long, in tokens."""

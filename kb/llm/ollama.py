@@ -26,7 +26,7 @@ defence; DEFENDED in tests/llm/test_ollama_traps.py names the test of each.
     19  _debug_render_only                                  not used: it may vanish
     20  a write transaction across a call blocks everyone   the store is opened for writing after the answer
 
-httpx is imported inside the functions that use it, and OLLAMA_HOST is not read: the configuration says where the
+The client is imported inside the functions that use it, and OLLAMA_HOST is not read: the configuration says where the
 server is. Loading beside the retrieval was left out: it would save what a search takes, once in a keep_alive.
 """
 
@@ -40,9 +40,9 @@ from typing import Any
 
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, KbError, ModelError
-from kb.llm.facts import ModelFacts, allocated_tokens, bucket_tokens, find_by_name, read_facts
+from kb.llm.model_info import ModelFacts, allocated_tokens, bucket_tokens, find_by_name, read_facts
 from kb.llm.protocol import Done, FinishReason, GenerateRequest, Token
-from kb.llm.server import OllamaServer
+from kb.llm.server import OllamaServer, is_listening, no_server
 from kb.llm.thinking import ThinkFilter
 from kb.llm.truncation import is_cut, least_tokens
 from kb.records import ModelRef
@@ -50,7 +50,22 @@ from kb.records import ModelRef
 PROVIDER = "ollama"
 # Seconds without a token after which a person wonders: long enough that a loaded model has begun.
 NOTICE_SECONDS = 1.5
+# `auto` must not wait for ever for a server that may not be there, whatever the configuration allows.
+LONGEST_PROBE_SECONDS = 3.0
 NO_THOUGHTS: tuple[bool | str | None, ...] = (False, "low")
+
+
+def open_ollama(config: LlmConfig, encode: object, notify: Callable[[str], None]) -> OllamaModel:
+    """The configured model. Under "auto" one connection is tried first, since a server need not be there.
+
+    raises  NoServer then; ConfigInvalid when the endpoint is no http address
+    """
+    model = OllamaModel(config, notify)
+    if config.provider == "auto":
+        seconds = min(config.connect_timeout_seconds or LONGEST_PROBE_SECONDS, LONGEST_PROBE_SECONDS)
+        if not is_listening(model.server.endpoint, seconds):
+            raise no_server(model.server.endpoint)
+    return model
 
 
 class OllamaModel:
@@ -66,6 +81,15 @@ class OllamaModel:
         self._notify = notify
         self._facts: ModelFacts | None = None
         self._allocated: int | None = None
+        self.title = f"{config.model} on Ollama at {self.server.endpoint}"
+
+    def describe(self) -> str:
+        """Name, address, the server's version and the sizes of the context; raises ModelError and its kinds."""
+        return (
+            f"{self.reference().id} at {self._config.endpoint} (Ollama {self.server.version()}),"
+            f" context {self.asked_tokens():,} tokens"
+            f" (llm.context_tokens {self._config.context_tokens:,}, the model's own {self.facts().trained_tokens:,})"
+        )
 
     def reference(self) -> ModelRef:
         """The configured name and the digest the server lists for it; raises ModelError and its kinds."""
@@ -103,19 +127,12 @@ class OllamaModel:
                 raise
             yield from self._answer(request, False)
 
-    def version(self) -> str:
-        """The server's version, "unknown" where it says none; raises ModelError and its kinds."""
-        return str(self.server.fetch("GET", "/api/version").get("version") or "unknown")
-
     def facts(self) -> ModelFacts:
         """What the server says of the model; asked once."""
         if self._facts is None:
             with self.server.naming_failures(0.0):
-                listed = self.server.fetch("GET", "/api/tags").get("models") or ()
-                digests = {row["name"]: row.get("digest") or None for row in listed}
-                self.server.pulled = tuple(sorted(digests))
-                shown = self.server.fetch("POST", "/api/show", {"model": self._config.model})
-                self._facts = read_facts(shown, find_by_name(digests, self._config.model))
+                digests = self.server.list_digests()
+                self._facts = read_facts(self.server.show(), find_by_name(digests, self._config.model))
             if not self._facts.is_context_known:
                 self._notify(
                     f"warning: {self._config.model} does not say how long its context is; "
@@ -154,7 +171,7 @@ class OllamaModel:
     def _read_allocated(self) -> int | None:
         with self.server.naming_failures(0.0):
             try:
-                return allocated_tokens(self.server.fetch("GET", "/api/ps"), self._config.model)
+                return allocated_tokens(self.server.list_running(), self._config.model)
             except ModelError as error:
                 if error.details.get("status") == 404:  # servers before 0.1.38 have no such path
                     return None

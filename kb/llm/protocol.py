@@ -6,9 +6,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from kb.errors import ModelError
 from kb.records import ModelRef
 
 FinishReason = Literal["stop", "length", "aborted"]
+
+
+class NoServer(ModelError):
+    """Nothing listens where the model's server should be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +76,16 @@ class Done:
 
 
 class LanguageModel(Protocol):
-    """Writes an answer from a prompt."""
+    """Writes an answer from a prompt.
+
+    title  what it is called in "answering with …"; for a server's model, where it runs as well
+    """
+
+    @property
+    def title(self) -> str: ...
+
+    def describe(self) -> str:
+        """Model, place and sizes in one line, for kb doctor; raises ModelError where it could not answer."""
 
     def reference(self) -> ModelRef:
         """Which model this is."""

@@ -1,26 +1,30 @@
 """An Ollama server over HTTP: JSON values and streamed lines of them; what fails, as errors that say what to do.
 
-Knows no model's oddities. Not the official client: its `chat` cannot send `truncate` or `shift`, its stream splits
-lines at U+0085 and U+2028, which stand unescaped in JSON strings, its records refuse the nulls that servers send, and
-importing it takes 0.2 s more than httpx alone (HOTFIXES.md). OLLAMA_API_KEY is sent as that client sends it.
+Knows no model's oddities. The official client makes the requests; importing it takes 0.4 s, so that happens on the first
+one. Two things are read here and not by it. Its records drop `parser` and `remote_host` and refuse the nulls that servers
+send, so answers are read as plain JSON. Its `chat` cannot send `truncate` or `shift`, and its stream splits lines at
+U+0085 and U+2028, which stand unescaped in JSON strings, so an answer is streamed over its HTTP session (HOTFIXES.md).
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
+import socket
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
-from kb import __version__
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, MalformedResponse, ModelError, ModelNotPulled, ModelTimeout, StreamAborted
 from kb.llm.deadline import Deadline
+from kb.llm.protocol import NoServer
 
 if TYPE_CHECKING:
     import httpx
+    from ollama import Client
 
 # Seconds for /api/tags, /api/show, /api/ps and /api/version, which read no model; a busy server still answers at once.
 METADATA_SECONDS = 30.0
@@ -55,14 +59,29 @@ class OllamaServer:
         self.pulled: tuple[str, ...] | None = None
         self._config = config
 
-    def fetch(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """One JSON object of a path that reads no model; raises ModelError and its kinds."""
-        with self._client(METADATA_SECONDS) as client, self.naming_failures(METADATA_SECONDS):
-            response = client.request(method, path, json=body)
-            self._check(response)
-            value: dict[str, Any] = response.json()
-            value.items  # noqa: B018 - a list or a text is not the protocol
-            return value
+    def list_digests(self) -> dict[str, str | None]:
+        """Every pulled model's name, and the sha256 of its manifest where the server lists one."""
+        rows = self._request("GET", "/api/tags").get("models") or ()
+        digests: dict[str, str | None] = {row["name"]: row.get("digest") or None for row in rows}
+        self.pulled = tuple(sorted(digests))
+        return digests
+
+    def show(self) -> dict[str, Any]:
+        """What the server says of the configured model."""
+        return self._request("POST", "/api/show", json={"model": self._config.model})
+
+    def list_running(self) -> dict[str, Any]:
+        """The models in memory, as /api/ps lists them."""
+        return self._request("GET", "/api/ps")
+
+    def version(self) -> str:
+        """The server's version, "unknown" where it says none."""
+        return str(self._request("GET", "/api/version").get("version") or "unknown")
+
+    def _request(self, method: str, path: str, **body: Any) -> dict[str, Any]:
+        with self.naming_failures(METADATA_SECONDS), self._client(METADATA_SECONDS) as client:
+            found: dict[str, Any] = client._request(dict, method, path, **body)
+            return found
 
     def stream(self, path: str, body: dict[str, Any], first_seconds: float) -> Generator[dict[str, Any]]:
         """The lines of a streamed answer as they come; closing the iterator closes the connection.
@@ -84,8 +103,8 @@ class OllamaServer:
             finally:
                 lines.close()
 
-    def _lines(self, client: httpx.Client, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
-        with client.stream("POST", path, json=body) as response:
+    def _lines(self, client: Client, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
+        with client._client.stream("POST", path, json=body) as response:
             if response.is_error:
                 response.read()
             self._check(response)
@@ -105,15 +124,13 @@ class OllamaServer:
             words = response.text.strip() or response.reason_phrase
         raise self._refused(response.status_code, words)
 
-    def _client(self, read_seconds: float, on_response: Callable[[Any], None] | None = None) -> httpx.Client:
+    def _client(self, read_seconds: float, on_response: Callable[[Any], None] | None = None) -> Client:
         import httpx
+        from ollama import Client
 
         is_loopback = httpx.URL(self.endpoint).host in LOOPBACK_HOSTS
-        api_key = os.environ.get("OLLAMA_API_KEY")
-        return httpx.Client(
-            base_url=self.endpoint,
-            headers={"User-Agent": f"kb/{__version__}"} | ({"Authorization": f"Bearer {api_key}"} if api_key else {}),
-            follow_redirects=True,
+        return Client(
+            self.endpoint,
             timeout=httpx.Timeout(read_seconds or None, connect=self._config.connect_timeout_seconds or None),
             # A proxy from the environment cannot reach this machine's loopback.
             trust_env=not is_loopback,
@@ -126,6 +143,7 @@ class OllamaServer:
     def naming_failures(self, limit_seconds: float) -> Iterator[None]:
         """Turns what reading raises into errors that say what to do; KbError passes."""
         import httpx
+        import ollama
 
         try:
             yield
@@ -133,13 +151,15 @@ class OllamaServer:
             raise self._too_slow("to reach", self._config.connect_timeout_seconds) from error
         except (httpx.TimeoutException, TimeoutError) as error:
             raise self._too_slow("for an answer of", limit_seconds) from error
-        except httpx.ConnectError as error:
-            raise ModelError(
-                f"no Ollama at {self.endpoint}",
-                fix="start it (ollama serve), correct llm.endpoint, or set llm.provider to extractive",
-                endpoint=self.endpoint,
-            ) from error
-        except (httpx.HTTPError, httpx.InvalidURL, ConnectionError) as error:
+        # The client gives a refused connection as a plain ConnectionError; one that broke off is a kind of it.
+        except (httpx.ConnectError, ConnectionError) as error:
+            if isinstance(error, ConnectionError) and type(error) is not ConnectionError:
+                raise self.broke_off() from error
+            raise no_server(self.endpoint) from error
+        except ollama.ResponseError as error:
+            words = _words_of(error.error).strip() or HTTPStatus(error.status_code).phrase
+            raise self._refused(error.status_code, words) from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self.broke_off() from error
         # No object, no JSON, or not the fields of the protocol: json and attribute access each say it their way.
         except (ValueError, AttributeError, TypeError, KeyError) as error:
@@ -173,6 +193,7 @@ class OllamaServer:
                 f"Ollama at {self.endpoint} has no model {model}; it has {pulled or 'none at all'}",
                 fix=f"ollama pull {model}{', or set llm.model to one of those' if pulled else ''}",
                 model=model,
+                in_short=f"Ollama at {self.endpoint} has no {model} (ollama pull {model})",
                 pulled=pulled,
                 status=status,
             )
@@ -215,6 +236,25 @@ def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         yield whole
 
 
+def no_server(endpoint: str) -> NoServer:
+    """The error for an endpoint where nothing listens."""
+    return NoServer(
+        f"no Ollama at {endpoint}",
+        fix="start it (ollama serve), correct llm.endpoint, or set llm.provider to extractive",
+        endpoint=endpoint,
+    )
+
+
+def is_listening(endpoint: str, timeout_seconds: float) -> bool:
+    """True when something accepts a connection at the endpoint; about a millisecond on this machine."""
+    parts = urlsplit(normalize_endpoint(endpoint))
+    try:
+        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=timeout_seconds):
+            return True
+    except (OSError, UnicodeError):  # refused, unreachable, unknown or impossible name, too slow
+        return False
+
+
 def normalize_endpoint(endpoint: str) -> str:
     """The server's address with scheme and port, without the path of an API.
 
@@ -223,8 +263,6 @@ def normalize_endpoint(endpoint: str) -> str:
     >>> normalize_endpoint("localhost"), normalize_endpoint("0.0.0.0:11434/"), normalize_endpoint("http://gpu:8080/v1")
     ('http://localhost:11434', 'http://127.0.0.1:11434', 'http://gpu:8080')
     """
-    from urllib.parse import urlsplit
-
     given = endpoint.strip()
     with_scheme = given if "://" in given else f"http://{given}"
     try:

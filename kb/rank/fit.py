@@ -13,6 +13,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kb.language.interface import WordKind
+from kb.language.korean_particles import is_hangul
+from kb.language.registry import pattern, words
+
 ENTITY_SHARE, FACT_SHARE, INTENT_SHARE, SHAPE_SHARE = 0.4, 0.3, 0.2, 0.1
 NO_ENTITIES, NO_FACTS = 0.2, 0.15
 # Intent words that make a full score (seed).
@@ -24,20 +28,17 @@ SHORTEST_STEM = 4
 # The ends of English words that a match lets through: "import" is in "imports", not in "important".
 _ENDS = "['’]s|s|es|e|ed|d|ing|ies|y|er|ers"
 
-# The seed's words, and beside them the Korean ones.
-INTENT_WORDS: dict[str, tuple[str, ...]] = {
-    "explain": ("because", "how", "why", "reason", "process", "때문", "이유", "과정", "원리"),
-    "troubleshoot": ("error", "fix", "issue", "solution", "오류", "에러", "해결", "문제"),
-    "compare": ("versus", "vs", "difference", "unlike", "차이", "반면", "달리", "비교"),
-    "list": ("include", "such as", "example", "following", "포함", "다음", "예를 들", "목록"),
-    "design": ("architecture", "structure", "pattern", "build", "구조", "설계", "패턴", "아키텍처"),
+# The kinds of words that an answer to a question of an intent, or of a shape, holds.
+INTENTS: dict[str, WordKind] = {
+    "explain": "explain",
+    "troubleshoot": "troubleshoot",
+    "compare": "compare",
+    "list": "list",
+    "design": "design",
 }
-# Taken literally where they are no words: "1." and "def " mean what they look like.
-SHAPE_SIGNS: dict[str, tuple[str, ...]] = {
-    "definition": ("is", "means", "refers to", "이란", "말한다", "의미"),
-    "list": ("1.", "2.", "first", "-", "첫째", "다음"),
-    "code": ("def ", "class ", "import", "return"),
-}
+SHAPES: dict[str, WordKind] = {"definition": "definition", "list": "enumeration"}
+# Taken literally, being no words: "1." and "def " mean what they look like.
+SHAPE_SIGNS = {"list": ("1.", "2.", "-"), "code": ("def ", "class ", "import", "return")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +66,8 @@ def fit_scorer(question: Question) -> Callable[[str], float]:
     """The same for many texts: what is looked for is made ready once."""
     entities = [[_needle(word) for word in name.split() or [name]] for name in question.entities]
     facts = [_needle(fact) for fact in question.facts]
-    intent = [_needle(word) for word in INTENT_WORDS.get(question.intent, ())]
-    shape = [_needle(sign) for sign in SHAPE_SIGNS.get(question.shape, ())]
+    intent = [_needle(word) for word in _listed(INTENTS, question.intent)]
+    shape = [_needle(sign) for sign in (*SHAPE_SIGNS.get(question.shape, ()), *_listed(SHAPES, question.shape))]
 
     def score(text: str) -> float:
         low = text.casefold()
@@ -82,6 +83,10 @@ def fit_scorer(question: Question) -> Callable[[str], float]:
         return min(1.0, fit)
 
     return score
+
+
+def _listed(kinds: dict[str, WordKind], name: str) -> list[str]:
+    return sorted(words(kinds[name])) if name in kinds else []
 
 
 def _needle(word: str) -> Needle:
@@ -109,7 +114,7 @@ def word_test(needle: str) -> Callable[[str], bool]:
     if not _is_wordlike(low):
         return lambda text: low in text
     stem = _stem(low)
-    is_hangul, ends_open = _is_hangul(low[0]), _is_hangul(low[-1])
+    begins_open, ends_open = is_hangul(low[0]), is_hangul(low[-1])
     end = re.compile(rf"(?:{_ENDS})?(?![^\W가-힣])").match
 
     def test(text: str) -> bool:
@@ -117,7 +122,7 @@ def word_test(needle: str) -> Callable[[str], bool]:
         at = text.find(stem)
         while at >= 0:
             before = text[at - 1] if at else " "
-            is_free = not (before.isalnum() or before == "_") or (is_hangul and _is_hangul(before))
+            is_free = not (before.isalnum() or before == "_") or (begins_open and is_hangul(before))
             if is_free and (ends_open or end(text, at + len(stem))):
                 return True
             at = text.find(stem, at + 1)
@@ -136,24 +141,12 @@ def _stem(low: str) -> str:
     return low
 
 
-def _is_hangul(character: str) -> bool:
-    return "가" <= character <= "힣"
-
-
 # ---- domains
 
-# Keywords as code writes them: "imports" and "returns" are prose. A Korean word carries its particle.
-CODE_WORDS = re.compile(
-    r"\b(?:functions?|class(?:es)?|import|return|async|await|except|lambda)(?![^\W가-힣])|함수|클래스|메서드"
-)
 # "for" and "while" are code where they stand as code does: in prose every second question has a "for".
 CODE_SIGNS = re.compile(
     r"\bdef\s+\w|\btry:|\bself\.|\bprint\(|\bfor\s+\w+\s+in\b.*:|\bfor\s*\(|\bwhile\s*\(|\bwhile\s+[^:\n]{1,60}:"
 )
-TECH_WORDS = (
-    "api", "gpu", "cuda", "tensor", "model", "neural", "llm", "transformer", "embedding", "vector", "faiss", "pytorch",
-    "rag", "retrieval", "모델", "임베딩", "벡터", "신경망", "텐서",
-)  # fmt: skip
 # Signs of code that it takes (seed).
 CODE_LEAST = 2
 
@@ -166,6 +159,6 @@ def detect_domain(text: str) -> str:
     """
     low = text.casefold()
     signs = {match.group()[:4] for match in CODE_SIGNS.finditer(low)}
-    if len(set(CODE_WORDS.findall(low))) + len(signs) >= CODE_LEAST:
+    if len(set(pattern("code", low).findall(low))) + len(signs) >= CODE_LEAST:
         return "code"
-    return "tech" if any(word_test(word)(low) for word in TECH_WORDS) else "general"
+    return "tech" if any(word_test(word)(low) for word in sorted(words("tech"))) else "general"

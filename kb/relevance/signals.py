@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Literal
 
-from kb.relevance.phrases import (
+from kb.language.manner import (
     has_implicit_reference,
     is_about_kb,
     is_courtesy,
@@ -21,6 +21,7 @@ from kb.relevance.phrases import (
     tells_of_user,
     tidy,
 )
+from kb.language.registry import words
 from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, SignalValue, Situation
 from kb.text import STOP_WORDS
 
@@ -29,38 +30,6 @@ RETURNING_AFTER_SECONDS = 2700.0
 # Turns and gists that make a conversation warm, as in the original's context_warmth.
 WARM_TURNS, WARM_GISTS = 4, 5
 
-# What kb's commands do and what they do it to: a prompt about these may want its skills and tools.
-_TOOL_WORDS = frozenset(
-    "kb ingest reindex index indexes search searches backup restore prune remember forget fact facts tag tags citation"
-    " citations cite answers session sessions chat doctor repair schema mcp config settings command commands option"
-    " options flag skill skills tool tools window home eval suite watch".split()
-)
-_KOREAN_TOOL_WORDS = (
-    "색인",
-    "인덱스",
-    "인덱싱",
-    "백업",
-    "명령",
-    "도구",
-    "설정",
-    "기억해",
-    "잊어",
-    "태그",
-    "세션",
-    "인용",
-)
-# Words that ask without saying what about; with stop words around them a prompt says nothing to search for.
-_FILLERS = frozenset(
-    "more explain tell continue huh go again else really mean means please help elaborate detail details example examples"
-    " thing things stuff something anything everything one ones just now ok okay not say said happened happens work works"
-    " what's that's it's why's how's further also too yes no hmm um uh eh"
-    " don't doesn't didn't isn't can't won't couldn't first second third last next previous other same".split()
-)
-_KOREAN_FILLERS = frozenset(
-    "왜 왜요 왜죠 왜지 뭐 뭐야 뭐죠 뭔데 뭔가요 뭐예요 무엇 그거 그것 그건 그게 그걸 이거 이건 이게 이것 저거 저건 어떻게 어떻게요 어떤"
-    " 언제 어디 누구 더 계속 설명해줘 설명해 설명 설명해주세요 자세히 알려줘 알려주세요 말해줘 다시 좀 그럼 그러면 그래서 그런데 근데 그리고 예를 들어줘"
-    " 무슨 말이야 뜻이야 뜻이에요 소리야 해줘 주세요 줘 도와줘 도와주세요 예시 그다음 다음 다음은 또 더요 그렇다면 아무거나 궁금해요 그런가요 그런가 그래요 그렇죠 첫 번째 두 세 마지막 안 돼요 안돼요 안돼".split()
-)
 _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
 
@@ -151,7 +120,7 @@ def compute_signals(
 ) -> Signals:
     """Read a prompt, English or Korean, in the light of its conversation."""
     tidied = tidy(prompt)
-    words = prompt.casefold().split()
+    typed = prompt.casefold().split()
     content = content_words(tidied)
     courtesies, greeting = is_courtesy(tidied), is_greeting(tidied)
     # A courtesy holds nothing else: its answer should not wait for 6 ms of patterns to be compiled.
@@ -162,9 +131,9 @@ def compute_signals(
         acknowledgement=courtesies and not greeting,
         only_courtesies=courtesies,
         tells_of_user=not courtesies and tells_of_user(prompt),
-        prompt_token_count=len(words),
+        prompt_token_count=len(typed),
         content_word_count=len(content),
-        information_density=len(set(words)) / len(words) if words else 0.0,
+        information_density=len(set(typed)) / len(typed) if typed else 0.0,
         implicit_reference=not courtesies and has_implicit_reference(tidied),
         context_warmth=measure_warmth(conversation),
         working_memory_turns=conversation.turns,
@@ -202,12 +171,13 @@ def measure_silence(last_turn_at: str | None, now: datetime) -> float | None:
 
 def content_words(tidied: str) -> list[str]:
     """The words of a prepared text that something could be found by: no stop words, no bare asking for more."""
-    words = _WORD.findall(tidied)
-    return [w for w in words if w not in STOP_WORDS and w not in _FILLERS and w not in _KOREAN_FILLERS]
+    light = STOP_WORDS | words("filler")
+    return [word for word in _WORD.findall(tidied) if word not in light]
 
 
 def _tool_share(content: list[str]) -> float:
-    about = sum(word in _TOOL_WORDS or word.startswith(_KOREAN_TOOL_WORDS) for word in content)
+    tools, stems = words("tool"), tuple(words("tool_stem"))
+    about = sum(word in tools or word.startswith(stems) for word in content)
     return about / len(content) if content else 0.0
 
 

@@ -16,8 +16,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.support.claims import find_claims, plain_text
-from kb.support.facts import Facts, facts_of, join_facts, missing_facts
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.substitution import exchanged_words

@@ -3,7 +3,7 @@
 A code block and a table row are one claim each, a list item begins a new one. Headings, rules, a table's head, a question
 and a line that only announces a list (it ends in a colon and cites nothing) claim nothing. A marker belongs to the
 sentence it stands in or behind; behind a full stop it belongs to the sentence before it, unless that one has its own and
-another one follows. Korean sentences that end in a marker without a full stop are told apart by their verb endings.
+another one follows. A sentence that ends in a marker without a full stop is told apart by its verb's ending, as Korean has it.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from kb.language.registry import says
 from kb.text import split_sentences
 
 # As the prompt writes its numbers: [#001] is no marker.
@@ -21,7 +22,6 @@ _TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[\s:|-]*-[\s:|-]*\|?[ \t]*$")
 _NO_CLAIM = re.compile(r"^[ \t]*(?:#{1,6}(?:\s|$).*|(?:[-=*_]\s*){3,})$")
 _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)(?:\[[ xX]\][ \t]+)?")
-_KOREAN_END = re.compile(r"(?:다|요|죠|까|음|함|됨|임)[\"'”’)*_`]*\s*$")
 _MARKER_RUN = re.compile(r"(?:\s*\[#(?:0|[1-9]\d{0,2})\])+")
 _DRESSING = re.compile(r"\*+(?=\S)|(?<=\S)\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|`")
 
@@ -121,7 +121,7 @@ def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     cuts = {a - 1 if a and MARKER.match(block, a - 1) else a for a in starts}
     for run in _MARKER_RUN.finditer(block):
         before, after = block[: run.start()], block[run.end() :]
-        if re.match(r"\s*[^\s.!?。,;:)]", after) and (_KOREAN_END.search(before) or re.match(r"[ \t]*\n", after)):
+        if re.match(r"\s*[^\s.!?。,;:)]", after) and (says("sentence_end", before) or re.match(r"[ \t]*\n", after)):
             cuts.add(run.end() + len(after) - len(after.lstrip()))
     places = [0, *sorted(cuts)[1:]]
     for first, last in zip(places, [*places[1:], len(block)], strict=True):

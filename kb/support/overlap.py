@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from kb.language.english import LIGHT_WORDS
 from kb.text import STOP_WORDS, analyze, split_sentences
 
 # A window of more sentences is a paragraph: saying all words somewhere in it is little evidence.
@@ -25,17 +26,6 @@ PREFIX_CHARS, PREFIX_SHARE = 5, 0.7
 DERIVED = 0.8
 # Two neighbouring words of a claim count as a pair where they stand within this many terms of each other.
 PAIR_REACH = 4
-# Words of reports and answers themselves, and of every topic: what is claimed does not hang on them.
-LIGHT_WORDS = frozenset(
-    "accord also although already among another around based because become became begin called case certain commonly "
-    "context could describe despite different during each especially evidence example fact find following found general "
-    "generally given happen however important include included including indicate information instead involve just "
-    "kind known largely like likely made main mainly make many mean mention more most much must near need new number often "
-    "one other overall part particular passage people possible primarily provide provided rather refer related several "
-    "show similar since some sometimes source specific specifically state stated such support text then therefore "
-    "thing though through thus time together total two type typically under until upon use used using usually various "
-    "very way well whereas whether within year yes yet".split()
-)
 LIGHT = 0.35
 EXACT = 1.5
 _BREAK = re.compile(r"\n[ \t]*(?=\n)|\n(?=[ \t]*(?:[-*+•>|]|\d{1,3}[.)]\s|#{1,6}\s|```|~~~))|(?<=\|)[ \t]*\n")

@@ -12,20 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from kb.language import korean
+from kb.language.korean_particles import NEGATED_ENDINGS, is_hangul, strip_ending
+from kb.language.registry import says, words
 from kb.text import STOP_WORDS, analyze
 
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*|[가-힣]+|[.,;:!?()]")
-_NEGATORS = frozenset("not never no without cannot neither nor none nobody nothing non".split())
-# They say no without negating a word of their own: next to one, a negation may be a paraphrase.
-_IMPLICIT = re.compile(
-    r"\b(?:prohibit|forbid|forbad|ban(?:ned|s)?\b|deny|denie|refus|fail|lack|absen|unable|impossib|except|hardly|rarely|unlike|avoid|prevent|exclu"
-    r"|illegal|invalid|inability|insufficient|incomplete|unable|unavailable|unknown|unnecessar|disallow|disabl|disagree)|금지|불가|거부|실패|부족|제외|외에|말아|말라|마라",
-    re.I,
-)
-_KOREAN_AFTER = re.compile(r"^(?:않|없|아니|아닌|아닙|아님|못하|못한|못했|못할|못합)")
-_KOREAN_INSIDE = re.compile(r"^(.+?)지(?:않|못)")
-_KOREAN_BEFORE = frozenset(("안", "못"))
-_PARTICLES = re.compile(r"(?<=.)(?:지는|지도|지|이|가|은|는|을|를|도|할|수)$")
+_AFTER = re.compile(f"^(?:{korean.NEGATED_BEFORE})")
+_INSIDE = re.compile(f"^{korean.NEGATED_INSIDE}")
 # Words that carry a meaning between a negator and what it negates.
 REACH_TOKENS = 4
 # Share of the content words that two sentences must have in common, both ways, to be copies of each other.
@@ -50,25 +44,25 @@ class Polarity:
 def polarity_of(sentence: str) -> Polarity:
     """What a sentence says and what it negates."""
     tokens = _TOKEN.findall(unicodedata.normalize("NFC", sentence).replace("’", "'"))
-    words: list[str] = []
+    content: list[str] = []
     negated: list[str] = []
     for at, token in enumerate(tokens):
         low = token.lower()
-        if low in _NEGATORS or low.endswith("n't"):
+        if low in words("negator") or low.endswith("n't"):
             if low == "no" and at + 1 < len(tokens) and tokens[at + 1] in ".,":
                 continue  # "No." answers a question, or stands before a number
             if low == "not" and at + 1 < len(tokens) and tokens[at + 1].lower() in ("only", "just", "merely"):
                 continue  # "not only" affirms
             negated.append(_head_after(tokens, at))
-        elif low in _KOREAN_BEFORE and at + 1 < len(tokens):
+        elif low in korean.NEGATORS and at + 1 < len(tokens):
             negated.append(_korean_stem(tokens[at + 1]))
-        elif _KOREAN_AFTER.match(low):
+        elif _AFTER.match(low):
             negated.append(_korean_stem(tokens[at - 1]) if at else "")
-        elif inside := _KOREAN_INSIDE.match(low):
+        elif inside := _INSIDE.match(low):
             negated.append(_korean_stem(inside[1] + "지"))
         elif word := _content(token):
-            words.append(word)
-    return Polarity(tuple(words), tuple(negated), _IMPLICIT.search(sentence) is not None)
+            content.append(word)
+    return Polarity(tuple(content), tuple(negated), says("implies_no", sentence, re.I))
 
 
 def contradicts(claim: Polarity, source: Polarity) -> bool:
@@ -114,25 +108,29 @@ def _content(token: str) -> str:
     low = token.lower()
     if low in STOP_WORDS or token in ".,;:!?()":
         return ""
-    if "가" <= token[0] <= "힣":
+    if is_hangul(token):
         return token
     return (analyze(low) or [""])[0]
 
 
 def _korean_stem(word: str) -> str:
-    if not "가" <= word[:1] <= "힣":
+    if not is_hangul(word):
         return _content(word) if word else ""
-    return _PARTICLES.sub("", word)
+    return _bare(word)
 
 
 def _is_same(one: str, other: str) -> bool:
     """The same word; in Korean with another ending: 닦지 and 닦는다, 하지 and 한다."""
     if one == other:
         return True
-    if not ("가" <= one[:1] <= "힣" and "가" <= other[:1] <= "힣"):
+    if not (is_hangul(one) and is_hangul(other)):
         return False
-    a, b = sorted((_jamo(_PARTICLES.sub("", one)), _jamo(_PARTICLES.sub("", other))), key=len)
+    a, b = sorted((_jamo(_bare(one)), _jamo(_bare(other))), key=len)
     return len(a) >= 4 and b.startswith(a)
+
+
+def _bare(word: str) -> str:
+    return strip_ending(word, NEGATED_ENDINGS, least_chars=1)
 
 
 @lru_cache(maxsize=8192)

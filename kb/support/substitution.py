@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from kb.support.facts import facts_of, missing_facts
+from kb.language.quantities import facts_of, missing_facts
 from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kb.extras import require
 from kb.tags.words import fold
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ def train_context(items: Sequence[Sequence[str]]) -> ContextSpace | None:
     tags = tuple(sorted({tag for item in items for tag in item}))
     if len(tags) < 3 or all(len(item) < 2 for item in items):
         return None
+    require("training tags needs", "sklearn")
     from scipy.sparse import csr_matrix
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfTransformer

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kb.errors import InvalidInput
+from kb.extras import require
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
@@ -129,6 +130,7 @@ def train_fasttext(
     useful = [item for item in items if len(item) > 1]
     if not useful and not aliases:
         return None
+    require("training tags needs", "gensim")
     from gensim.models import FastText
 
     sentences = _Sentences(useful, aliases, alias_rate, seed)

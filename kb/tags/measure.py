@@ -9,6 +9,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from kb.config import TagsConfig
+from kb.extras import require
 from kb.knowledge_base import KnowledgeBase, Notify, ignore
 from kb.tags.apply import own_tags, score_documents
 from kb.tags.importing import current_vocabulary
@@ -140,6 +141,7 @@ class CharWbNeighbours:
     """The plain baseline: scikit-learn's TF-IDF of character n-grams inside words, 3 to 6 long."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
+        require("the baseline of kb eval tags needs", "sklearn")
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._tokens = tokens

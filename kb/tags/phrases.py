@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from kb.tags.vocabulary import Vocabulary
 from kb.tags.words import FUNCTION_WORDS, expand_phrases, lookup_of, normalize_phrase
-from kb.text import STOP_WORDS, analyze
+from kb.text import analyze
 
 # terms of the lexical index → (in how many chunks each stands, how many chunks there are)
 Frequencies = Callable[[Sequence[str]], tuple[list[int], int]]
@@ -88,7 +88,7 @@ def _count(words: Sequence[str], counts: Counter[str], mentions: Counter[str], v
 
 def _names(phrase: str, written: str) -> list[str]:
     """A phrase as it may stand in the vocabulary: itself; a Korean word without its particle."""
-    if phrase in FUNCTION_WORDS or phrase in STOP_WORDS:
+    if phrase in FUNCTION_WORDS:
         return []
     if len(phrase) < MIN_MENTION_CHARS and phrase.isascii() and not written[:1].isupper():
         return []
@@ -100,7 +100,7 @@ def _names(phrase: str, written: str) -> list[str]:
 
 def _is_empty(word: str) -> bool:
     is_letter = len(word) == 1 and word.isascii()
-    return is_letter or word in STOP_WORDS or word in FUNCTION_WORDS or not any(c.isalpha() for c in word)
+    return is_letter or word in FUNCTION_WORDS or not any(c.isalpha() for c in word)
 
 
 def _says_much(word: str) -> bool:

@@ -10,12 +10,10 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
+from kb.text import STOP_WORDS
+
 # Words that end a phrase without being its topic: "state of the art" has the head "art", "what it is for" has none.
-FUNCTION_WORDS = frozenset(
-    "a an and any are as at be but by can do for from had has have he her his how i if in into is it its me my no not of"
-    " on or our she so such than that the their them then there these they this those to too up us was we were what when"
-    " where which while who whom why will with would you your".split()
-)
+FUNCTION_WORDS = STOP_WORDS | {"too", "up"}
 # A head noun shorter than this is more often a particle than a topic; one syllable or sign of these scripts says more.
 MIN_HEAD_CHARS = 3
 MIN_DENSE_HEAD_CHARS = 2

@@ -13,10 +13,12 @@ import pytest
 
 from kb.config import EmbeddingConfig
 from kb.embed.batches import TOKENS_PER_BATCH, BatchEncoder, has_bf16, plan_batches, unit_rows
-from kb.embed.encoder import CHARS_PER_TOKEN, TORCH_PAYS_FROM_CHARS, TextEncoder, open_encoder
-from kb.embed.export import ExportFailed, find_export, find_failure, make_export, probe_texts
+from kb.embed.encoder import CHARS_PER_TOKEN, TORCH_PAYS_FROM_CHARS, TextEncoder
+from kb.embed.export import ExportFailed, find_export, find_failure, make_export
 from kb.embed.fast import FastEncoder
 from kb.embed.model_files import find_model
+from kb.embed.probes import is_recorded, probe_texts, reference_vectors
+from kb.embed.registry import open_encoder
 from tests.embed.small_model import DIMENSIONS, save_small_model
 
 texts = [
@@ -101,6 +103,18 @@ def test_both_ways_agree(batches: BatchEncoder, fast: FastEncoder) -> None:
 def test_batches_agree_with_plain_sentence_transformers(batches: BatchEncoder) -> None:
     plain = batches.load().encode(list(probe_texts), normalize_embeddings=True, show_progress_bar=False)
     assert (batches.encode(list(probe_texts)) * plain).sum(axis=1).min() >= LEAST
+
+
+def test_recorded_vectors_are_those_of_sentence_transformers(batches: BatchEncoder) -> None:
+    assert is_recorded(batches._files.digest)
+    plain = batches.load().encode(list(probe_texts), normalize_embeddings=True, show_progress_bar=False)
+    assert (reference_vectors(batches._files, batches.load) * plain).sum(axis=1).min() >= 0.999999
+
+
+def test_graph_written_from_the_weights_is_the_model(fast: FastEncoder, batches: BatchEncoder) -> None:
+    exact = BatchEncoder(batches._files, 4, bf16=False)
+    everything = [*texts, *probe_texts]
+    assert (exact.encode(everything) * fast.encode(everything)).sum(axis=1).min() >= 0.99999
 
 
 def test_encoding_prints_nothing(batches: BatchEncoder, capfd: pytest.CaptureFixture[str]) -> None:

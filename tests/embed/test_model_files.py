@@ -107,7 +107,7 @@ def test_cache_that_cannot_be_written_only_costs_time(copied_model: Path, tmp_pa
 def test_opening_imports_nothing_heavy(encoder_cache: Path) -> None:
     script = (
         "import sys\nfrom pathlib import Path\nfrom kb.config import EmbeddingConfig\n"
-        "from kb.embed.encoder import open_encoder\n"
+        "from kb.embed.registry import open_encoder\n"
         f"encoder = open_encoder(EmbeddingConfig(), Path({str(encoder_cache)!r}), print)\n"
         "assert encoder.dimensions == 384 and encoder.digest and encoder.max_tokens == 254\n"
         "heavy = {'torch', 'transformers', 'sentence_transformers', 'onnxruntime', 'numpy', 'tokenizers'}\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kb.config import EmbeddingConfig
-from kb.embed.encoder import open_encoder
 from kb.embed.model_files import find_model
+from kb.embed.registry import open_encoder
 from kb.embed.tokens import WINDOW_CHARS, Tokens, load_tokenizer
 from kb.errors import ModelError
 

@@ -7,8 +7,9 @@ import pytest
 from kb.drafts import GraphDraft
 from kb.graph.extract import extract_graph
 from kb.graph.links import find_marks, resolve_path
-from kb.graph.names import identifiers, is_identifier, korean_names, name_key, path_key, proper_names, strip_particle
+from kb.graph.names import identifiers, is_identifier, korean_names, name_key, path_key, proper_names
 from kb.ingest.readers.markdown import read_markdown
+from kb.language.korean_particles import strip_particle
 
 
 def graph_of(text: str, path: str = "guide/x.md") -> GraphDraft:

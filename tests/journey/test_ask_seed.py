@@ -24,7 +24,7 @@ from kb.ask.prompt import render_entry, template_for
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
-from kb.llm.registry import PROVIDERS
+from kb.providers import PROVIDERS, Provider
 from kb.records import Filters, ModelRef
 from kb.text import estimate_tokens
 from kb.wire import to_json
@@ -61,7 +61,7 @@ def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
     made: list[KnowledgeBase] = []
 
     def open_with(model: ScriptedModel, **rag: Any) -> KnowledgeBase:
-        monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode, notify: model)
+        monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, encode, notify: model))
         made.append(
             open_knowledge_base(
                 corpus_home, Config(rag=RagConfig(**{"packing": "ranked"} | rag), llm=LlmConfig(provider=PROVIDER))

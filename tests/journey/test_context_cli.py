@@ -75,7 +75,7 @@ def test_the_budget_holds_in_the_tokens_that_are_named(
     assert budget["graph"]["used"] <= budget["graph"]["share"] == tokens * 30 // 100
     if tokenizer == "encoder":
         from kb.config import EmbeddingConfig
-        from kb.embed.encoder import open_encoder
+        from kb.embed.registry import open_encoder
 
         assert budget["tokenizer"] == "all-MiniLM-L6-v2"
         encoder = open_encoder(EmbeddingConfig(), corpus_home, lambda line: None)

@@ -13,7 +13,7 @@ from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import open_knowledge_base
-from kb.llm.registry import PROVIDERS
+from kb.providers import PROVIDERS, Provider
 from tests.journey.conftest import Call
 from tests.journey.scripted_model import PROVIDER, says
 
@@ -109,7 +109,7 @@ def test_zero_turns_it_off(kb: Call, corpus_home: Path, monkeypatch: pytest.Monk
 
 def scripted(monkeypatch: pytest.MonkeyPatch, **rag: Any) -> tuple[Config, Any]:
     model = says("Yes [#1].")
-    monkeypatch.setitem(PROVIDERS, PROVIDER, lambda config, encode, notify: model)
+    monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, encode, notify: model))
     return Config(rag=RagConfig(**rag), llm=LlmConfig(provider=PROVIDER)), model
 
 

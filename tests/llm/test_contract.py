@@ -10,7 +10,8 @@ from kb.config import LlmConfig
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.ollama import OllamaModel
 from kb.llm.protocol import Done, Evidence, GenerateRequest, LanguageModel, Token
-from kb.llm.registry import PROVIDERS
+from kb.llm.registry import open_model
+from kb.providers import PROVIDERS
 from kb.records import ModelRef
 from tests.llm.recorded_server import RecordedServer, answer
 
@@ -24,7 +25,7 @@ REQUEST = GenerateRequest("rules", "[질문] …", "What are the rules of owners
 @pytest.fixture(params=sorted(PROVIDERS))
 def model(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
     with RecordedServer([answer("Ownership is ", "a set of rules. [#1]")]) as server:
-        built = PROVIDERS[request.param](LlmConfig(endpoint=server.url), None, lambda message: None)
+        built = open_model(request.param, LlmConfig(endpoint=server.url), None, lambda message: None)
         assert isinstance(built, OllamaModel | ExtractiveModel)
         yield built
 
@@ -55,7 +56,9 @@ def test_it_says_who_it_is_and_how_much_it_reads(model: LanguageModel) -> None:
     reference = model.reference()
     assert isinstance(reference, ModelRef)
     assert reference.provider in PROVIDERS
-    assert reference.id
+    assert reference.id == (PROVIDERS[reference.provider].model_id or reference.id)
+    assert model.title
+    assert model.describe()
     assert model.context_tokens() >= 512
 
 

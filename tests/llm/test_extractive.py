@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
+from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
 from kb.llm.extractive import REFUSAL, REFUSALS, ExtractiveModel, Weights, lexical_scores
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
-from kb.llm.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
 from kb.text import analyze
 
 FloatMatrix = NDArray[np.float32]

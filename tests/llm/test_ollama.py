@@ -10,7 +10,7 @@ import pytest
 
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
-from kb.llm.facts import read_facts
+from kb.llm.model_info import read_facts
 from kb.llm.ollama import OllamaModel
 from kb.llm.protocol import Token
 from kb.llm.server import normalize_endpoint

@@ -13,7 +13,7 @@ import pytest
 
 import kb.llm.ollama
 from kb.errors import ConfigInvalid, ModelError
-from kb.llm.facts import read_facts
+from kb.llm.model_info import read_facts
 from kb.llm.ollama import OllamaModel
 from kb.llm.protocol import Done, Token
 from kb.llm.server import ContextExceeded
@@ -182,7 +182,7 @@ def test_trap4_only_the_native_paths_are_used() -> None:
     with RecordedServer([answer("ok")]) as server:
         model = model_on(server)
         model.context_tokens()
-        model.version()
+        model.server.version()
         list(model.generate_stream(request()))
     paths = {sent.path for sent in server.requests}
     assert paths == {"/api/tags", "/api/show", "/api/ps", "/api/version", "/api/chat"}

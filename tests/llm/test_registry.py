@@ -13,7 +13,8 @@ from kb.errors import ConfigInvalid, ModelError, ModelNotPulled
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.ollama import OllamaModel
 from kb.llm.references import configured_reference
-from kb.llm.registry import PROVIDERS, choose_model
+from kb.llm.registry import choose_model
+from kb.providers import PROVIDERS
 from kb.records import ModelRef
 from tests.llm.recorded_server import MODEL, RecordedServer, Reply, error, free_port
 

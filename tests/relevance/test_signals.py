@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kb.relevance.phrases import has_implicit_reference, is_courtesy, is_errand, is_greeting, is_urgent, tidy
+from kb.language.manner import has_implicit_reference, is_courtesy, is_errand, is_greeting, is_urgent, tidy
 from kb.relevance.read_rules import default_rules
 from kb.relevance.rules import RETURNING
 from kb.relevance.signals import (

@@ -10,6 +10,7 @@ from kb.config import ALIASES, SECTIONS, Config, SearchConfig, commented_toml, c
 from kb.config.keys import environment_name
 from kb.config.old_keys import REMOVED, RENAMED
 from kb.errors import ConfigInvalid, ConfigNotFound
+from kb.providers import PROVIDERS
 from kb.records import SearchMode
 
 ROOT = Path(__file__).parents[2]
@@ -48,7 +49,8 @@ def test_a_key_is_explained_and_allows_the_words_of_its_type(section: str) -> No
     types = get_type_hints(part)
     for entry in fields(part):
         assert entry.metadata["doc"][-1] in ".…", entry.name
-        assert entry.metadata["choices"] == get_args(types[entry.name]), entry.name
+        wanted = ("auto", *PROVIDERS) if entry.name == "provider" else get_args(types[entry.name])
+        assert entry.metadata["choices"] == wanted, entry.name
 
 
 def test_the_table_of_the_documentation_has_every_key_once() -> None:

@@ -13,8 +13,8 @@ from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.measure import Passage, best_windows, coverage, idf_weights, weigh
 from kb.evidence.question import units_of
 from kb.evidence.records import NAMES, Signals
+from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
-from kb.llm.sentences import sentences_of
 from kb.text import analyze
 
 

@@ -13,8 +13,8 @@ PACKAGE = ROOT / "kb"
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
-    ["kb.text", "kb.normal_form"],
-    ["kb.shingles"],
+    ["kb.text", "kb.normal_form", "kb.extras", "kb.providers"],
+    ["kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
@@ -43,6 +43,7 @@ HEAVY = {
     "faiss",
     "onnxruntime",
     "onnx",
+    "safetensors",
     "ollama",
     "httpx",
     "numpy",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import statistics
-import time
 from functools import cache
 from pathlib import Path
 
@@ -18,7 +17,6 @@ from kb.rank.window import Window, window_from_blocks, window_from_text
 from kb.rank.window_payload import window_from_payload, window_payload
 
 ROOT = Path(__file__).parents[2]
-LICENSES = Path("/usr/share/common-licenses")
 TOPICS = ROOT.parent / "shared" / "data" / "github_explore_topics.json"
 SETTINGS = NoveltySettings()
 WINDOW_TOKENS = 4000
@@ -126,49 +124,29 @@ def test_on_the_payload_path_copies_are_recognised_and_unrelated_text_is_not() -
     assert sum(overlap < 0.30 for overlap in others) >= 0.95 * len(others)
 
 
-def test_a_window_of_5000_tokens_and_20_candidates_take_less_than_60_ms() -> None:
-    words = (corpus() * 2)[:5400]
-    texts = [cut(words, 250 * i, 190) for i in range(20)]
-    fingerprint("warm the libraries up")
-
-    def seconds() -> float:
-        began = time.perf_counter()
-        against = window_from_text(" ".join(words))
-        penalize([Candidate("chunk", str(i), text, 1.0) for i, text in enumerate(texts)], against, SETTINGS)
-        return time.perf_counter() - began
-
-    assert min(seconds() for _ in range(5)) < 0.060
-
-
-def test_with_a_warm_cache_20_candidates_take_less_than_20_ms() -> None:
+def test_a_warm_cache_is_asked_once_for_each_candidate() -> None:
     cache_of_texts = make_cache(NoveltyConfig())
     texts = [cut(corpus(), 200 * i, 190) for i in range(20)]
     cache_of_texts.fingerprint_many(texts)
-
-    def seconds() -> float:
-        began = time.perf_counter()
-        penalize([Candidate("chunk", "1", text, 1.0) for text in texts], window(), SETTINGS, cache_of_texts)
-        return time.perf_counter() - began
-
-    assert min(seconds() for _ in range(5)) < 0.020
+    cold = (cache_of_texts.hits, cache_of_texts.misses)
+    penalize([Candidate("chunk", "1", text, 1.0) for text in texts], window(), SETTINGS, cache_of_texts)
+    assert (cache_of_texts.hits - cold[0], cache_of_texts.misses - cold[1]) == (len(texts), 0)
 
 
 # ---- near-duplicates as they occur
 
 
-@pytest.mark.skipif(not (LICENSES / "GPL-3").exists(), reason="no licences on this machine")
-def test_one_licence_in_the_window_of_another() -> None:
-    """The LGPL 2.1 is a revision of the LGPL 2; the Artistic licence is not."""
-    if not all((LICENSES / name).exists() for name in ("LGPL-2", "LGPL-2.1", "Artistic")):
-        pytest.skip("not all licences on this machine")
-    older, newer, other = ((LICENSES / name).read_text() for name in ("LGPL-2", "LGPL-2.1", "Artistic"))
-    against = window_from_text(older)
-    revised = [assess(Candidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(newer)]
-    unrelated = [assess(Candidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(other)]
-    assert statistics.median(one.overlap_ratio for one in revised) > 0.6
+def test_a_revision_in_the_window_of_what_it_revises() -> None:
+    """Every twentieth word is another one; the other text is of the same corpus and no revision."""
+    older, other = corpus()[:3000], corpus()[6000:9000]
+    newer = [word if number % 20 else f"revised{number}" for number, word in enumerate(older)]
+    against = window_from_text(" ".join(older))
+    revised = [assess(Candidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(" ".join(newer))]
+    unrelated = [assess(Candidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(" ".join(other))]
+    assert statistics.median(one.overlap_ratio for one in revised) > 0.5
     assert all(one.overlap_ratio < 0.30 for one in unrelated)
     by_payload = window_from_payload(window_payload(against))
-    estimates = [assess(Candidate("chunk", "1", text, 1.0), by_payload, SETTINGS) for text in passages(newer)]
+    estimates = [assess(Candidate("chunk", "1", text, 1.0), by_payload, SETTINGS) for text in passages(" ".join(newer))]
     errors = [abs(a.overlap_ratio - b.overlap_ratio) for a, b in zip(revised, estimates, strict=True)]
     assert statistics.mean(errors) < 0.1
 

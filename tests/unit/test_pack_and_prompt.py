@@ -3,7 +3,8 @@
 import pytest
 
 from kb.ask.pack import RESERVE_TOKENS, evidence_budget, pack_chunks
-from kb.ask.prompt import question_language, render_entry, render_user, template_for
+from kb.ask.prompt import render_entry, render_user, template_for
+from kb.language.registry import question_language
 from kb.records import Chunk
 from kb.store.chunks import make_citation
 from kb.text import estimate_tokens

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kb.language.quantities import facts_of, missing_facts
 from kb.support.check import FEATURES, VERIFIED, WEAK, load_models, support_score
 from kb.support.claims import find_claims
-from kb.support.facts import facts_of, missing_facts
 from kb.support.overlap import best_window
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.substitution import exchanged_words

@@ -10,30 +10,11 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kb.language.english import DETERMINERS, FUNCTION_WORDS, PREPOSITIONS
+
 IsName = Callable[[str], bool]
 
 _WORD = re.compile(r"\w+(?:['’._/:-]\w+)*['’]?")
-QUESTION_WORDS = frozenset(
-    "what who whom whose which when where why how what's who's where's when's how's why's".split()
-)
-AUXILIARIES = frozenset(
-    "is are was were be been being am do does did can could will would shall should may might must has have had having"
-    " isn't aren't wasn't weren't don't doesn't didn't can't couldn't won't wouldn't shouldn't mustn't hasn't haven't".split()
-)
-PREPOSITIONS = frozenset(
-    "for on in at with without of from to by under over after before during between through about into near via per as"
-    " until till since behind inside outside within against above below across".split()
-)
-DETERMINERS = frozenset("the a an this that these those my your our any some every each no all both either".split())
-PRONOUNS = frozenset(
-    "i me we us you he him she her it they them there here then one ones its their his hers theirs someone anyone anybody"
-    " somebody everybody nobody something anything else".split()
-)
-_OTHERS = frozenset(
-    "and but or so also too as well if than not only just still exactly really actually please there now ever yet again"
-    " much many often long far soon more most less least".split()
-)
-FUNCTION_WORDS = QUESTION_WORDS | AUXILIARIES | PREPOSITIONS | DETERMINERS | PRONOUNS | _OTHERS
 _TIMES = (
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|weekends?|weekdays?|week|month|year|january|february|march|april|may|june"
     r"|july|august|september|october|november|december|spring|summer|autumn|fall|winter|(?:bank |public )?holidays?|mornings?"

@@ -11,9 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
-from kb.llm.protocol import Evidence
 from kb.text import split_sentences
 
 # A quote of more than five lines of a terminal is no sentence any more; the median sentence has 110 characters.
@@ -43,6 +42,17 @@ _CODE_LINE = re.compile(
 )
 
 
+class Passage(Protocol):
+    """What sentences are taken from: a packed passage with the n of its [#n]."""
+
+    @property
+    def marker(self) -> int: ...
+    @property
+    def heading_path(self) -> tuple[str, ...]: ...
+    @property
+    def text(self) -> str: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """One stretch that can be quoted.
@@ -69,7 +79,7 @@ class Sentence:
         return self.text.rstrip("\"'”’)*_` ").endswith(("?", "？"))
 
 
-def sentences_of(evidence: Sequence[Evidence]) -> list[Sentence]:
+def sentences_of(evidence: Sequence[Passage]) -> list[Sentence]:
     """Every quotable sentence, in evidence order."""
     found = []
     for passage, entry in enumerate(evidence):

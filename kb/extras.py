@@ -1,0 +1,32 @@
+"""Libraries that a slim installation leaves out: whether they are there, and the error that names the extra."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+
+from kb.errors import ExtraMissing
+
+DISTRIBUTION = "kb-cited"  # the name on the package index; the one in pyproject.toml
+FULL = f"pip install '{DISTRIBUTION}[full]' (pipx: pipx install '{DISTRIBUTION}[full]')"
+
+
+@cache
+def is_installed(library: str) -> bool:
+    """Whether a library can be imported; nothing is imported to find out."""
+    return find_spec(library) is not None
+
+
+def require(what: str, *libraries: str) -> None:
+    """Do nothing where all the libraries are installed.
+
+    what    what needs them, as the beginning of a sentence: "training tags needs …"
+    raises  ExtraMissing, which names those that are missing and the extra that brings them
+    """
+    missing = [library for library in libraries if not is_installed(library)]
+    if missing:
+        raise ExtraMissing(
+            f"{what} {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed",
+            fix=f"install the full set-up: {FULL}",
+            missing=", ".join(missing),
+        )

@@ -1,0 +1,287 @@
+"""A text → what in it is exact: numbers with their units, dates, times of day, proper names. Pure.
+
+In every language of the registry. Everything is brought to one form, so that "1,000" is "1000", "5 km" is "5 kilometres" and
+"5000 m", "May 5, 2020" is "2020-05-05" is "2020년 5월 5일", "10 pm" is "22:00", "seven days" is "7일". What cannot be told is
+left out rather than guessed: the checks built on this may only take trust away.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from kb.language.english import MONTHS, NUMBER_WORDS
+from kb.language.interface import Numbers, join_numbers
+from kb.language.korean_particles import is_hangul
+from kb.language.registry import LANGUAGES
+from kb.text import STOP_WORDS
+
+# kind → symbol of a unit → its factor to the kind's base unit. What languages call a unit stands with each language.
+UNITS: dict[str, dict[str, float]] = {
+    "length": {"km": 1e3, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "inch": 0.0254},
+    "mass": {"kg": 1e3, "g": 1.0, "t": 1e6, "lb": 453.592},
+    "time": {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
+    "day": {"day": 1.0, "week": 7.0},
+    "month": {"month": 1.0, "year": 12.0},
+    "speed": {"m/s": 1.0, "km/h": 1 / 3.6, "kph": 1 / 3.6, "kmh": 1 / 3.6, "mph": 0.44704},
+    "volume": {"l": 1.0, "ml": 1e-3},
+    "bytes": {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "tb": 1e12},
+    "power": {"w": 1.0, "kw": 1e3, "mw": 1e6},
+    "energy": {"wh": 1.0, "kwh": 1e3},
+    "frequency": {"hz": 1.0, "mhz": 1e6, "ghz": 1e9},
+    **{kind: {symbol: 1.0} for kind, symbol in (
+        ("voltage", "v"), ("share", "%"), ("celsius", "°c"), ("fahrenheit", "°f"),
+        ("dollar", "$"), ("euro", "€"), ("sterling", "£"), ("won", "₩"),
+    )},
+}  # fmt: skip
+_IN_ANY = Numbers(
+    dates=(r"(?<!\d)(?P<year>\d{4})[-./](?P<month>\d{1,2})[-./](?P<day>\d{1,2})(?!\d)",),
+    clocks=(r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?!\d)",),
+)
+_MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
+_NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in the base unit of its kind; kind "" where the unit is none that is known."""
+
+    value: float
+    kind: str = ""
+
+    def backs(self, claimed: Quantity) -> bool:
+        """True when a text that says this may be cited for the claimed one: equal, or one of the two bare.
+
+        A bare claim must equal this in some unit it may be written in, so a kind is only compared when both have one.
+        """
+        if self.kind and claimed.kind:
+            return self.kind == claimed.kind and _is_equal(self.value, claimed.value)
+        return _is_equal(self.value, claimed.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date; a part that is not said is None."""
+
+    year: int | None
+    month: int
+    day: int | None
+
+    def backs(self, claimed: Date) -> bool:
+        """True when every part that is claimed is said here."""
+        return (
+            claimed.month == self.month
+            and (claimed.year is None or claimed.year == self.year)
+            and (claimed.day is None or claimed.day == self.day)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is exact in a text.
+
+    quantities  as the text means them
+    bare        every number as it is written, whatever its unit; parts of dates and times included
+    times       minutes after midnight
+    names       casefolded words that are written as names
+    words       every word, casefolded, for looking names up
+    """
+
+    quantities: tuple[Quantity, ...]
+    bare: frozenset[float]
+    dates: tuple[Date, ...]
+    times: frozenset[int]
+    names: tuple[str, ...]
+    words: frozenset[str]
+
+    def has_any(self) -> bool:
+        """True when there is something exact to be checked."""
+        return bool(self.quantities or self.dates or self.times or self.names)
+
+
+@lru_cache(maxsize=4096)
+def facts_of(text: str) -> Facts:
+    """The facts of a text. Cached: a passage is asked for each sentence that cites it."""
+    text = unicodedata.normalize("NFKC", text).replace("−", "-")
+    bare: set[float] = set()
+    dates, rest = _take_dates(text, bare)
+    times, rest = _take_times(rest, bare)
+    quantities = _quantities(rest, bare)
+    words = frozenset(word.casefold() for word in re.findall(r"\w+", text))
+    return Facts(tuple(quantities), frozenset(bare), dates, times, _names(text), words)
+
+
+def join_facts(several: Sequence[Facts]) -> Facts:
+    """The facts of several texts as of one."""
+    return Facts(
+        tuple(quantity for facts in several for quantity in facts.quantities),
+        frozenset().union(*(facts.bare for facts in several)),
+        tuple(date for facts in several for date in facts.dates),
+        frozenset().union(*(facts.times for facts in several)),
+        tuple(dict.fromkeys(name for facts in several for name in facts.names)),
+        frozenset().union(*(facts.words for facts in several)),
+    )
+
+
+def _take_dates(text: str, bare: set[float]) -> tuple[tuple[Date, ...], str]:
+    found: list[Date] = []
+
+    def take(match: re.Match[str]) -> str:
+        year, month, day = match["year"], match["month"], match["day"] if "day" in match.re.groupindex else None
+        number = int(month) if month.isdigit() else _numbers().months[month[:3].lower()]
+        if not 1 <= number <= 12 or (day is not None and not 1 <= int(day) <= 31):
+            return match.group()
+        found.append(Date(int(year) if year else None, number, int(day) if day else None))
+        bare.update(float(part) for part in (year, day) if part)
+        return " "
+
+    for written in _numbers().dates:
+        text = re.sub(written, take, text, flags=re.I)
+    return tuple(found), text
+
+
+def _take_times(text: str, bare: set[float]) -> tuple[frozenset[int], str]:
+    found: set[int] = set()
+    numbers = _numbers()
+
+    def take(match: re.Match[str]) -> str:
+        groups = match.groupdict()
+        hour, minute, half = int(groups["hour"]), int(groups.get("minute") or 0), (groups["half"] or "").lower()
+        if hour < 12 and half.startswith(numbers.afternoon):
+            hour += 12
+        if hour == 12 and half.startswith(numbers.midnight):
+            hour = 0
+        found.add(hour % 24 * 60 + minute)
+        bare.update((float(hour), float(minute)) if minute else (float(hour),))
+        return " "
+
+    for written in numbers.clocks:
+        text = re.sub(written, take, text, flags=re.I)
+    return frozenset(found), text
+
+
+def _quantities(text: str, bare: set[float]) -> list[Quantity]:
+    found: list[Quantity] = []
+    numbers = _numbers()
+
+    def note(value: float, unit: str) -> None:
+        bare.add(value)
+        kind, factor = _unit(unit)
+        found.append(Quantity(value * factor, kind))
+
+    for match in _digits().finditer(text):
+        scale = (match["scale"] or "").strip().lower()
+        value = float(match["digits"].replace(",", "")) * numbers.scales.get(scale, 1.0)
+        note(value, match["money"] or match["unit"] or "")
+    for written in numbers.counts:
+        for match in re.finditer(written, text, re.I):
+            said = {name: part.lower() for name, part in match.groupdict().items() if part}
+            unit = said.get("unit", "" if "unit" in match.re.groupindex else numbers.counted)
+            value = numbers.values[said["word"]] + numbers.values.get(said.get("ones", ""), 0.0)
+            value *= numbers.scales.get(said.get("scale", ""), 1.0)
+            if value == 1.0 and unit not in numbers.counters and not _unit(unit)[0]:
+                bare.add(value)  # "one of the" counts nothing
+            else:
+                note(value, unit)
+    ordinals = re.findall(rf"\b({'|'.join(numbers.ordinals)})\b", text, re.I)
+    bare.update(numbers.ordinals[word.lower()] for word in ordinals)
+    return found
+
+
+def _unit(written: str) -> tuple[str, float]:
+    """The unit a number is followed by; of a Korean word the longest beginning that is one: 14일마다 → 일."""
+    unit, units = written.strip(" -\t").casefold(), _units()
+    lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) else ()
+    return next((units[part] for part in (unit, *(unit[:length] for length in lengths)) if part in units), ("", 1.0))
+
+
+@cache
+def _numbers() -> Numbers:
+    """The numbers of all languages as of one: their words do not meet, being in letters of their own."""
+    return join_numbers([_IN_ANY, *(language.numbers for language in LANGUAGES.values())])
+
+
+@cache
+def _units() -> dict[str, tuple[str, float]]:
+    """A unit as it is written (NFKC, casefolded) → (kind, factor to the kind's base unit)."""
+    factors = {symbol: (kind, factor) for kind, symbols in UNITS.items() for symbol, factor in symbols.items()}
+    named = {name: factors[names.split()[0]] for names in _numbers().units for name in names.split()}
+    return {unicodedata.normalize("NFKC", name).casefold(): unit for name, unit in (factors | named).items()}
+
+
+@cache
+def _digits() -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<money>[$€£₩])?\s?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
+        rf"(?P<scale>{'|'.join(_numbers().scale)})?(?:st|nd|rd|th)?(?![\d])"
+        r"(?P<unit>[\s-]?(?:m/s|km/h|°[cf]|%|[℃℉])|[\s-]?[a-zµ]+(?![\w/])|\s?[가-힣]+)?",
+        re.I,
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Words written as names; the first word of a sentence is one only where it is not an everyday word."""
+    found: dict[str, None] = {}
+    for match in _NAME.finditer(text):
+        word = re.sub(r"['’]s$", "", match.group())
+        before = text[: match.start()].rstrip(" \t\"'“‘(*_")
+        begins = not before or before[-1] in ".!?:;\n|>#-•。" or before.endswith("]")
+        if (
+            word.casefold() in STOP_WORDS
+            or word.casefold() in NUMBER_WORDS
+            or (word.casefold()[:3] in _MONTH_BEGINNINGS and len(word) > 2)
+        ):
+            continue
+        if begins and not any(c.isupper() for c in word[1:]):
+            following = text[match.end() : match.end() + 2]
+            if not (following[:1] == " " and following[1:2].isupper()):
+                continue
+        for part in re.split(r"[-’']", word):
+            if len(part) > 1:
+                found[part.casefold()] = None
+    return tuple(found)
+
+
+def _is_equal(one: float, other: float) -> bool:
+    return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
+
+
+def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
+    """(numbers, names) that are claimed and that the source does not say, as words for a message.
+
+    A quantity with a unit needs one that is equal; a bare number needs it in any role, as part of a date or a time too.
+    """
+    numbers = [
+        f"{quantity.value:g}{' ' + quantity.kind if quantity.kind else ''}"
+        for quantity in claim.quantities
+        if not _is_backed(quantity, source)
+    ]
+    numbers += [
+        "-".join(str(part) for part in (date.year, date.month, date.day) if part is not None)
+        for date in claim.dates
+        if not any(said.backs(date) for said in source.dates)
+    ]
+    numbers += [
+        f"{t // 60}:{t % 60:02}"
+        for t in sorted(claim.times - source.times)
+        if source.times or t / 60 not in source.bare
+    ]
+    names = [name for name in claim.names if not _is_named(name, source.words)]
+    return numbers, names
+
+
+def _is_backed(claimed: Quantity, source: Facts) -> bool:
+    if any(said.backs(claimed) for said in source.quantities):
+        return True
+    return not claimed.kind and any(_is_equal(claimed.value, value) for value in source.bare)
+
+
+def _is_named(name: str, words: frozenset[str]) -> bool:
+    """A name counts as said with another ending: Canada backs Canadian, Koreans are backed by Korean."""
+    if name in words or name.rstrip("s") in words:
+        return True
+    stem = name[: max(4, len(name) - 3)]
+    return len(name) >= 5 and any(word.startswith(stem) and len(word) >= 4 for word in words)

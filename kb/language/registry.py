@@ -1,0 +1,80 @@
+"""The languages that kb knows, and their tables joined: one set of words or one pattern for a text in any of them."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from kb.language.english import ENGLISH
+from kb.language.interface import Language, PatternKind, WordKind
+from kb.language.korean import KOREAN
+
+# The first is taken for a text that is in none of the others. A new language: one file, one entry here.
+LANGUAGES: dict[str, Language] = {language.code: language for language in (ENGLISH, KOREAN)}
+# What every language writes alike.
+_IN_ANY: dict[PatternKind, str] = {
+    "asks": "[?？]",
+    "tells_number": r"\d",
+    "tells_duration": r"\d",
+    "tells_date": r"\b1\d{3}\b|\b20\d{2}\b|\b\d{1,2}:\d\d",
+}
+# A question with so large a share of letters of a language is written in it: product names are often in Latin letters.
+LEAST_SHARE_OF_LETTERS = 0.2
+_LETTER = re.compile(r"[^\W\d_]")
+
+
+@cache
+def words(kind: WordKind) -> frozenset[str]:
+    """The words of a kind in all languages."""
+    return frozenset().union(*(language.words.get(kind, ()) for language in LANGUAGES.values()))
+
+
+def pattern(kind: PatternKind, text: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern of a kind, of the languages that a text may be in; compiled when a text first needs it.
+
+    Korean alternatives all hold Hangul, and compiling them takes as long as the English ones: a text without Hangul is
+    spared them.
+    """
+    return _joined(kind, flags, _languages_in(text))
+
+
+def says(kind: PatternKind, text: str, flags: int = 0) -> bool:
+    """True where a text holds what the kind stands for."""
+    return pattern(kind, text, flags).search(text) is not None
+
+
+def has_letters(code: str, text: str) -> bool:
+    """True where a text holds letters that a language alone is written in.
+
+    >>> has_letters("ko", "FastAPI에서"), has_letters("ko", "naïve")
+    (True, False)
+    """
+    return bool(LANGUAGES[code].letters) and not text.isascii() and _letters(code).search(text) is not None
+
+
+def question_language(question: str) -> str:
+    """The code of the language that a question is written in; a Latin product name does not make it English.
+
+    >>> question_language("Rust ownership 모델의 핵심 규칙은 뭐야?"), question_language("?")
+    ('ko', 'en')
+    """
+    letters = len(_LETTER.findall(question))
+    for code, language in LANGUAGES.items():
+        if language.letters and letters and len(_letters(code).findall(question)) / letters >= LEAST_SHARE_OF_LETTERS:
+            return code
+    return next(iter(LANGUAGES))
+
+
+def _languages_in(text: str) -> tuple[str, ...]:
+    return tuple(code for code, language in LANGUAGES.items() if not language.letters or has_letters(code, text))
+
+
+@cache
+def _joined(kind: PatternKind, flags: int, codes: tuple[str, ...]) -> re.Pattern[str]:
+    tables = [_IN_ANY, *(LANGUAGES[code].patterns for code in codes)]
+    return re.compile("|".join(table[kind] for table in tables if kind in table) or r"(?!)", flags)
+
+
+@cache
+def _letters(code: str) -> re.Pattern[str]:
+    return re.compile(LANGUAGES[code].letters)
