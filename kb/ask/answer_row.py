@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields, replace
-from typing import Any, TypeVar
+from typing import Any
 
-from kb.ask.records import Answer, AnswerRetrieval, AskRequest, EmbeddingRef
+from kb.ask.records import Answer, AnswerRetrieval, AskRequest, EmbeddingRef, Usage
 from kb.ask.stages import Ended
 from kb.records import Filters, ModelRef
 from kb.store.answers import AnswerRow, KeptPrompt
 
-T = TypeVar("T")
+# What a row is made of.
+Part = AskRequest | Answer | AnswerRetrieval | Usage | ModelRef | EmbeddingRef | KeptPrompt
 
 # Record → field → column, where the two differ.
 _RENAMED: dict[type, dict[str, str]] = {
@@ -71,26 +72,27 @@ def read_request(row: AnswerRow) -> AskRequest:
 
 def read_retrieval(row: AnswerRow) -> AnswerRetrieval:
     """What was retrieved for a stored answer."""
-    return _read(AnswerRetrieval, row)
+    return AnswerRetrieval(**_read(AnswerRetrieval, row))
 
 
 def read_embedding(row: AnswerRow) -> EmbeddingRef | None:
     """The encoder that took part in a stored answer."""
-    return None if row.embedding_model_id is None else _read(EmbeddingRef, row)
+    return None if row.embedding_model_id is None else EmbeddingRef(**_read(EmbeddingRef, row))
 
 
-def _columns_of(record: object) -> dict[str, Any]:
+def _columns_of(record: Part | None) -> dict[str, Any]:
     """column → value, of those fields of a record that have a column."""
     if record is None:
         return {}
     renamed = _RENAMED.get(type(record), {})
-    named = {f.name: renamed.get(f.name, f.name) for f in fields(record)}  # type: ignore[arg-type]
+    named = {f.name: renamed.get(f.name, f.name) for f in fields(record)}
     return {column: getattr(record, name) for name, column in named.items() if column in _COLUMNS}
 
 
-def _read(kind: type[T], row: AnswerRow) -> T:
+def _read(kind: type[AnswerRetrieval] | type[EmbeddingRef], row: AnswerRow) -> dict[str, Any]:
+    """field → value, of a record that a row holds the whole of."""
     renamed = _RENAMED[kind]
-    return kind(**{f.name: getattr(row, renamed.get(f.name, f.name)) for f in fields(kind)})  # type: ignore[arg-type]
+    return {f.name: getattr(row, renamed.get(f.name, f.name)) for f in fields(kind)}
 
 
 def _relevance_json(answer: Answer) -> str | None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from kb.ask.choose import CANDIDATES_PER_PASSAGE
-from kb.ask.records import EmbeddingRef
+from kb.ask.records import AskRequest, EmbeddingRef
 from kb.ask.relevance_scores import is_fused_by_ranks, score_relevance
-from kb.ask.stages import Question, Retrieved
-from kb.ask.unseen import compare_with_shown
+from kb.ask.stages import Question, Retrieved, UnseenEvidence
 from kb.knowledge_base import KnowledgeBase
-from kb.records import SearchRequest
+from kb.records import SearchRequest, SearchTrace
 from kb.search.pipeline import search
 
 
@@ -31,7 +30,7 @@ def retrieve_evidence(kb: KnowledgeBase, question: Question) -> Retrieved:
         chunks = kb.corpus.fetch_chunks([row.chunk_id for row in trace.ranking[:depth]])
         ranking = [(chunks[row.chunk_id], row.score) for row in trace.ranking[:depth]]
         relevance = score_relevance(kb, request.query, request.mode, trace)
-        unseen = compare_with_shown(kb, trace, request)
+        unseen = _find_unseen(kb, trace, request)
         model_id, _, dimensions = kb.stored_encoder()
     if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
         kb.notify(f"note: {response.note}")
@@ -45,3 +44,13 @@ def retrieve_evidence(kb: KnowledgeBase, question: Question) -> Retrieved:
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         unseen=unseen,
     )
+
+
+def _find_unseen(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
+    """None without a window and outside a session, and for a replay."""
+    if request.replay_of is not None or (request.window is None and request.session_id is None):
+        return None
+    # Imported here: comparing texts costs 10 ms to load, and most questions name neither window nor session.
+    from kb.ask.compare_shown import compare_with_shown
+
+    return compare_with_shown(kb, trace, request)
