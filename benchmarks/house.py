@@ -58,6 +58,106 @@ print(count(Config()))
 """
 
 
+TOY_MODEL = '''"""A language model that repeats its first passage."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from kb.llm.protocol import Done, GenerateRequest, Token
+from kb.records import ModelRef
+
+
+class Parrot:
+    title = "the parrot"
+    provider = "parrot"
+
+    def describe(self) -> str:
+        return "parrot, embedded"
+
+    def reference(self) -> ModelRef:
+        return ModelRef("parrot-v1", "parrot")
+
+    def context_tokens(self) -> int:
+        return 8000
+
+    def generate_stream(self, request: GenerateRequest) -> Iterator[Token | Done]:
+        yield Token(f"{request.evidence[0].text.splitlines()[0]} [#1]")
+        yield Done("stop")
+
+
+def open_parrot(*_: Any) -> Parrot:
+    return Parrot()
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Toy:
+    """A new part, as small as it can be.
+
+    source    a file of this tree that is copied, or the text of one
+    place     where it goes
+    registry  the file that gets the entry, and what is replaced in it by what
+    uses      environment and arguments of a command that runs on it
+    shown     what that command prints when it did
+    """
+
+    source: str
+    place: str
+    registry: str
+    edits: tuple[tuple[str, str], ...]
+    environment: tuple[tuple[str, str], ...]
+    uses: tuple[str, ...]
+    shown: str
+
+
+TOYS = {
+    "index engine": Toy(
+        "tests/contract/toy_engines.py",
+        "kb/index/toy_engines.py",
+        "kb/index/registry.py",
+        (
+            (
+                "from kb.index.tantivy_index import TANTIVY\n",
+                "from kb.index.tantivy_index import TANTIVY\nfrom kb.index.toy_engines import TOY_VECTOR\n",
+            ),
+            ('{"faiss": FAISS}', '{"faiss": FAISS, "toy": TOY_VECTOR}'),
+            ('DEFAULT_VECTOR = "faiss"', 'DEFAULT_VECTOR = "toy"'),
+        ),
+        (),
+        ("search", "mirror cleaning", "--mode", "vector"),
+        "mirror",
+    ),
+    "encoder": Toy(
+        "tests/embed/toy_encoder.py",
+        "kb/embed/toy_encoder.py",
+        "kb/embed/registry.py",
+        (
+            (
+                "ENCODERS: dict[str, str] = {\n",
+                'ENCODERS: dict[str, str] = {\n    "toy": "kb.embed.toy_encoder:open_toy",\n',
+            ),
+        ),
+        (("KB_EMBEDDING__MODEL", "toy"),),
+        ("search", "mirror cleaning", "--mode", "vector"),
+        "mirror",
+    ),
+    "language model": Toy(
+        TOY_MODEL,
+        "kb/llm/parrot.py",
+        "kb/providers.py",
+        (
+            (
+                "PROVIDERS: dict[str, Provider] = {\n",
+                'PROVIDERS: dict[str, Provider] = {\n    "parrot": Provider("kb.llm.parrot:open_parrot", model_id="parrot-v1"),\n',
+            ),
+        ),
+        (("KB_LLM__PROVIDER", "parrot"),),
+        ("ask", QUESTION, "--json"),
+        '"parrot-v1"',
+    ),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     """One checkout.
@@ -218,6 +318,45 @@ def measure_startup(tree: Path, home: Path, *arguments: str) -> float:
     return least
 
 
+def files_for(toy: Toy, folder: Path) -> int:
+    """Files of a copy of this tree that change when the toy is added; raises where the command does not run on it."""
+    tree = folder / "toy"
+    shutil.rmtree(tree, ignore_errors=True)
+    for part in ("kb", "fixtures/corpus"):
+        shutil.copytree(REPOSITORY / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+    git = ["git", "-C", str(tree), "-c", "user.name=house", "-c", "user.email=house@localhost"]
+    for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "before"]):
+        subprocess.run([*git, *words], check=True)
+    source = toy.source if "\n" in toy.source else (REPOSITORY / toy.source).read_text()
+    (tree / toy.place).write_text(source)
+    registry = (tree / toy.registry).read_text()
+    for old, new in toy.edits:
+        if old not in registry:
+            raise ValueError(f"{toy.registry} has no {old!r}: the toy has to be brought up to date")
+        registry = registry.replace(old, new)
+    (tree / toy.registry).write_text(registry)
+    settings = environment(tree, folder / "toy-home") | dict(toy.environment)
+    kb = [sys.executable, "-m", "kb"]
+    subprocess.run([*kb, "ingest", "fixtures/corpus", "--quiet"], env=settings, cwd=tree, check=True)
+    done = subprocess.run([*kb, *toy.uses], env=settings, cwd=tree, check=False, capture_output=True, text=True)
+    if toy.shown not in done.stdout:
+        raise ValueError(f"the toy was not used: {done.stdout}{done.stderr}")
+    subprocess.run([*git, "add", "."], check=True)
+    changed = subprocess.run([*git, "diff", "--cached", "--name-only"], check=True, capture_output=True, text=True)
+    shutil.rmtree(folder / "toy-home")
+    return len(changed.stdout.splitlines())
+
+
+def install_megabytes(folder: Path, extra: str) -> float:
+    """Megabytes on disk of a new environment with a wheel of this tree in it."""
+    target = folder / f"install-{extra or 'slim'}"
+    subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
+    pip = [str(target / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, f"{REPOSITORY}[{extra}]" if extra else str(REPOSITORY)], check=True)
+    sizes = subprocess.run(["du", "-sm", str(target)], check=True, capture_output=True, text=True)
+    return float(sizes.stdout.split()[0])
+
+
 def figures_of(root: Path, folder: Path) -> dict[str, str]:
     """Every figure of one tree, as text, in the order of the table."""
     tree = read_tree(root)
@@ -275,9 +414,14 @@ def measure_code(root: Path, arguments: list[str] | None, home: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="another checkout to print beside this one")
+    parser.add_argument("--install", action="store_true", help="install the slim and the full set, for their sizes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kb-house-") as folder:
         after = figures_of(REPOSITORY, Path(folder))
+        after |= {f"files of a toy {name}": str(files_for(toy, Path(folder))) for name, toy in TOYS.items()}
+        if options.install:
+            for name, extra in {"slim": "", "full": "full"}.items():
+                after[f"MB installed: {name}"] = f"{install_megabytes(Path(folder), extra):.0f}"
         before = figures_of(options.before.resolve(), Path(folder)) if options.before else {}
     width = max(map(len, after | before))
     for title in dict.fromkeys([*after, *before]):

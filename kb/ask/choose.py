@@ -72,7 +72,7 @@ def _above(candidates: Ranked, relevance: Mapping[int, float], least_share: floa
 
 def _by_stability(kb: KnowledgeBase, judged: Judged, budget_tokens: int) -> list[Passage]:
     # Imported here: it brings the scoring of context stability, which few questions are packed by.
-    from kb.search.neighbourhoods import pack_found
+    from kb.search.passage_packs import pack_found
 
     response, candidates = judged.retrieved.response, judged.candidates
     has_vectors = response.mode != "lexical" and can_read(kb, response.query)

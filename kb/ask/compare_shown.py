@@ -5,10 +5,10 @@ from __future__ import annotations
 from kb.ask.choose import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.stages import UnseenEvidence
-from kb.context.session import window_of
+from kb.context.shown_text import known_text_of
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchTrace
-from kb.search.novelty import count_request, is_echo, or_warn, press_until
+from kb.search.novelty import count_request, is_redundant, or_warn, penalize_until
 
 
 def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
@@ -17,22 +17,25 @@ def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskReques
 
     trace  its whole ranking is looked at: new evidence may stand further down than the hits
     """
-    window = window_of(kb, request.window, request.session_id, kb.notify)
-    if window is None or window.is_empty:
+    known = known_text_of(kb, request.window, request.session_id, kb.notify)
+    if known is None or known.is_empty:
         return None
     ranking = [(row.chunk_id, row.score) for row in trace.ranking]
     wanted = CANDIDATES_PER_PASSAGE * request.k
-    pressed = or_warn(
-        lambda: press_until(kb, ranking, wanted, window), "holding the evidence against the window", kb.notify
+    penalized = or_warn(
+        lambda: penalize_until(kb, ranking, wanted, known),
+        "holding the evidence against the window",
+        kb.notify,
+        kb.log,
     )
-    if pressed is None:
+    if penalized is None:
         return None
     if not request.is_evaluation:
-        count_request(kb, pressed.counts)
-    repeated = frozenset(int(s.candidate_id) for s in pressed.scored if is_echo(s, kb.config.novelty))
-    new = [int(i) for i, _ in pressed.kept if int(i) not in repeated][:wanted]
+        count_request(kb, penalized.counts)
+    repeated = frozenset(s.candidate_id for s in penalized.scored if is_redundant(s, kb.config.novelty))
+    new = [i for i, _ in penalized.kept if i not in repeated][:wanted]
     chunks, scores = kb.corpus.fetch_chunks(new), dict(ranking)
-    counts = pressed.counts
+    counts = penalized.counts
     return UnseenEvidence(
         ranked=[(chunks[i], scores[i]) for i in new if i in chunks],
         repeated=repeated,

@@ -11,7 +11,7 @@ from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
 from kb.ask.prompt import Template, render_entry, render_user, template_for, uses_fence
 from kb.ask.records import PackedChunk
 from kb.ask.stages import Judged, Packed, Ranked
-from kb.context.occasion import NodeText
+from kb.context.node_input import NodeText
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.llm.server import ContextExceeded

@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
+from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
-from kb.context.occasion import NodeText, Occasion, news_since
 from kb.knowledge_base import KnowledgeBase
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
@@ -36,13 +36,13 @@ class RelevanceDecision:
 
     choice    the mode, and why it is this one
     decision  of the relevance rules
-    occasion  what the nodes' providers may read
+    node_input  what the nodes' providers may read
     ceilings  node → tokens it may take at most: the rules' estimates
     """
 
     choice: ModeChoice
     decision: Decision
-    occasion: Occasion
+    node_input: NodeInput
     ceilings: Mapping[str, int]
 
     @property
@@ -56,11 +56,11 @@ class RelevanceDecision:
 
     def for_question(self, question: str) -> RelevanceDecision:
         """The same for a question that was made complete: providers look for what it means."""
-        return replace(self, occasion=replace(self.occasion, question=question))
+        return replace(self, node_input=replace(self.node_input, question=question))
 
     def read_without_hits(self) -> tuple[NodeText, ...]:
         """What the included nodes have to say where nothing is searched."""
-        return read_nodes(self.occasion, self.included, self.ceilings, self.decision.token_budget_remaining)
+        return read_nodes(self.node_input, self.included, self.ceilings, self.decision.token_budget_remaining)
 
     def read_for_prompt(self, doc_ids: tuple[int, ...], room_tokens: int) -> tuple[NodeText, ...]:
         """What the included nodes have to say beside the evidence.
@@ -69,7 +69,7 @@ class RelevanceDecision:
         room_tokens  what the evidence, the question and the answer leave of the model's window
         """
         budget = max(0, min(self.decision.token_budget_remaining, room_tokens - SLOT_TOKENS))
-        return read_nodes(replace(self.occasion, hit_documents=doc_ids), self.included, self.ceilings, budget)
+        return read_nodes(replace(self.node_input, hit_documents=doc_ids), self.included, self.ceilings, budget)
 
     def view(self, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
         """As the answer's record shows it.
@@ -106,7 +106,7 @@ def decide_relevance(kb: KnowledgeBase, request: AskRequest, now: datetime | Non
     decision = decide(rules, situation, explain=request.explain)
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
-    occasion = Occasion(
+    node_input = NodeInput(
         corpus=kb.corpus,
         journal=kb.journal,
         home=kb.home,
@@ -118,7 +118,7 @@ def decide_relevance(kb: KnowledgeBase, request: AskRequest, now: datetime | Non
         node_texts=rules.node_texts,
         speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
     )
-    return RelevanceDecision(choice, decision, occasion, rules.token_estimates)
+    return RelevanceDecision(choice, decision, node_input, rules.token_estimates)
 
 
 def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> Conversation:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from kb.ask.stages import Ended, Question
 from kb.ask.without_documents import nothing_searched
-from kb.context.occasion import make_safe
+from kb.context.node_input import make_safe
 from kb.knowledge_base import KnowledgeBase
 from kb.language.interface import PatternKind
 from kb.language.manner import is_greeting, tells_of_user, tidy

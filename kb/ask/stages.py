@@ -19,7 +19,7 @@ from kb.ask.records import (
 )
 from kb.ask.relevance_decision import RelevanceDecision
 from kb.ask.weigh import Verdict
-from kb.context.occasion import NodeText
+from kb.context.node_input import NodeText
 from kb.language.registry import question_language
 from kb.llm.protocol import FinishReason, GenerateRequest
 from kb.records import Chunk, Citation, ModelRef, SearchResponse

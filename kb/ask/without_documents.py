@@ -12,7 +12,7 @@ def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
     """The answer to a question about the user, from what they told; None for every other question."""
     if question.decision is None:
         return None
-    told = find_told_of_user(question.decision.occasion, question.decision.included)
+    told = find_told_of_user(question.decision.node_input, question.decision.included)
     return _answer(kb, question, told) if told else None
 
 
@@ -29,7 +29,7 @@ def answer_in_place(question: Question, *, was_read: bool) -> NodeAnswer | None:
     """
     if question.decision is None:
         return None
-    return answer_from_nodes(question.decision.occasion, question.decision.included, was_read=was_read)
+    return answer_from_nodes(question.decision.node_input, question.decision.included, was_read=was_read)
 
 
 def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
