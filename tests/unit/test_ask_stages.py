@@ -24,7 +24,7 @@ from kb.ask.refuse import broke_off, near_citations
 from kb.ask.stages import SECOND_TRY, Ended, Findings, Generated, NearPlace, Packed, Question, Written
 from kb.ask.stored import keep_prompt, put_together, read_packed
 from kb.config import Config
-from kb.context.occasion import NodeText
+from kb.context.node_input import NodeText
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.records import Chunk, Citation, Filters, ModelRef
 from kb.store.answers import AnswerRow
