@@ -33,7 +33,8 @@ from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods, step_answ
 from kb.rank.selection import Found, lift_scores, select_neighbourhoods
 from kb.rank.stability import Axes, Weights, combine_axes
 from kb.records import Chunk, ChunkAxes, SearchMode, SearchRequest
-from kb.search.retrieve import rank, retrieve
+from kb.search.fuse import fuse
+from kb.search.retrieve import retrieve
 from kb.search.stability import score_chunks
 
 BUDGETS = (500, 1000, 2000)
@@ -71,7 +72,7 @@ class Spans:
 
     def _case(self, question: SpanQuestion, mode: SearchMode) -> Case:
         found = retrieve(self.kb, SearchRequest(question.text, mode, RANKING_DEPTH))
-        ranking = rank(found, mode, self.kb.config.search)[:RANKING_DEPTH]
+        ranking = fuse(found, mode, self.kb.config.search).ranking[:RANKING_DEPTH]
         if mode != "hybrid":
             return Case(question, ranking, {})
         ids = [i for i, _ in ranking]
@@ -265,7 +266,7 @@ def show_order(data: Path) -> None:
         }
         for query in each.queries:
             lists = retrieve(each.kb, SearchRequest(query.text, "hybrid", RANKING_DEPTH, each.filters))
-            ranking = rank(lists, "hybrid", each.kb.config.search)
+            ranking = fuse(lists, "hybrid", each.kb.config.search).ranking
             ids = [i for i, _ in ranking]
             rows = score_chunks(each.kb, query.text, ids, lists.query_vector, lists.pool).rows
             found.append((query, ranking, rows))

@@ -17,7 +17,7 @@ from kb.config import Config
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
-from kb.search.neighbourhoods import pack_found
+from kb.search.passage_packs import pack_found
 from kb.search.stability import score_chunks
 from kb.store.database import raise_revision, transaction, write_meta
 

@@ -31,11 +31,12 @@ from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_fo
 from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchRequest
-from kb.search.fuse import fuse_rankings
-from kb.search.retrieve import Retrieved, rank, retrieve
+from kb.search.fuse import fuse, fuse_rankings
+from kb.search.records import Candidates
+from kb.search.retrieve import retrieve
 
 Ranking = list[tuple[int, float]]
-Fuse = Callable[[Retrieved], Ranking]
+Fuse = Callable[[Candidates], Ranking]
 ROOT = Path(__file__).parents[1]
 
 
@@ -53,7 +54,7 @@ class FusionSet:
 
 def by_settings(**settings: float | str) -> Fuse:
     """As the program does it, with these search settings."""
-    return lambda found: rank(found, "hybrid", replace(SearchConfig(), **settings))
+    return lambda found: fuse(found, "hybrid", replace(SearchConfig(), **settings)).ranking
 
 
 def by_rrf(k: int, weights: Sequence[float] = (1, 1)) -> Fuse:
@@ -64,12 +65,12 @@ def by_rrf(k: int, weights: Sequence[float] = (1, 1)) -> Fuse:
 def by_convex(weight: float, normalize: Callable[[Ranking], dict[int, float]]) -> Fuse:
     """(1 − weight) · lexical + weight · vector, each list normalized by itself; Bruch et al. 2023."""
 
-    def fuse(found: Retrieved) -> Ranking:
+    def fuse_lists(found: Candidates) -> Ranking:
         a, b = normalize(found.lexical), normalize(found.vector)
         scores = {i: (1 - weight) * a.get(i, 0.0) + weight * b.get(i, 0.0) for i in {*a, *b}}
         return sorted(scores.items(), key=lambda row: (-row[1], row[0]))
 
-    return fuse
+    return fuse_lists
 
 
 def min_max(ranking: Ranking) -> dict[int, float]:
@@ -176,10 +177,10 @@ def measure(each: FusionSet) -> dict[str, tuple[float, float, float]]:
     found = [(q, retrieve(each.kb, SearchRequest(q.text, "hybrid", RANKING_DEPTH, each.filters))) for q in each.queries]
     baseline: list[float] = []
     figures = {}
-    for label, fuse in FUSIONS.items():
+    for label, fuse_lists in FUSIONS.items():
         scores = []
         for query, lists in found:
-            ranking = fuse(lists)[:RANKING_DEPTH]
+            ranking = fuse_lists(lists)[:RANKING_DEPTH]
             value = each.judge.score(query, ranking, [each.judge.identify(i) for i, _ in ranking]).get(each.metric)
             if value is not None:
                 scores.append(value)

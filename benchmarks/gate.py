@@ -16,7 +16,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,8 +33,9 @@ from kb.evidence.records import Signals
 from kb.knowledge_base import KnowledgeBase
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
-from kb.records import Chunk, RankedChunk, SearchMode, SearchRequest, SearchTrace
-from kb.search.retrieve import Ranking, rank, retrieve
+from kb.records import Chunk, RankedChunk, Ranking, SearchMode, SearchRequest, SearchTrace
+from kb.search.fuse import fuse
+from kb.search.retrieve import retrieve
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "kb/evidence/weights.json"
@@ -76,13 +77,16 @@ def weigh_case(kb: KnowledgeBase, case: Case, mode: SearchMode) -> tuple[Signals
     found = retrieve(kb, SearchRequest(case.question, mode, K))
     if case.kind == REMOVED:
         gone = answering_chunks(kb, case)
-        found.lexical = [row for row in found.lexical if row[0] not in gone]
-        found.vector = [row for row in found.vector if row[0] not in gone]
-        found.pool = {i: vector for i, vector in found.pool.items() if i not in gone}
-    ranking = rank(found, mode, Config().search)[:K]
+        found = replace(
+            found,
+            lexical=[row for row in found.lexical if row[0] not in gone],
+            vector=[row for row in found.vector if row[0] not in gone],
+            pool={i: vector for i, vector in found.pool.items() if i not in gone},
+        )
+    fused = fuse(found, mode, Config().search)
+    ranking = fused.ranking[:K]
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking])
     packed = [p.chunk for p in pack_chunks([(chunks[i], s) for i, s in ranking], kb.config.rag.max_context_tokens)]
-    cosines = found.cosines()
     trace = SearchTrace(
         lexical=rows_of(found.lexical),
         vector=rows_of(found.vector),
@@ -91,7 +95,7 @@ def weigh_case(kb: KnowledgeBase, case: Case, mode: SearchMode) -> tuple[Signals
         stage_ms={},
     )
     with_vectors = mode == "hybrid" and not found.note
-    pairs = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
+    pairs = [(chunk, fused.cosines.get(chunk.chunk_id)) for chunk in packed]
     weighed = weigh_chunks(kb, case.question, pairs, trace, with_vectors=with_vectors)
     return weighed.signals, packed, with_vectors
 

@@ -25,7 +25,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from kb.config import Config
-from kb.context.neighbourhood import RECURRENT_COUNT, RECURRENT_DOCUMENTS
+from kb.context.graph_surroundings import RECURRENT_COUNT, RECURRENT_DOCUMENTS
 from kb.drafts import ChunkDraft, DocumentDraft, EdgeDraft, EndDraft, GraphDraft, NameDraft
 from kb.graph.extract import extract_graph
 from kb.graph.records import HIGH_SIGNAL_PREDICATES

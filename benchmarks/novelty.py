@@ -27,9 +27,9 @@ from kb.config import NoveltyConfig
 from kb.fingerprint import fingerprint, fingerprint_many
 from kb.normal_form import normalize
 from kb.rank import overlap
-from kb.rank.novelty import Candidate, NoveltySettings, assess, make_cache, penalize
-from kb.rank.window import Window, window_from_blocks, window_from_text
-from kb.rank.window_payload import read_payload, window_from_payload, window_payload
+from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text
+from kb.rank.known_text_payload import known_text_from_payload, known_text_payload, read_payload
+from kb.rank.novelty import NoveltyCandidate, NoveltySettings, assess, make_cache, penalize
 from kb.shingles import minhash, shingle_hashes, simhash64, token_hashes
 from kb.store.database import open_for_writing
 from kb.store.documents import save_source
@@ -51,8 +51,8 @@ class Case:
 
     words: list[str]
     others: list[list[str]]
-    raw: Window
-    payload: Window
+    raw: KnownText
+    payload: KnownText
 
 
 def main() -> None:
@@ -103,8 +103,8 @@ def make_case(documents: Sequence[list[str]], window_tokens: int, seed: int) -> 
             others.append(document)
     if left > 0 or not others:
         return None
-    raw = window_from_text(" ".join(words))
-    return Case(words, others, raw, window_from_payload(read_payload(to_json(window_payload(raw)))))
+    raw = known_text_from_text(" ".join(words))
+    return Case(words, others, raw, known_text_from_payload(read_payload(to_json(known_text_payload(raw)))))
 
 
 def stretch(words: list[str], start: int, count: int) -> list[str]:
@@ -139,11 +139,11 @@ def print_by_length(cases: Sequence[Case], draws: int) -> None:
             inside, outside = draw(rng, case.words, length), draw(rng, rng.choice(case.others), length)
             if inside:
                 copies.append(
-                    [assess(Candidate("chunk", "1", inside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
+                    [assess(NoveltyCandidate("chunk", 1, inside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
                 )
             if outside:
                 others.append(
-                    [assess(Candidate("chunk", "1", outside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
+                    [assess(NoveltyCandidate("chunk", 1, outside, 1.0), w, SETTINGS) for w in (case.raw, case.payload)]
                 )
         suppressed = share(raw.exact_match or 1 - raw.penalty <= 0.25 for raw, _ in copies)
         exact = share(raw.exact_match for raw, _ in copies)
@@ -184,7 +184,7 @@ def print_without_care(cases: Sequence[Case], draws: int) -> None:
                 (draw(rng, rng.choice(case.others), length), others),
             ):
                 if text:
-                    found.append(assess(Candidate("chunk", "1", text, 1.0), case.payload, SETTINGS).overlap_ratio)
+                    found.append(assess(NoveltyCandidate("chunk", 1, text, 1.0), case.payload, SETTINGS).overlap_ratio)
         near, far = share(one >= 0.70 for one in copies), share(one < 0.30 for one in others)
         parts.append(f"{length} tokens: copies from .70 on {near:.3f}, unrelated below .30 {far:.3f}")
     overlap.FEW_MATCHES = careful
@@ -207,7 +207,7 @@ def print_edits(cases: Sequence[Case], draws: int) -> None:
             text = (draw(rng, case.words, 200) or "").split()
             for place in rng.sample(range(len(text)), len(text) * percent // 100):
                 text[place] = f"edit{rng.randrange(10**6)}"
-            candidate = Candidate("chunk", "1", " ".join(text), 1.0)
+            candidate = NoveltyCandidate("chunk", 1, " ".join(text), 1.0)
             overlaps.append([assess(candidate, w, SETTINGS).overlap_ratio for w in (case.raw, case.payload)])
         raw, payload = np.mean(overlaps, axis=0)
         parts.append(f"{percent} %: {raw:.2f} (payload {payload:.2f})")
@@ -281,26 +281,26 @@ def print_times(documents: Sequence[list[str]]) -> None:
     print(f"; with every word met for the first time {(time.process_time() - began) / len(texts) * 1000:.4f}")
     window_text = " ".join(stretch(words * (1 + 6000 // len(words)), 0, 5000))
     blocks = [" ".join(stretch(words, i, 250)) for i in range(0, len(words), 250)][:20]
-    candidates = [Candidate("chunk", str(i), text, 1.0) for i, text in enumerate(texts[10:30])]
+    candidates = [NoveltyCandidate("chunk", i, text, 1.0) for i, text in enumerate(texts[10:30])]
 
     def cold_request() -> None:
         shingles._token_hashes.clear()
-        penalize(candidates, window_from_text(window_text), SETTINGS)
+        penalize(candidates, known_text_from_text(window_text), SETTINGS)
 
     print(f"window of 5,000 tokens and 20 candidates: {best_ms(cold_request):.1f} ms, no word met before", end="")
-    window, cache = window_from_text(window_text), make_cache(NoveltyConfig())
+    window, cache = known_text_from_text(window_text), make_cache(NoveltyConfig())
     penalize(candidates, window, SETTINGS, cache)
-    payload = window_from_payload(window_payload(window))
+    payload = known_text_from_payload(known_text_payload(window))
     print(
         f"; candidates alone, cache warm {best_ms(lambda: penalize(candidates, window, SETTINGS, cache)):.1f}", end=""
     )
     print(f"; by payload {best_ms(lambda: penalize(candidates, payload, SETTINGS, cache)):.1f}")
-    print(f"window alone: {best_ms(lambda: window_from_text(window_text)):.1f} ms", end="")
-    print(f", of 20 blocks {best_ms(lambda: window_from_blocks(blocks)):.1f} ms", end="")
-    print(f", payload of {len(to_json(window_payload(window))) / 1000:,.0f} kB")
+    print(f"window alone: {best_ms(lambda: known_text_from_text(window_text)):.1f} ms", end="")
+    print(f", of 20 blocks {best_ms(lambda: known_text_from_blocks(blocks)):.1f} ms", end="")
+    print(f", payload of {len(to_json(known_text_payload(window))) / 1000:,.0f} kB")
     huge = window_text * (50_000_000 // len(window_text))
     began = time.perf_counter()
-    cut = window_from_text(huge)
+    cut = known_text_from_text(huge)
     print(f"window of {len(huge):,} characters: {time.perf_counter() - began:.1f} s, {cut.dropped_chars:,} dropped")
     print_storing(texts)
 

@@ -37,7 +37,7 @@ from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
 from kb.eval.two_step import facts_held, new_facts
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
-from kb.rank.window import window_from_blocks
+from kb.rank.known_text import known_text_from_blocks
 from kb.records import SearchRequest
 from kb.search.depth import candidate_depth
 from kb.search.pipeline import search
@@ -87,8 +87,8 @@ def compare(kb: KnowledgeBase, tasks: Sequence[Task], tokens: int) -> None:
         kb.config = config
         values = []
         for task in tasks:
-            window = window_from_blocks(task.blocks)
-            request = ContextRequest(query=task.query, max_tokens=tokens, window=window, use_novelty=knows)
+            window = known_text_from_blocks(task.blocks)
+            request = ContextRequest(query=task.query, max_tokens=tokens, known_text=window, use_novelty=knows)
             values.append(task.score(compose(kb, request)))
         base = base or values
         mean = mean_interval(values)
@@ -169,7 +169,9 @@ def show_unrelated(kb: KnowledgeBase, tasks: Sequence[Task], others: Sequence[st
     same, losses = 0, []
     for task, other in zip(tasks, others, strict=True):
         plain = compose(kb, ContextRequest(query=task.query, max_tokens=tokens))
-        pressed = compose(kb, ContextRequest(query=task.query, max_tokens=tokens, window=window_from_blocks([other])))
+        pressed = compose(
+            kb, ContextRequest(query=task.query, max_tokens=tokens, known_text=known_text_from_blocks([other]))
+        )
         same += plain.text == pressed.text
         losses.append(task.score(pressed) - task.score(plain))
     mean = mean_interval(losses)
@@ -239,7 +241,7 @@ def answers_well(kb: KnowledgeBase, query: Query, blocks: list[str]) -> bool:
 
 def answer_with(kb: KnowledgeBase, query: Query, blocks: list[str]) -> tuple[bool, str]:
     """(the answer says what it must, which evidence was used)."""
-    window = window_from_blocks(blocks) if blocks else None
+    window = known_text_from_blocks(blocks) if blocks else None
     answer = ask(kb, AskRequest(query.text, window=window, is_evaluation=True))
     says = answer.grounded and contains_wanted(answer.answer, query.must_contain)
     return says, answer.novelty.used if answer.novelty else ""

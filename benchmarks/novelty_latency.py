@@ -28,9 +28,9 @@ from kb.context.pipeline import compose
 from kb.context.records import ContextRequest
 from kb.graph.adjacent import AdjacentTerm
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
-from kb.rank.window import Window, window_from_text
+from kb.rank.known_text import KnownText, known_text_from_text
 from kb.records import SearchRequest
-from kb.search.novelty import press_chunks, process_cache
+from kb.search.novelty import penalize_chunks, process_cache
 from kb.search.pipeline import search
 
 WINDOW_TOKENS, CANDIDATES = 5_000, 20
@@ -64,7 +64,7 @@ def measure(kb: KnowledgeBase, rounds: int) -> None:
         ranking = [(hit.chunk_id, hit.score) for hit in response.hits]  # type: ignore[attr-defined]
 
         def pressed(ranking: list[tuple[int, float]] = ranking, text: str = window_text) -> object:
-            return press_chunks(kb, ranking, 5, window_from_text(text))
+            return penalize_chunks(kb, ranking, 5, known_text_from_text(text))
 
         timed("added, warm", pressed)
         with_none = kb.config
@@ -73,27 +73,28 @@ def measure(kb: KnowledgeBase, rounds: int) -> None:
         )  # none is stored of these
         process_cache.cache_clear()
         timed(
-            "added, cold", lambda ranking=ranking, text=window_text: press_chunks(kb, ranking, 5, cold_window(kb, text))
+            "added, cold",
+            lambda ranking=ranking, text=window_text: penalize_chunks(kb, ranking, 5, cold_window(kb, text)),
         )
         kb.config = with_none
-        window = window_from_text(window_text)
-        first = press_chunks(kb, ranking, 5, window)
+        window = known_text_from_text(window_text)
+        first = penalize_chunks(kb, ranking, 5, window)
         asked = replace(request, k=5)
         timed("a round of expansion", partial(expand, kb, asked, first, window, terms, None))
         plain = ContextRequest(query=query)
         timed("kb context", lambda plain=plain: compose(kb, plain))
-        timed("kb context, window", lambda plain=plain, window=window: compose(kb, replace(plain, window=window)))
+        timed("kb context, window", lambda plain=plain, window=window: compose(kb, replace(plain, known_text=window)))
     print(f"{'':<24} {'p50 ms':>8} {'p95 ms':>8}  bar (p95)")
     for label, values in times.items():
         p50, p95 = np.percentile(values, (50, 95))
         print(f"{label:<24} {p50:8.1f} {p95:8.1f}  {f'< {BARS_MS[label]}' if label in BARS_MS else ''}")
 
 
-def cold_window(kb: KnowledgeBase, text: str) -> Window:
+def cold_window(kb: KnowledgeBase, text: str) -> KnownText:
     """A window of another shape than the stored fingerprints have."""
     from kb.rank.novelty import NoveltySettings
 
-    return window_from_text(text, NoveltySettings.of(kb.config.novelty).shape)
+    return known_text_from_text(text, NoveltySettings.of(kb.config.novelty).shape)
 
 
 def main() -> None:

@@ -25,7 +25,8 @@ from kb.eval.pipeline import RANKING_DEPTH
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
 from kb.records import SearchMode, SearchRequest
-from kb.search.retrieve import rank, retrieve
+from kb.search.fuse import fuse
+from kb.search.retrieve import retrieve
 
 Change = Callable[[Config], Config]
 
@@ -86,7 +87,7 @@ def scores(judged: JudgedSet, config: Config, mode: SearchMode, metric: str) -> 
         judge = judged.judge(kb)
         for query in judged.queries:
             found = retrieve(kb, SearchRequest(query.text, mode, RANKING_DEPTH))
-            ranking = rank(found, mode, config.search)[:RANKING_DEPTH]
+            ranking = fuse(found, mode, config.search).ranking[:RANKING_DEPTH]
             value = judge.score(query, ranking, [judge.identify(i) for i, _ in ranking]).get(metric)
             if value is not None:
                 values.append(value)

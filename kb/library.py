@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands abov
     from kb.context.records import ContextResponse
     from kb.graph.records import Slice
     from kb.ingest.report import IngestEvent, IngestReport
-    from kb.rank.window import Window
+    from kb.rank.known_text import KnownText
     from kb.store.memories import Memory
 
 
@@ -120,7 +120,7 @@ class KnowledgeBase:
         mode: SearchMode | None = None,
         filters: Filters | None = None,
         min_score: float | None = None,
-        seen: str | Sequence[str] | Window | None = None,
+        seen: str | Sequence[str] | KnownText | None = None,
         explain: bool = False,
         trace: bool = False,
     ) -> SearchResponse:
@@ -155,7 +155,7 @@ class KnowledgeBase:
         mode: SearchMode | None = None,
         filters: Filters | None = None,
         session: str | None = None,
-        seen: str | Sequence[str] | Window | None = None,
+        seen: str | Sequence[str] | KnownText | None = None,
         temperature: float | None = None,
         seed: int | None = None,
         intent: str | None = None,
@@ -196,7 +196,7 @@ class KnowledgeBase:
         mode: SearchMode | None = None,
         filters: Filters | None = None,
         max_tokens: int | None = None,
-        seen: str | Sequence[str] | Window | None = None,
+        seen: str | Sequence[str] | KnownText | None = None,
         session: str | None = None,
         project: str | None = None,
         graph: bool = True,
@@ -226,7 +226,7 @@ class KnowledgeBase:
             project=project,
             session_id=session,
             include_graph=graph,
-            window=self.known_text(seen) if novelty else None,
+            known_text=self.known_text(seen) if novelty else None,
             use_novelty=novelty,
             debug=debug,
         )
@@ -314,17 +314,17 @@ class KnowledgeBase:
 
     # ---- text the reader already has
 
-    def known_text(self, seen: str | Sequence[str] | Window | None) -> Window | None:
+    def known_text(self, seen: str | Sequence[str] | KnownText | None) -> KnownText | None:
         """Text the reader already has, in the form that passages are compared with; None where there is none.
 
         Prepare it once and pass it as `seen` when several calls share it.
         """
         if seen is None:
             return None
+        from kb.rank.known_text import KnownText, known_text_from_blocks
         from kb.rank.novelty import NoveltySettings
-        from kb.rank.window import Window, window_from_blocks
 
-        if isinstance(seen, Window):
+        if isinstance(seen, KnownText):
             return seen
         texts = [seen] if isinstance(seen, str) else list(seen)
-        return window_from_blocks(texts, NoveltySettings.of(self.config.novelty).shape) if any(texts) else None
+        return known_text_from_blocks(texts, NoveltySettings.of(self.config.novelty).shape) if any(texts) else None

@@ -174,6 +174,8 @@ class Retrieval:
     vector_score   cosine to the query in [-1, 1]; in a convex fusion also of hits that words alone found
     csw            context stability weighted score in [0, .90], None where it was not asked for
     novelty        against the window, None where there is none
+    relevance      in [0, 1] in every mode and fusion: the convex score; of words alone BM25 over the best possible, of
+                   vectors alone (cosine - background) / (1 - background)
     """
 
     method: SearchMode
@@ -184,6 +186,7 @@ class Retrieval:
     vector_rank: int | None = None
     csw: float | None = None
     novelty: HitNovelty | None = None
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -239,11 +242,12 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedChunk:
-    """One row of one retriever's list, for the trace."""
+    """One row of a list, for the trace; relevance as in `Retrieval`, of the rows of `SearchTrace.ranking` alone."""
 
     chunk_id: int
     rank: int
     score: float
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

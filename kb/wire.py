@@ -18,7 +18,7 @@ WIRE_RECORDS: dict[str, str] = {
     "citation.v1": "kb.records:Citation",
     "chunk.v1": "kb.records:Chunk",
     "document.v1": "kb.records:Document",
-    "window_fingerprint.v1": "kb.rank.window_payload:WindowFingerprint",
+    "window_fingerprint.v1": "kb.rank.known_text_payload:WindowFingerprint",
     "context.v1": "kb.context.records:ContextResponse",
     "answer.v1": "kb.ask.records:Answer",
     "answer_event.v1": "kb.ask.records:AnswerEvent",
@@ -56,6 +56,7 @@ WIRE_RECORDS: dict[str, str] = {
     "session.v1": "kb.cli.session_views:Session",
     "eval_sessions.v1": "kb.eval.sessions:SessionsReport",
     "graph.v1": "kb.graph.records:Slice",
+    "token_check.v1": "kb.graph.records:TokenCheck",
 }
 
 # What a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.

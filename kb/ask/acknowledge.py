@@ -11,8 +11,8 @@ import time
 from kb.ask.persist import new_trace_id, save
 from kb.ask.records import Answer, AnswerRetrieval, AskRequest, Usage
 from kb.ask.situation import Outlook, look_ahead, view
+from kb.context.node_input import make_safe
 from kb.context.nodes import read_nodes
-from kb.context.occasion import make_safe
 from kb.knowledge_base import KnowledgeBase
 from kb.language.interface import PatternKind
 from kb.language.manner import is_greeting, tells_of_user, tidy

@@ -75,7 +75,7 @@ def choose_passages(
 def _by_stability(
     kb: KnowledgeBase, response: SearchResponse, candidates: Candidates, budget_tokens: int
 ) -> list[Passage]:
-    from kb.search.neighbourhoods import pack_found  # here: most questions are not packed by it
+    from kb.search.passage_packs import pack_found  # here: most questions are not packed by it
 
     has_vectors = response.mode != "lexical" and can_read(kb, response.query)
     query = kb.encode_query(response.query) if has_vectors else None

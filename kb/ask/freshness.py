@@ -15,11 +15,11 @@ from kb.ask.choose import CANDIDATES_PER_PASSAGE
 from kb.ask.pack import pack_chunks
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.weigh import weigh_evidence
-from kb.context.session import window_of
+from kb.context.shown_text import known_text_of
 from kb.knowledge_base import KnowledgeBase
 from kb.language.registry import LANGUAGES, says
 from kb.records import Chunk, SearchResponse
-from kb.search.novelty import Counts, count_request, is_echo, or_warn, press_until
+from kb.search.novelty import Counts, count_request, is_redundant, or_warn, penalize_until
 
 if TYPE_CHECKING:
     from kb.ask.progress import Progress
@@ -63,23 +63,26 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
     response  with its trace: new evidence may stand farther down than the hits
     """
     assert response.trace is not None
-    window = window_of(kb, request.window, request.session_id, kb.notify)
+    window = known_text_of(kb, request.window, request.session_id, kb.notify)
     if window is None or window.is_empty:
         return None
     ranking = [(row.chunk_id, row.score) for row in response.trace.ranking]
     wanted = CANDIDATES_PER_PASSAGE * request.k
-    pressed = or_warn(
-        lambda: press_until(kb, ranking, wanted, window), "holding the evidence against the window", kb.notify
+    penalized = or_warn(
+        lambda: penalize_until(kb, ranking, wanted, window),
+        "holding the evidence against the window",
+        kb.notify,
+        kb.log,
     )
-    if pressed is None:
+    if penalized is None:
         return None
     if not request.is_evaluation:
-        count_request(kb, pressed.counts)
-    stale = frozenset(int(s.candidate_id) for s in pressed.scored if is_echo(s, kb.config.novelty))
-    new = [int(i) for i, _ in pressed.kept if int(i) not in stale][:wanted]
+        count_request(kb, penalized.counts)
+    stale = frozenset(s.candidate_id for s in penalized.scored if is_redundant(s, kb.config.novelty))
+    new = [i for i, _ in penalized.kept if i not in stale][:wanted]
     chunks, scores = kb.corpus.fetch_chunks(new), dict(ranking)
     ranked = [(chunks[i], scores[i]) for i in new if i in chunks]
-    return Fresh(ranked, stale, pressed.counts)
+    return Fresh(ranked, stale, penalized.counts)
 
 
 def prefer_fresh(kb: KnowledgeBase, progress: Progress, fence: str) -> bool:

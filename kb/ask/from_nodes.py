@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from kb.ask.records import SentenceCheck, Verification
 from kb.context.abilities import SKILLS, Skill
-from kb.context.bearing import bears_on, is_for_kb, refers_back
-from kb.context.occasion import NodeText, Occasion, make_safe, quote
+from kb.context.node_input import NodeInput, NodeText, make_safe, quote
+from kb.context.question_subjects import asks_about, is_for_kb, refers_back
 from kb.evidence.matching import match_strength, user_strength
 from kb.language.manner import is_about_user, is_errand, tidy
 from kb.language.registry import question_language
@@ -44,7 +44,7 @@ class NodeAnswer:
         return NodeText(self.node, self.text, estimate_tokens(self.text))
 
 
-def answer_from_nodes(occasion: Occasion, included: Collection[str], *, was_read: bool) -> NodeAnswer | None:
+def answer_from_nodes(occasion: NodeInput, included: Collection[str], *, was_read: bool) -> NodeAnswer | None:
     """The first node that answers strongly, of those that are included; None when none does.
 
     was_read  a model has read the evidence and found no answer in it: then no earlier answer is repeated
@@ -58,7 +58,7 @@ def answer_from_nodes(occasion: Occasion, included: Collection[str], *, was_read
     return None
 
 
-def answer_about_user(occasion: Occasion, included: Collection[str]) -> NodeAnswer | None:
+def answer_about_user(occasion: NodeInput, included: Collection[str]) -> NodeAnswer | None:
     """What the user told of themselves, where that is what is asked for: no document knows which night is theirs."""
     if "facts" not in included or not is_about_user(tidy(occasion.question)):
         return None
@@ -72,7 +72,7 @@ def answer_about_user(occasion: Occasion, included: Collection[str]) -> NodeAnsw
     return NodeAnswer("facts", "\n".join(lines))
 
 
-def _from_facts(occasion: Occasion, language: str) -> str | None:
+def _from_facts(occasion: NodeInput, language: str) -> str | None:
     found = occasion.journal.find_memories(occasion.question, occasion.session_id, LOOKED_AT)
     strengths = {fact: match_strength(occasion.question, fact.text) for fact in found}
     best = max(strengths.values(), default=0.0)
@@ -83,11 +83,11 @@ def _from_facts(occasion: Occasion, language: str) -> str | None:
     return "\n".join(wording.format(date=f.created_at[:10], id=f.fact_id, text=make_safe(f.text)) for f in fits)
 
 
-def _from_world(occasion: Occasion, language: str) -> str | None:
-    if bears_on(occasion.question, "date"):
+def _from_world(occasion: NodeInput, language: str) -> str | None:
+    if asks_about(occasion.question, "date"):
         today = occasion.now.astimezone()
         return _TODAY[language].format(date=today.strftime("%Y-%m-%d"), day=_DAYS[language][today.weekday()])
-    if not bears_on(occasion.question, "corpus"):
+    if not asks_about(occasion.question, "corpus"):
         return None
     count = occasion.corpus.count_documents()
     newest = occasion.corpus.newest_documents("", NEWEST_DOCUMENTS)
@@ -96,7 +96,7 @@ def _from_world(occasion: Occasion, language: str) -> str | None:
     return "\n".join([said] + [f" · {make_safe(path)} ({when[:10]})" for path, when in newest])
 
 
-def _from_turns(occasion: Occasion, language: str) -> str | None:
+def _from_turns(occasion: NodeInput, language: str) -> str | None:
     if occasion.session_id is None:
         return None
     turns = occasion.journal.session_turns(occasion.session_id, LOOKED_AT)
@@ -105,14 +105,14 @@ def _from_turns(occasion: Occasion, language: str) -> str | None:
     return _from_answered([turn for turn in reversed(turns) if turn.grounded], occasion, _TURN[language])
 
 
-def _from_episodes(occasion: Occasion, language: str) -> str | None:
+def _from_episodes(occasion: NodeInput, language: str) -> str | None:
     if not occasion.speaks_freely and not refers_back(occasion.question):
         return None
     turns = occasion.journal.like_turns(occasion.question, occasion.session_id, LOOKED_AT)
     return _from_answered([turn for turn in turns if turn.grounded], occasion, _EPISODE[language])
 
 
-def _from_answered(turns: Sequence[Turn], occasion: Occasion, wording: str) -> str | None:
+def _from_answered(turns: Sequence[Turn], occasion: NodeInput, wording: str) -> str | None:
     """The first turn whose question is this one in other words, with its answer: markers taken out, they cite nothing now."""
     for turn in turns:
         if match_strength(occasion.question, f"{turn.question} {turn.answer}") and _is_same(occasion.question, turn):
@@ -129,7 +129,7 @@ def _is_same(question: str, turn: Turn) -> bool:
     )
 
 
-def _from_skills(occasion: Occasion, language: str) -> str | None:
+def _from_skills(occasion: NodeInput, language: str) -> str | None:
     if not is_for_kb(occasion.question):
         return None
     terms = frozenset(analyze(occasion.question))
@@ -145,7 +145,7 @@ def _skill_score(skill: Skill, terms: frozenset[str], question: str) -> int:
 
 
 # Who may answer, the nearest to the user first; what nobody asked for (traits, styles, the terminal) answers nothing.
-SPEAKERS: dict[str, Callable[[Occasion, str], str | None]] = {
+SPEAKERS: dict[str, Callable[[NodeInput, str], str | None]] = {
     "facts": _from_facts,
     "world_state": _from_world,
     "available_skills": _from_skills,

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kb.ask.prompt import Template, uses_fence
-from kb.context.occasion import NodeText, heading_of
+from kb.context.node_input import NodeText, heading_of
 
 # Raised when a word of what is added to a template changes; behind the version of the template it is added to.
 NODES_SUFFIX = "+nodes-v1"

@@ -10,7 +10,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 from kb.ask.records import Answer, AskRequest, PackedChunk
-from kb.context.occasion import NodeText
+from kb.context.node_input import NodeText
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import GenerateRequest
 from kb.records import SearchResponse

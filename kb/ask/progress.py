@@ -13,7 +13,7 @@ from kb.ask.records import AnswerNovelty, AnswerRetrieval, AskRequest, Embedding
 from kb.ask.situation import Outlook
 from kb.ask.verify import Checked
 from kb.ask.weigh import Verdict
-from kb.context.occasion import NodeText
+from kb.context.node_input import NodeText
 from kb.llm.protocol import GenerateRequest
 from kb.records import Chunk, ModelRef, SearchResponse
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
+from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
-from kb.context.occasion import NodeText, Occasion, news_since
 from kb.knowledge_base import KnowledgeBase
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
@@ -39,7 +39,7 @@ class Outlook:
 
     choice: ModeChoice
     decision: Decision
-    occasion: Occasion
+    occasion: NodeInput
     ceilings: Mapping[str, int]
 
     def needs_retrieval(self) -> bool:
@@ -54,7 +54,7 @@ class Outlook:
             else replace(self, occasion=replace(self.occasion, question=question))
         )
 
-    def with_hits(self, doc_ids: tuple[int, ...]) -> Occasion:
+    def with_hits(self, doc_ids: tuple[int, ...]) -> NodeInput:
         """What providers may read once something was found."""
         return replace(self.occasion, hit_documents=doc_ids)
 
@@ -76,7 +76,7 @@ def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = No
     decision = decide(rules, situation, explain=request.explain)
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
-    occasion = Occasion(
+    occasion = NodeInput(
         corpus=kb.corpus,
         journal=kb.journal,
         home=kb.home,

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import Any
 
 from kb.ask.records import PackedChunk
-from kb.context.occasion import NodeText
+from kb.context.node_input import NodeText
 from kb.errors import CorruptStore, InvalidInput
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.records import Chunk, Citation, Hit, Retrieval, ScoreKind

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.known_text import KnownTextOption, read_known_text_option, tell_novelty
 from kb.cli.model import ModelOption, model_settings
 from kb.cli.search import KOption, ModeOption
-from kb.cli.window import WindowOption, read_window_option, tell_novelty
 from kb.errors import ExitCode
 from kb.records import Filters
 
@@ -41,7 +41,7 @@ def ask(
             show_default=False,
         ),
     ] = None,
-    window: WindowOption = None,
+    window: KnownTextOption = None,
     mode_hint: Annotated[
         str | None,
         typer.Option(
@@ -83,7 +83,7 @@ def ask(
         filters=filters,
         explain=explain,
         session_id=session,
-        window=read_window_option(invocation, config, window),
+        window=read_known_text_option(invocation, config, window),
         mode_hint=mode_hint,
     )
     streams = _streams(stream, invocation)

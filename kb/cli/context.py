@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.search import ExpandTagsOption, ModeOption, check_expand_tags
-from kb.cli.window import WindowOption, read_window_option
+from kb.cli.terminal import say
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
+from kb.search.depth import passages_text
+from kb.wire import to_json
 
 if TYPE_CHECKING:
     from kb.context.records import ContextDebug, ContextResponse
@@ -29,7 +32,7 @@ def context(
             metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --window-fingerprint"
         ),
     ],
-    window: WindowOption = None,
+    window: KnownTextOption = None,
     window_fingerprint: Annotated[
         str | None,
         typer.Option(
@@ -74,6 +77,8 @@ def context(
         return
     if len(words) > 1:
         raise InvalidInput(f"Got unexpected extra argument ({words[1]})", fix="put several words in quotes")
+    # Here: kb --help imports every command.
+    from kb.context.metrics import log_line, write_metrics
     from kb.context.pipeline import compose_counted
     from kb.context.records import ContextRequest
 
@@ -93,7 +98,7 @@ def context(
         project=_project_of(project, cwd),
         session_id=session,
         include_graph=not no_graph,
-        window=None if no_novelty else read_window_option(invocation, config, window, window_fingerprint),
+        known_text=None if no_novelty else read_known_text_option(invocation, config, window, window_fingerprint),
         use_novelty=not no_novelty,
         debug=debug,
     )
@@ -101,13 +106,9 @@ def context(
     with invocation.open(config) as kb:
         response, counts = compose_counted(kb, request)
     if counts and invocation.verbose:
-        from kb.context.metrics import log_line
-
         invocation.notify(log_line(request.query, request.session_id, counts))
     _print_response(invocation, response)
     if target:
-        from kb.context.metrics import write_metrics
-
         write_metrics(invocation.home, target)
     if not response.text:
         raise typer.Exit(ExitCode.NOTHING)
@@ -115,13 +116,8 @@ def context(
 
 def _print_response(invocation: Invocation, response: ContextResponse) -> None:
     if invocation.json:
-        from kb.wire import to_json
-
         print(to_json(response))
         return
-    from kb.cli.terminal import say
-    from kb.search.depth import passages_text
-
     for note in response.notes:
         invocation.notify(note if note.startswith("warning:") else f"note: {note}")
     if response.omitted and response.text:
@@ -149,17 +145,15 @@ def _tell_debug(invocation: Invocation, debug: ContextDebug) -> None:
 
 def _print_fingerprint(invocation: Invocation, names: list[str]) -> None:
     """window_fingerprint.v1 of files, or of standard input, with --json and without."""
-    from kb.context.window_input import STDIN, read_window
+    from kb.context.known_text_input import STDIN, read_known_text
+    from kb.rank.known_text_payload import known_text_payload
     from kb.rank.novelty import NoveltySettings
-    from kb.rank.window_payload import window_payload
-    from kb.wire import to_json
 
-    window = read_window(
-        names or [STDIN], None, NoveltySettings.of(invocation.config().novelty).shape, invocation.notify
-    )
-    if window is None:
+    shape = NoveltySettings.of(invocation.config().novelty).shape
+    known_text = read_known_text(names or [STDIN], None, shape, invocation.notify)
+    if known_text is None:
         raise InvalidInput("there is no text to take a fingerprint of", fix="name text files, or - for standard input")
-    print(to_json(window_payload(window)))
+    print(to_json(known_text_payload(known_text)))
 
 
 def _project_of(project: str | None, cwd: str | None) -> str | None:

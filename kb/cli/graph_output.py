@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kb.cli.terminal import harmless_line, say, styled, tell
 from kb.graph.names import name_key
-from kb.graph.records import Slice
+from kb.graph.records import Slice, TokenCheck
 
 
 def print_slice(found: Slice, *, quiet: bool = False) -> None:
@@ -22,3 +22,12 @@ def print_slice(found: Slice, *, quiet: bool = False) -> None:
         tell("nothing found: the query names no document, heading, tag, project or thing that the documents name")
     elif not found.paths:
         tell("nothing found: no relation, link, tag or mention leads on from there")
+
+
+def print_token_check(checked: TokenCheck) -> None:
+    """Whether a token holds, and where it does not, what may have changed."""
+    if checked.is_admissible:
+        say(f"the token holds: {checked.paths} paths, corpus revision {checked.corpus_revision}")
+        return
+    say("the token does not hold")
+    tell("it was issued for another query, --project or --max-paths, or the documents have changed since")

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.cli.window import WindowOption, read_window_option, tell_novelty
+from kb.cli.known_text import KnownTextOption, read_known_text_option, tell_novelty
+from kb.cli.render import print_hits, print_paths
 from kb.errors import ExitCode, InvalidInput
-from kb.records import Filters, SearchResponse
+from kb.records import Filters, SearchRequest, SearchResponse
+from kb.wire import to_json
 
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
@@ -41,13 +43,11 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="show both lists, ranks, raw scores and times")] = False,
     paths: Annotated[bool, typer.Option("--paths", help="print path:line, for editors and fzf")] = False,
     expand_tags: ExpandTagsOption = False,
-    window: WindowOption = None,
+    window: KnownTextOption = None,
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
     """Find passages: ranked hits with exact citations."""
-    from kb.cli.render import print_hits, print_paths
-    from kb.records import SearchRequest
-    from kb.search.pipeline import search as run_search
+    from kb.search.pipeline import search as run_search  # here: kb --help imports every command
 
     config = invocation.config(search__mode=mode, search__k=k, search__expand_tags=True if expand_tags else None)
     check_expand_tags(expand_tags, config.search.mode)
@@ -56,7 +56,7 @@ def search(
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
     if bulk and "-" in (window or ()):
         raise InvalidInput("--bulk and --window - both read standard input", fix="give the window as a file")
-    held = read_window_option(invocation, config, window)
+    known_text = read_known_text_option(invocation, config, window)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
     roots: dict[str, str | None] = {}
@@ -64,15 +64,13 @@ def search(
         if paths:
             roots = kb.corpus.source_roots()
         for text in queries:
-            logs = held is not None and invocation.verbose
+            logs = known_text is not None and invocation.verbose
             request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)
-            response = run_search(kb, request, held)
+            response = run_search(kb, request, known_text)
             if logs:
                 response = _log_novelty(invocation, response, keep_trace=explain)
             any_hit = any_hit or bool(response.hits)
             if invocation.json:
-                from kb.wire import to_json
-
                 print(to_json(response), flush=bulk)
             elif paths:
                 print_paths(response, roots, quiet=invocation.quiet)
@@ -83,8 +81,8 @@ def search(
 
 
 def _log_novelty(invocation: Invocation, response: SearchResponse, *, keep_trace: bool) -> SearchResponse:
-    """Tell what the window did; the trace that says so stays only where it was asked for."""
-    held = response.trace.novelty if response.trace else None
-    if held:
-        tell_novelty(invocation, response.query, None, held.candidates, held.novel, len(held.omitted))
+    """Tell what the known text did; the trace that says so stays only where it was asked for."""
+    novelty = response.trace.novelty if response.trace else None
+    if novelty:
+        tell_novelty(invocation, response.query, None, novelty.candidates, novelty.novel, len(novelty.omitted))
     return response if keep_trace else replace(response, trace=None)

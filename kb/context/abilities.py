@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kb.context.bearing import is_for_kb
-from kb.context.occasion import Occasion
+from kb.context.node_input import NodeInput
+from kb.context.question_subjects import is_for_kb
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,15 @@ SKILLS = (
 )
 
 
-def tell_skills(occasion: Occasion) -> list[str]:
+def tell_skills(given: NodeInput) -> list[str]:
     """The commands, for who wants kb to do something."""
-    if not occasion.speaks_freely and not is_for_kb(occasion.question):
+    if not given.speaks_freely and not is_for_kb(given.question):
         return []
     return [f"- {skill.call}: {skill.does}" for skill in SKILLS]
 
 
-def tell_tools(occasion: Occasion) -> list[str]:
+def tell_tools(given: NodeInput) -> list[str]:
     """The tools a model may call: none, since this version serves no MCP tools."""
-    if not occasion.speaks_freely and not is_for_kb(occasion.question):
+    if not given.speaks_freely and not is_for_kb(given.question):
         return []
     return ["none: nothing is carried out by asking; the user runs the commands"]

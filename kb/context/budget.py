@@ -1,6 +1,6 @@
 """A context's token budget → its three shares, and what goes into each: whole, shortened or not at all. Pure.
 
-The split is the seed's: 60 % passages, 30 % graph paths, 10 % what stands around them. A share is a bound, not a promise:
+The split is 60 % passages, 30 % graph paths, 10 % what stands around them. A share is a bound, not a promise:
 what one section leaves unused stays unused, unless `context.lend_unused` hands it to the passages. Lengths are measured on
 the text as it will stand there, so that nothing is over whatever the tokenizer does at joints.
 """
@@ -14,7 +14,7 @@ from typing import TypeVar
 CountTokens = Callable[[str], int]
 T = TypeVar("T")
 
-# Percent of the budget, context_gateway.py's published split.
+# Percent of the budget, as published.
 CHUNKS_PERCENT, GRAPH_PERCENT, OVERHEAD_PERCENT = 60, 30, 10
 # Between passages stands a blank line, between paths none.
 PASSAGE_GAP, PATH_GAP = "\n\n", "\n"

@@ -1,29 +1,29 @@
-"""A query, its graph slice and the window → a few other queries, and what they find that the window does not hold.
+"""A query, its graph slice and a known text → a few other queries, and what they find that the known text does not hold.
 
-One round a request, without a language model: the seed's section 10. It recovers novelty where what was found first is an
-echo; it issues no token and widens no slice.
+One round a request, without a language model. It recovers novelty where what was found first repeats what the reader has;
+it issues no token and widens no slice.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kb.graph.adjacent import AdjacentTerm
 from kb.knowledge_base import KnowledgeBase
-from kb.rank.window import Window
-from kb.records import SearchRequest
+from kb.rank.known_text import KnownText
+from kb.records import Ranking, SearchRequest
 from kb.search.depth import candidate_depth
 from kb.search.fuse import fuse_rankings
-from kb.search.novelty import Counts, Pressed, press_chunks
-from kb.search.retrieve import rank, retrieve
+from kb.search.novelty import Counts, Penalized, is_redundant, penalize_chunks
+from kb.search.pipeline import rank_chunks
 from kb.text import analyze, analyze_query, find_words
 
 # The original query and three more at most.
 MOST_VARIANTS = 4
 # Words that a compressed query keeps: as many as the median query of the fixture suite has that are no stop words.
 COMPRESSED_WORDS = 4
-# What the seed searches by in its third variant.
+# The predicates of the third variant.
 DEPENDENCIES = ("depends_on", "conflicts_with")
 
 
@@ -33,74 +33,68 @@ class Expansion:
 
     queries  what was searched for, without the original
     found    chunk_id → the query that found it best, of what the first pass did not hold
-    kept     (chunk_id as text, score), best first: both pools fused
+    kept     (chunk_id, score), best first: both pools fused
     """
 
     queries: tuple[str, ...]
-    found: Mapping[str, str]
-    kept: tuple[tuple[str, float], ...]
-    pools: tuple[Pressed, ...]
+    found: Mapping[int, str]
+    kept: Ranking
+    pools: tuple[Penalized, ...]
     counts: Counts
 
 
 def expand(
     kb: KnowledgeBase,
     request: SearchRequest,
-    first: Pressed,
-    window: Window,
+    first: Penalized,
+    known: KnownText,
     adjacent: Sequence[AdjacentTerm],
     project: str | None,
 ) -> Expansion:
-    """Search the queries beside the request's, hold what they find against the window, fuse both pools.
+    """Search the queries beside the request's, compare what they find with the known text, fuse both pools.
 
     request   the first pass's, its `k` passages wanted
     first     what became of the first pass
-    adjacent  strongest first, without what the window dwells on
+    adjacent  strongest first, without what the known text dwells on
     """
     queries = make_variants(request.query, adjacent, project, lambda words: rarest_words(kb, words))
     depth = candidate_depth(request.k)
-    held = {s.candidate_id for s in first.scored}
-    again = set(first.omitted)
-    pools: list[Pressed] = []
-    found: dict[str, str] = {}
+    compared = {s.candidate_id for s in first.scored}
+    pools: list[Penalized] = []
+    found: dict[int, str] = {}
     for query in queries:
-        pool = _search(kb, request, query, depth, window, again)
+        pool = _search(kb, replace(request, query=query, k=depth), known, first.omitted)
         pools.append(pool)
-        for candidate_id, _ in pool.kept:
-            if candidate_id not in held:
-                found.setdefault(candidate_id, query)
+        for chunk_id, _ in pool.kept:
+            if chunk_id not in compared:
+                found.setdefault(chunk_id, query)
     counts = Counts(expansions=1, expansion_successes=int(bool(found)))
     for pool in pools:
         counts += pool.counts
-    return Expansion(queries, found, fuse_pools(first, pools), tuple(pools), counts)
+    kept = fuse_pools(first, pools, kb.config.search.rrf_k)
+    return Expansion(queries, found, kept, tuple(pools), counts)
 
 
-def _search(
-    kb: KnowledgeBase, request: SearchRequest, query: str, depth: int, window: Window, again: set[str]
-) -> Pressed:
-    """What one more query finds, without duplicates by id and texts that the window holds most of."""
-    asked = SearchRequest(query, request.mode, depth, request.filters)
-    lists = retrieve(kb, asked)
-    ranking = [row for row in rank(lists, request.mode, kb.config.search)[:depth] if str(row[0]) not in again]
-    pressed = press_chunks(kb, ranking, len(ranking), window)
-    scored = pressed.by_id()
-    trigger = kb.config.novelty.trigger_overlap
-    kept = tuple(row for row in pressed.kept if scored[row[0]].overlap.overlap_ratio < trigger)
-    return replace(pressed, kept=kept)
+def _search(kb: KnowledgeBase, request: SearchRequest, known: KnownText, again: Collection[int]) -> Penalized:
+    """What one more query finds, without duplicates by id and texts that the reader has most of."""
+    ranking = [row for row in rank_chunks(kb, request).ranking[: request.k] if row[0] not in again]
+    penalized = penalize_chunks(kb, ranking, len(ranking), known)
+    scored = penalized.by_id()
+    kept = tuple(row for row in penalized.kept if not is_redundant(scored[row[0]], kb.config.novelty))
+    return replace(penalized, kept=kept)
 
 
-def fuse_pools(first: Pressed, pools: Sequence[Pressed]) -> tuple[tuple[str, float], ...]:
+def fuse_pools(first: Penalized, pools: Sequence[Penalized], rrf_k: int) -> Ranking:
     """Both pools as one list, best first, by reciprocal ranks; a chunk that several variants found has its best score.
 
     By adjusted scores a variant's hits push out those of the query: 6.1 new tokens instead of 8.2 (benchmarks/README.md).
     """
-    best: dict[str, float] = {}
+    best: dict[int, float] = {}
     for pool in pools:
-        for candidate_id, score in pool.kept:
-            best[candidate_id] = max(score, best.get(candidate_id, 0.0))
-    expanded = sorted(best.items(), key=lambda row: (-row[1], int(row[0])))
-    lists = [[(int(i), score) for i, score in rows] for rows in (first.kept, expanded)]
-    return tuple((str(i), score) for i, score in fuse_rankings(lists))
+        for chunk_id, score in pool.kept:
+            best[chunk_id] = max(score, best.get(chunk_id, 0.0))
+    expanded = sorted(best.items(), key=lambda row: (-row[1], row[0]))
+    return fuse_rankings([first.kept, expanded], rrf_k)
 
 
 def make_variants(
@@ -149,8 +143,8 @@ def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
 def without_dominant(adjacent: Sequence[AdjacentTerm], texts: Sequence[str]) -> tuple[AdjacentTerm, ...]:
     """The terms whose words do not all stand in one of these texts.
 
-    texts  of the passages that the window holds most of: they are its stretches that overlap most, and they can be read
-           even where the window is a fingerprint
+    texts  of the passages that the known text holds most of: they are its stretches that overlap most, and they can be read
+           even where the known text is a fingerprint
     """
     held = [set(analyze(text)) for text in texts]
     return tuple(t for t in adjacent if not any(set(analyze(t.text)) <= terms for terms in held))

@@ -37,6 +37,7 @@ class PathLine:
 class Layout:
     """A block and what it is made of; the tokens of each section are those of its text alone.
 
+    path_tokens           with what the token's line takes of the graph's share, where it is longer than the overhead's
     lacks_room_for_paths  the slice has paths, and not one of them fits beside its token
     """
 
@@ -91,13 +92,15 @@ def lay_out(
             chosen.pop()
         else:
             taken.pop()
+    around_tokens = count(_gaps(opening, around)) if text else 0
+    borrowed = max(0, count(around) - shares.overhead) if text else 0
     return Layout(
         text=text,
         quotes=tuple(taken),
         paths=tuple(chosen),
         chunk_tokens=count(PASSAGE_GAP.join(map(render_quote, taken))) if taken else 0,
-        path_tokens=count(PATH_GAP.join(map(_render_line, chosen))) if chosen else 0,
-        overhead_tokens=count(_gaps(opening, around)) if text else 0,
+        path_tokens=borrowed + (count(PATH_GAP.join(map(_render_line, chosen))) if chosen else 0),
+        overhead_tokens=min(around_tokens, shares.overhead),
         lacks_room_for_paths=lacks_room,
     )
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from datetime import timedelta
 
-from kb.context.bearing import refers_back
-from kb.context.occasion import Occasion, quote
+from kb.context.node_input import NodeInput, quote
+from kb.context.question_subjects import refers_back
 from kb.language.manner import tidy
 from kb.relevance.signals import RETURNING_AFTER_SECONDS, content_words, measure_silence
 from kb.store.memories import Memory
@@ -22,44 +22,44 @@ TOPIC_WORDS = 6
 TOPIC_DOCUMENTS = 3
 
 
-def tell_turns(occasion: Occasion) -> list[str]:
+def tell_turns(given: NodeInput) -> list[str]:
     """This session's turns, newest first."""
-    if occasion.session_id is None:
+    if given.session_id is None:
         return []
-    turns = occasion.journal.session_turns(occasion.session_id, TURNS)
+    turns = given.journal.session_turns(given.session_id, TURNS)
     return [_turn_line(turn) for turn in reversed(turns)]
 
 
-def tell_episodes(occasion: Occasion) -> list[str]:
+def tell_episodes(given: NodeInput) -> list[str]:
     """Earlier questions of other sessions that this one is like, and what was answered; best first."""
-    if not occasion.speaks_freely and not refers_back(occasion.question):
+    if not given.speaks_freely and not refers_back(given.question):
         return []
     return [
         _turn_line(turn)
-        for turn in occasion.journal.like_turns(occasion.question, occasion.session_id, EPISODES)
-        if turn.question != occasion.question
+        for turn in given.journal.like_turns(given.question, given.session_id, EPISODES)
+        if turn.question != given.question
     ]
 
 
-def tell_facts(occasion: Occasion) -> list[str]:
+def tell_facts(given: NodeInput) -> list[str]:
     """Facts that share a word with the question, best first; in a session the newest others after them."""
-    found = occasion.journal.find_memories(occasion.question, occasion.session_id, FACTS)
-    if occasion.speaks_freely:
-        found += occasion.journal.recent_memories(occasion.session_id, FACTS)
+    found = given.journal.find_memories(given.question, given.session_id, FACTS)
+    if given.speaks_freely:
+        found += given.journal.recent_memories(given.session_id, FACTS)
     return [fact_line(fact) for fact in dict.fromkeys(found)]
 
 
-def tell_focus(occasion: Occasion) -> list[str]:
+def tell_focus(given: NodeInput) -> list[str]:
     """What the session is about: its words, the newer the weightier, its documents, and the project they are of."""
-    if occasion.session_id is None:
+    if given.session_id is None:
         return []
-    turns = occasion.journal.session_turns(occasion.session_id, TURNS)
+    turns = given.journal.session_turns(given.session_id, TURNS)
     words: Counter[str] = Counter()
     for age, turn in enumerate(reversed(turns)):
         for word in dict.fromkeys(content_words(tidy(turn.question))):
             words[word] += 2 * TURNS - age
     cited = [chunk_id for turn in reversed(turns) for chunk_id in turn.cited_chunk_ids]
-    places = list(dict.fromkeys(occasion.corpus.places_of(cited[:50])))
+    places = list(dict.fromkeys(given.corpus.places_of(cited[:50])))
     lines = []
     if words:
         lines.append("topic: " + ", ".join(sorted(words, key=lambda w: (-words[w], w))[:TOPIC_WORDS]))
@@ -70,12 +70,12 @@ def tell_focus(occasion: Occasion) -> list[str]:
     return lines
 
 
-def tell_return(occasion: Occasion) -> list[str]:
+def tell_return(given: NodeInput) -> list[str]:
     """How long the user was away, and what the last question was; nothing while the session goes on."""
-    if occasion.session_id is None:
+    if given.session_id is None:
         return []
-    turns = occasion.journal.session_turns(occasion.session_id, 1)
-    silence = measure_silence(turns[-1].created_at, occasion.now) if turns else None
+    turns = given.journal.session_turns(given.session_id, 1)
+    silence = measure_silence(turns[-1].created_at, given.now) if turns else None
     if silence is None or silence < RETURNING_AFTER_SECONDS:
         return []
     return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 
-from kb.context.occasion import NodeText, Occasion, fit_lines
+from kb.context.node_input import NodeInput, NodeText, fit_lines
 
-Provider = Callable[[Occasion], list[str]]
+Provider = Callable[[NodeInput], list[str]]
 
 # Node → module:function of its provider, imported when the node is read: a greeting reads three of them.
 # In the order they are read, stand in a prompt, and get the budget: what the user said first, what kb is last.
@@ -33,16 +33,16 @@ PROVIDERS: dict[str, str] = {
 
 
 def provider_of(node: str) -> Provider:
-    """The provider of a node: what it has to say on an occasion, line by line. A rules file's own node says its text."""
+    """The provider of a node: what it has to say of a question, line by line. A rules file's own node says its text."""
     if node not in PROVIDERS:
-        return lambda occasion: occasion.node_texts.get(node, "").splitlines()
+        return lambda given: given.node_texts.get(node, "").splitlines()
     module, _, name = PROVIDERS[node].partition(":")
     provider: Provider = getattr(import_module(f"kb.context.{module}"), name)
     return provider
 
 
 def read_nodes(
-    occasion: Occasion, included: Collection[str], ceilings: Mapping[str, int], budget_tokens: int
+    given: NodeInput, included: Collection[str], ceilings: Mapping[str, int], budget_tokens: int
 ) -> tuple[NodeText, ...]:
     """Run the providers of the nodes that are included, those and no others; returns one text each, silent ones too.
 
@@ -52,7 +52,7 @@ def read_nodes(
     texts = []
     known = [node for node in PROVIDERS if node in included]
     for node in [*known, *sorted(node for node in included if node not in PROVIDERS)]:
-        lines = provider_of(node)(occasion)
+        lines = provider_of(node)(given)
         text, tokens = fit_lines(node, lines, min(ceilings.get(node, budget_tokens), budget_tokens))
         budget_tokens -= tokens
         texts.append(NodeText(node, text, tokens))

@@ -1,18 +1,16 @@
-"""A query and what the prompt holds already → a context block: retrieve → relate → press → expand → fill → render.
+"""A query and what the prompt holds already → a context block: find → compare → widen → lay out → respond.
 
-Reads only. What novelty pressure cannot do it leaves undone, and says so; the admissibility token is passed on as the
-traversal issued it, whatever was left out around it.
+Reads only. What novelty cannot do it leaves undone, and says so; the admissibility token is passed on as the traversal
+issued it, whatever was left out around it.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from kb.context.block import Quote, quote_whole, render_path, render_quote
 from kb.context.budget import CountTokens, split_budget
+from kb.context.compare import compare_and_widen
 from kb.context.layout import PathLine, lay_out
 from kb.context.records import (
     LEAST_TOKENS,
@@ -28,47 +26,20 @@ from kb.context.records import (
     SectionUse,
 )
 from kb.context.repeats import without_repeats
+from kb.context.shown_text import known_text_of
+from kb.context.stages import Compared, ContextDraft, Found, Widened
 from kb.context.traverse import traverse
 from kb.errors import InvalidInput, KbError
-from kb.graph.records import Slice
 from kb.knowledge_base import KnowledgeBase
-from kb.records import SearchRequest, SearchResponse
+from kb.rank.novelty import ScoredCandidate
+from kb.records import SearchRequest
 from kb.search.depth import candidate_depth, passages_text
+from kb.search.novelty import Counts, count_request
 from kb.search.pipeline import search
+from kb.search.stopwatch import Stopwatch
 from kb.text import analyze_query, estimate_tokens
 
-if TYPE_CHECKING:  # who names no window pays for none
-    from kb.context.expand import Expansion
-    from kb.rank.novelty import ScoredCandidate
-    from kb.rank.window import Window
-    from kb.search.novelty import Counts, Pressed
-
 ESTIMATE = "kb-estimate"
-
-
-@dataclass(slots=True)
-class Composition:
-    """What is known so far; `_respond` turns it into the response.
-
-    ranked     (chunk_id, score) of what may be shown, best first; paths: (place in the slice, score)
-    relations  what the traversal found, None without the graph
-    pressed    the first pass against the window, None without one, or where that failed
-    """
-
-    request: ContextRequest
-    response: SearchResponse
-    relations: Slice | None
-    window: Window | None = None
-    ranked: list[tuple[int, float]] = field(default_factory=list)
-    paths: list[tuple[int, float]] = field(default_factory=list)
-    pressed: Pressed | None = None
-    pressed_paths: Pressed | None = None
-    expansion: Expansion | None = None
-    adjacent: tuple[str, ...] = ()
-    is_expanding: bool = False
-    notes: list[str] = field(default_factory=list)
-    counts: Counts | None = None
-    milliseconds: dict[str, float] = field(default_factory=dict)
 
 
 def compose(kb: KnowledgeBase, request: ContextRequest) -> ContextResponse:
@@ -81,21 +52,19 @@ def compose(kb: KnowledgeBase, request: ContextRequest) -> ContextResponse:
 
 
 def compose_counted(kb: KnowledgeBase, request: ContextRequest) -> tuple[ContextResponse, Counts | None]:
-    """The same, and what it did for the counters and the log; None where no window was in play."""
+    """The same, and what it did for the counters and the log; None where there was no known text."""
     check_request(request)
-    began = time.perf_counter()
+    clock = Stopwatch()
     with kb.snapshot():
-        composition = _retrieve(kb, request)
-        if composition.window is not None:
-            from kb.context.pressure import press_composition
-
-            press_composition(kb, composition)
-        response = _respond(kb, composition, began)
-    if composition.counts and not request.is_evaluation:
-        from kb.search.novelty import count_request
-
-        count_request(kb, composition.counts)
-    return response, composition.counts
+        found = find(kb, request, clock)
+        if found.known_text is None:
+            draft = ContextDraft(found, Compared(), Widened(), found.chunks(), found.paths(), None, found.notes)
+        else:
+            draft = compare_and_widen(kb, found, found.known_text, clock)
+        response = respond(kb, draft, clock)
+    if draft.counts and not request.is_evaluation:
+        count_request(kb, draft.counts)
+    return response, draft.counts
 
 
 def check_request(request: ContextRequest) -> None:
@@ -108,42 +77,39 @@ def check_request(request: ContextRequest) -> None:
         raise InvalidInput(f"--k is {request.k:,}", fix=f"use a number from 1 to {MOST_PASSAGES}")
 
 
-def _retrieve(kb: KnowledgeBase, request: ContextRequest) -> Composition:
-    """The first pass: passages, relations, and the window with what the session has shown."""
+def find(kb: KnowledgeBase, request: ContextRequest, clock: Stopwatch) -> Found:
+    """The first pass: passages, relations, and the known text with what the session has shown."""
     notes: list[str] = []
-    window = None
-    if request.use_novelty and (request.window is not None or request.session_id is not None):
-        from kb.context.session import window_of
-
-        window = window_of(kb, request.window, request.session_id, notes.append)
-    clock = time.perf_counter()
-    response = search(kb, SearchRequest(request.query, request.mode, candidate_depth(request.k), request.filters))
-    searched = time.perf_counter()
-    relations = traverse(kb, request.query, request.project) if request.include_graph else None
-    found = Composition(request, response, relations, window, notes=notes)
-    found.milliseconds = {"search": (searched - clock) * 1000, "graph": (time.perf_counter() - searched) * 1000}
-    found.ranked = [(hit.chunk_id, hit.score) for hit in response.hits]
-    found.paths = list(enumerate(path.base_score for path in relations.paths)) if relations else []
+    known_text = None
+    if request.use_novelty and (request.known_text is not None or request.session_id is not None):
+        known_text = known_text_of(kb, request.known_text, request.session_id, notes.append)
+    with clock.stage("search"):
+        response = search(kb, SearchRequest(request.query, request.mode, candidate_depth(request.k), request.filters))
+    with clock.stage("graph"):
+        relations = traverse(kb, request.query, request.project) if request.include_graph else None
     if response.note:
-        found.notes.append(response.note)
-    return found
+        notes.append(response.note)
+    return Found(request, response, relations, known_text, tuple(notes))
 
 
 # ---- the response
 
 
-def _respond(kb: KnowledgeBase, found: Composition, began: float) -> ContextResponse:
+def respond(kb: KnowledgeBase, draft: ContextDraft, clock: Stopwatch) -> ContextResponse:
+    """The draft laid out within the budget."""
+    found = draft.found
     request, relations = found.request, found.relations
-    tokenizer, count = token_counter(kb, found.notes.append)
-    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in found.ranked])
-    scores = dict(found.ranked)
-    chosen, repeated = without_repeats(((i, chunks[i].text) for i, _ in found.ranked if i in chunks), request.k)
+    notes = list(draft.notes)
+    tokenizer, count = token_counter(kb, notes.append)
+    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in draft.ranked])
+    scores = dict(draft.ranked)
+    chosen, repeated = without_repeats(((i, chunks[i].text) for i, _ in draft.ranked if i in chunks), request.k)
     if repeated:
-        found.notes.append(f"passed over {passages_text(repeated)} that repeat another one here")
+        notes.append(f"passed over {passages_text(repeated)} that repeat another one here")
     texts = [path.text for path in relations.paths] if relations else []
     layout = lay_out(
         [quote_whole(chunks[i]) for i in chosen],
-        [PathLine(place, texts[place], score) for place, score in found.paths],
+        [PathLine(place, texts[place], score) for place, score in draft.paths],
         texts,
         relations.admissibility_token if relations else None,
         request.max_tokens,
@@ -152,8 +118,9 @@ def _respond(kb: KnowledgeBase, found: Composition, began: float) -> ContextResp
         lend_unused=kb.config.context.lend_unused,
     )
     if layout.lacks_room_for_paths:
-        found.notes.append(f"no relation fits beside its token into the graph's share of {request.max_tokens:,} tokens")
+        notes.append(f"no relation fits beside its token into the graph's share of {request.max_tokens:,} tokens")
     shares = split_budget(request.max_tokens)
+    omitted = len(draft.compared.chunks.omitted) if draft.compared.chunks else 0
     return ContextResponse(
         query=request.query,
         mode=request.mode,
@@ -169,10 +136,10 @@ def _respond(kb: KnowledgeBase, found: Composition, began: float) -> ContextResp
         ),
         admissibility_token=relations.admissibility_token if relations else None,
         index_revision=found.response.index_revision,
-        omitted=len(found.pressed.omitted) if found.pressed else 0,
-        hint=None if layout.text else _why_nothing(found),
-        notes=tuple(found.notes),
-        debug=_debug(found, began) if request.debug else None,
+        omitted=omitted,
+        hint=None if layout.text else _why_nothing(draft, omitted),
+        notes=tuple(notes),
+        debug=_debug(draft, clock) if request.debug else None,
     )
 
 
@@ -210,30 +177,27 @@ def _passage(quote: Quote, score: float, count: CountTokens) -> ContextPassage:
     )
 
 
-def _why_nothing(found: Composition) -> str:
-    if found.ranked or found.paths:
-        return f"nothing that was found fits into {found.request.max_tokens:,} tokens; raise --max-tokens"
-    if found.pressed and found.pressed.omitted:
-        count = len(found.pressed.omitted)
-        passages = f"{count:,} passage{'' if count == 1 else 's'}"
-        return f"everything that was found ({passages}) is in the window already"
-    return f"nothing was found. {found.response.hint or ''}".strip()
+def _why_nothing(draft: ContextDraft, omitted: int) -> str:
+    if draft.ranked or draft.paths:
+        return f"nothing that was found fits into {draft.found.request.max_tokens:,} tokens; raise --max-tokens"
+    if omitted:
+        return f"everything that was found ({passages_text(omitted)}) is in the window already"
+    return f"nothing was found. {draft.found.response.hint or ''}".strip()
 
 
-def _debug(found: Composition, began: float) -> ContextDebug:
-    rows = [_debug_row(s, "query") for s in found.pressed.scored] if found.pressed else []
-    if found.expansion:
-        for query, pool in zip(found.expansion.queries, found.expansion.pools, strict=True):
-            rows += [_debug_row(s, query) for s in pool.scored]
-    rows += [_debug_row(s, "query") for s in found.pressed_paths.scored] if found.pressed_paths else []
-    took = {**found.milliseconds, "total": (time.perf_counter() - began) * 1000}
+def _debug(draft: ContextDraft, clock: Stopwatch) -> ContextDebug:
+    compared, expansion = draft.compared, draft.widened.expansion
+    pools = [("query", compared.chunks)] if compared.chunks else []
+    pools += zip(expansion.queries, expansion.pools, strict=True) if expansion else []
+    pools += [("query", compared.paths)] if compared.paths else []
+    took = {**clock.stage_ms, "total": clock.total_ms()}
     return ContextDebug(
-        self_ref_penalty_applied=found.pressed is not None,
-        expansion_triggered=found.is_expanding,
-        expansion_queries=found.expansion.queries if found.expansion else (),
-        adjacent_terms=found.adjacent,
-        window_spans=len(found.window.spans) if found.window else 0,
-        candidates=tuple(rows),
+        self_ref_penalty_applied=compared.chunks is not None,
+        expansion_triggered=draft.widened.is_wanted,
+        expansion_queries=expansion.queries if expansion else (),
+        adjacent_terms=draft.widened.adjacent,
+        window_spans=len(draft.found.known_text.spans) if draft.found.known_text else 0,
+        candidates=tuple(_debug_row(scored, found_by) for found_by, pool in pools for scored in pool.scored),
         milliseconds={stage: round(ms, 2) for stage, ms in took.items()},
     )
 
@@ -242,7 +206,7 @@ def _debug_row(scored: ScoredCandidate, found_by: str) -> DebugCandidate:
     overlap = scored.overlap
     return DebugCandidate(
         source=scored.source,
-        candidate_id=scored.candidate_id,
+        candidate_id=str(scored.candidate_id),
         found_by=found_by,
         self_ref_penalty_applied=overlap.penalty > 0,
         overlap_ratio=overlap.overlap_ratio,

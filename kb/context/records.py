@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from kb.rank.known_text import KnownText
 from kb.records import Citation, Filters, SearchMode
 
-if TYPE_CHECKING:  # most requests name no window
-    from kb.rank.window import Window
-
-# The seed's bounds are 50 to 2,000, default 500; models read more today. Below 50 nothing whole fits.
+# Below 50 nothing whole fits.
 LEAST_TOKENS, MOST_TOKENS = 50, 100_000
 MOST_PASSAGES = 100
 
@@ -22,10 +20,10 @@ class ContextRequest:
     k              passages at most; also how many of the first pass decide whether to expand
     max_tokens     of the whole block, in the tokens of `context.tokenizer`
     project        whose relations are walked first and searched by when expanding; no passage is left out for it
-    session_id     what the answers of this session have cited joins the window
+    session_id     what the answers of this session have cited is known text too
     include_graph  False walks no relations: no paths and no admissibility token
-    window         what the prompt holds already, None where that is not known
-    use_novelty    False composes as if there were no window
+    known_text     what the prompt holds already, None where that is not known
+    use_novelty    False composes as if there were no known text
     debug          fill the response's `debug`
     is_evaluation  not the user's own request: it is not counted
     """
@@ -38,7 +36,7 @@ class ContextRequest:
     project: str | None = None
     session_id: str | None = None
     include_graph: bool = True
-    window: Window | None = None
+    known_text: KnownText | None = None
     use_novelty: bool = True
     debug: bool = False
     is_evaluation: bool = False
@@ -48,7 +46,7 @@ class ContextRequest:
 class ContextPassage:
     """A passage in the block.
 
-    score         what it was ordered by: relevance, less what the window holds of it
+    score         what it was ordered by: relevance, less what the known text holds of it
     text          as it stands in the document; whole sentences of it where `is_shortened`
     citation      of that text, exact lines
     tokens        of its entry in the block, place included
@@ -123,8 +121,8 @@ class ContextDebug:
     """What novelty pressure did, with --debug.
 
     expansion_queries  what the expansion searched for; empty where there was none
-    adjacent_terms     terms beside the query in the graph that the window does not dwell on, strongest first
-    window_spans       stretches of the window, 0 without one
+    adjacent_terms     terms beside the query in the graph that the known text does not dwell on, strongest first
+    window_spans       stretches of the known text, 0 without one
     milliseconds       of the whole, and of its stages
     """
 
@@ -143,7 +141,7 @@ class ContextResponse:
 
     text                 the block, ready to be pasted; empty where there is nothing
     admissibility_token  as the graph issued it; None without the graph
-    omitted              passages left out because the window holds all of their text
+    omitted              passages left out because the known text holds all of their text
     hint                 one line under an empty block: why
     notes                what a caller should know: words alone, shortened passages, a step that failed
     """

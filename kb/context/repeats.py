@@ -1,6 +1,6 @@
 """Passages in order of preference → those that say something the ones before them have not: no block tells a thing twice. Pure.
 
-Apart from the window: copies of one page, a document beside its export, revisions, are found together by every search.
+Apart from the known text: copies of one page, a document beside its export, revisions, are found together by every search.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from kb.normal_form import normalize
 from kb.shingles import tokens_of
 
 # Tokens of a shingle, and the share of a passage's shingles that another one has when it is a repetition: those of
-# [novelty], whose settings are about the window.
+# [novelty], whose settings are about the known text.
 SHINGLE_TOKENS = 5
 REPEATED = 0.85
 

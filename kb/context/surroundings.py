@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from kb.context.bearing import bears_on
-from kb.context.occasion import Occasion, news_since
+from kb.context.node_input import NodeInput, news_since
+from kb.context.question_subjects import asks_about
 from kb.store.acts import read_acts
 
 NEWS_DOCUMENTS = 5
@@ -15,23 +15,23 @@ ACTS = 10
 NEW_ANSWERS = 1
 
 
-def tell_world(occasion: Occasion) -> list[str]:
+def tell_world(given: NodeInput) -> list[str]:
     """The date, the corpus, and what was ingested lately."""
-    if not occasion.speaks_freely and not bears_on(occasion.question, "time", "corpus"):
+    if not given.speaks_freely and not asks_about(given.question, "time", "corpus"):
         return []
-    last_turn = occasion.journal.measure_session(occasion.session_id)[1] if occasion.session_id else None
-    count = occasion.corpus.count_documents()
+    last_turn = given.journal.measure_session(given.session_id)[1] if given.session_id else None
+    count = given.corpus.count_documents()
     lines = [
-        f"today is {occasion.now.astimezone().strftime('%A, %Y-%m-%d')}",
-        f"the knowledge base holds {count} documents, revision {occasion.corpus.state().revision}",
+        f"today is {given.now.astimezone().strftime('%A, %Y-%m-%d')}",
+        f"the knowledge base holds {count} documents, revision {given.corpus.state().revision}",
     ]
-    news = occasion.corpus.newest_documents(news_since(last_turn, occasion.now), NEWS_DOCUMENTS)
+    news = given.corpus.newest_documents(news_since(last_turn, given.now), NEWS_DOCUMENTS)
     return lines + [f"- ingested {indexed_at[:16].replace('T', ' ')} UTC: {path}" for path, indexed_at in news]
 
 
-def tell_client(occasion: Occasion) -> list[str]:
+def tell_client(given: NodeInput) -> list[str]:
     """Where kb runs: folder, locale, terminal."""
-    if not occasion.speaks_freely and not bears_on(occasion.question, "here"):
+    if not given.speaks_freely and not asks_about(given.question, "here"):
         return []
     try:
         folder = os.getcwd()
@@ -42,11 +42,11 @@ def tell_client(occasion: Occasion) -> list[str]:
     return [f"folder: {folder}", f"locale: {spoken}", f"terminal: {terminal}"]
 
 
-def tell_acts(occasion: Occasion) -> list[str]:
+def tell_acts(given: NodeInput) -> list[str]:
     """The newest kb commands on this home, newest first."""
-    if not occasion.speaks_freely and not bears_on(occasion.question, "commands"):
+    if not given.speaks_freely and not asks_about(given.question, "commands"):
         return []
-    acts = read_acts(occasion.home)
+    acts = read_acts(given.home)
     return [
         f"- {act.done_at[:16].replace('T', ' ')} UTC kb {act.command}"
         + ("" if act.exit_code == 0 else f" (exit {act.exit_code})")
@@ -54,11 +54,11 @@ def tell_acts(occasion: Occasion) -> list[str]:
     ]
 
 
-def tell_beginning(occasion: Occasion) -> list[str]:
+def tell_beginning(given: NodeInput) -> list[str]:
     """How to begin, for a knowledge base without documents, or one that nobody has asked yet."""
-    if not occasion.corpus.has_documents():
+    if not given.corpus.has_documents():
         return ["the knowledge base is empty; kb ingest FOLDER fills it"]
-    asked = occasion.journal.count_answers(NEW_ANSWERS)
-    if not occasion.speaks_freely or asked >= NEW_ANSWERS:
+    asked = given.journal.count_answers(NEW_ANSWERS)
+    if not given.speaks_freely or asked >= NEW_ANSWERS:
         return []
     return ["this is the first question to this knowledge base; kb open PLACE opens what an answer cites"]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from kb.context.neighbourhood import Neighbourhood, project_node
+from kb.context.graph_surroundings import GraphSurroundings, project_node
+from kb.errors import InvalidInput
 from kb.graph.entities import candidates_of, choose_longest
-from kb.graph.records import Node, Slice
-from kb.graph.slices import corpus_stamp, issue_token, slice_rows
+from kb.graph.records import Node, Slice, TokenCheck
+from kb.graph.slices import corpus_stamp, is_admissible, is_token, issue_token, slice_rows
 from kb.graph.walk import walk
 from kb.knowledge_base import KnowledgeBase
 
@@ -23,7 +24,7 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
     """
     with kb.snapshot():
         state = kb.corpus_state()
-        neighbourhood = Neighbourhood(kb.corpus.graph)
+        neighbourhood = GraphSurroundings(kb.corpus.graph)
         starts = _starts(kb, neighbourhood, query)
         if project and (node := project_node(neighbourhood, project)):
             starts = list(dict.fromkeys([*starts, node]))
@@ -40,7 +41,30 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
     )
 
 
-def _starts(kb: KnowledgeBase, neighbourhood: Neighbourhood, query: str) -> list[Node]:
+def check_token(
+    kb: KnowledgeBase, token: str, query: str, project: str | None = None, max_paths: int = MAX_PATHS
+) -> TokenCheck:
+    """Walk again as the token's owner did, and see whether the token still is that of what is found.
+
+    raises  InvalidInput for what is no token
+    """
+    if not is_token(token):
+        raise InvalidInput(
+            f"'{token}' is no admissibility token",
+            fix="copy it whole, with its version: kbslice1:… of kb context or kb graph",
+        )
+    found = traverse(kb, query, project, max_paths)
+    return TokenCheck(
+        query=query,
+        project=project,
+        admissibility_token=token,
+        is_admissible=is_admissible(found) and found.admissibility_token == token,
+        paths=len(found.paths),
+        corpus_revision=found.corpus_revision,
+    )
+
+
+def _starts(kb: KnowledgeBase, neighbourhood: GraphSurroundings, query: str) -> list[Node]:
     candidates = candidates_of(query)
     keys = kb.corpus.graph.existing_keys(dict.fromkeys(key for candidate in candidates for key in candidate.keys))
     nodes = {key: named[:MOST_NAMESAKES] for key in sorted(keys) if (named := neighbourhood.nodes_named(key))}

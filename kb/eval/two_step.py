@@ -11,8 +11,8 @@ from kb.context.records import ContextRequest, ContextResponse
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
 from kb.knowledge_base import KnowledgeBase
+from kb.rank.known_text import known_text_from_blocks
 from kb.rank.novelty import NoveltySettings
-from kb.rank.window import window_from_blocks
 from kb.records import Filters, SearchMode
 from kb.text import estimate_tokens
 
@@ -37,9 +37,9 @@ def context_scores(
     """Facts and their tokens in the context of a query: with its window, and as if there were none (`_plain`)."""
     chunks = kb.corpus.fetch_chunks(window_chunks)
     blocks = [chunks[i].text for i in window_chunks if i in chunks]
-    window = window_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
+    window = known_text_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
     request = ContextRequest(
-        query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, window=window, is_evaluation=True
+        query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, known_text=window, is_evaluation=True
     )
     facts = new_facts([label.anchor for label in query.labels if label.anchor], blocks)
     scores: Scores = {}

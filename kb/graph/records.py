@@ -94,3 +94,21 @@ class Slice:
     admissibility_token: str
     corpus_revision: int
     corpus: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenCheck:
+    """Whether a token holds for what the same query finds now.
+
+    is_admissible    query, project, paths and corpus are those the token was issued for
+    paths            how many there are now
+    corpus_revision  of the store now
+    """
+
+    schema_version: Literal["token_check.v1"] = "token_check.v1"
+    query: str
+    project: str | None
+    admissibility_token: str
+    is_admissible: bool
+    paths: int
+    corpus_revision: int

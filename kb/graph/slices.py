@@ -8,12 +8,19 @@ The token is a digest, no signature: it shows what was changed by mistake, not w
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from hashlib import sha256
 
 from kb.graph.records import Edge, Node, Path, Slice
 
 TOKEN_VERSION = "kbslice1"
+_TOKEN = re.compile(rf"{TOKEN_VERSION}:[0-9a-f]{{64}}")
+
+
+def is_token(text: str) -> bool:
+    """True for what could be a token of this version."""
+    return _TOKEN.fullmatch(text) is not None
 
 
 def issue_token(rows: Iterable[str], corpus_revision: str) -> str:

@@ -2,12 +2,12 @@
 
     penalty = weight · overlap^1.35        adjusted = max(0, base · (1 - penalty))
 
-An exact duplicate (the same sha256, or whole tokens of the window's text) scores 0 and may be left out. Whatever else is
+An exact duplicate (the same sha256, or whole tokens of the known text) scores 0 and may be left out. Whatever else is
 known of overlap only lowers a rank: an estimate never removes anything.
 
-Source: the seed "Self-Referential Context Penalization", its thresholds, weights and exponent as published; overlap by
-containment (`kb/rank/overlap.py`). Its second trigger, that all of the first k repeat the window, follows from the first.
-SimHash sees only how often words occur: of a long passage that differs from the window's in one number, or in the order
+Source: "Self-Referential Context Penalization", its thresholds, weights and exponent as published; overlap by
+containment (`kb/rank/overlap.py`). Its second trigger, that all of the first k repeat the known text, follows from the first.
+SimHash sees only how often words occur: of a long passage that differs from one of the known text in one number, or in the order
 of its halves, it says near-duplicate, which leaves .22 of the score.
 """
 
@@ -20,30 +20,30 @@ from typing import Literal
 from kb.config import NoveltyConfig
 from kb.fingerprint import DEFAULT_SHAPE, Fingerprint, FingerprintCache, Shape, fingerprint_of
 from kb.normal_form import normalize, spaced
+from kb.rank.known_text import KnownText
 from kb.rank.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash
-from kb.rank.window import Window
 from kb.shingles import token_hashes
 
 Source = Literal["chunk", "path"]
 Reason = Literal["exact_duplicate", "near_duplicate", "self_referential", "partial", "novel"]
 
-# Overlap of what SimHash calls a near-duplicate, at least (seed).
+# Overlap of what SimHash calls a near-duplicate, at least.
 NEAR_DUPLICATE_FLOOR = 0.90
 # Overlap of anything but an exact duplicate, at most: a signature of 128 is 1.0 for 27 % of the pairs at Jaccard .99.
 MOST_UNLIKE_EXACT = 0.999
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class NoveltyCandidate:
     """One thing that could be shown.
 
-    candidate_id  the chunk's id, or the path's
+    candidate_id  the chunk's id, or the place of the path in its slice
     base_score    what it was found with, higher is better
-    fingerprint   where one is stored; computed when it is None or of another shape than the window's
+    fingerprint   where one is stored; computed when it is None or of another shape than the known text's
     """
 
     source: Source
-    candidate_id: str
+    candidate_id: int
     text: str
     base_score: float
     fingerprint: Fingerprint | None = None
@@ -56,7 +56,7 @@ class OverlapAssessment:
     simhash_distance  bits to the nearest span, None where one of both has no word
     overlap_ratio     in [0, 1]; 1.0 only for an exact duplicate
     penalty           share of the score that is taken off, in [0, 1]
-    is_estimate       from signatures, not counted in the window's text
+    is_estimate       from signatures, not counted in the known text
     """
 
     exact_match: bool
@@ -72,7 +72,7 @@ class ScoredCandidate:
     """A candidate with its score after the penalty; `adjusted_score` is never above `base_score` unless that is negative."""
 
     source: Source
-    candidate_id: str
+    candidate_id: int
     text: str
     base_score: float
     adjusted_score: float
@@ -81,7 +81,7 @@ class ScoredCandidate:
 
 @dataclass(frozen=True, slots=True)
 class NoveltySettings:
-    """What [novelty] says; the defaults are the seed's."""
+    """What [novelty] says; the defaults are as published."""
 
     enabled: bool = True
     shape: Shape = DEFAULT_SHAPE
@@ -116,22 +116,24 @@ def make_cache(config: NoveltyConfig) -> FingerprintCache:
 
 
 def assess(
-    candidate: Candidate, window: Window, settings: NoveltySettings, cache: FingerprintCache | None = None
+    candidate: NoveltyCandidate, known_text: KnownText, settings: NoveltySettings, cache: FingerprintCache | None = None
 ) -> OverlapAssessment:
-    """How much of one candidate is in the window, and what that takes off its score.
+    """How much of one candidate is in the known text, and what that takes off its score.
 
-    cache  fingerprints of texts met before, used when it is of the window's shape
+    cache  fingerprints of texts met before, used when it is of the known text's shape
     """
     normal = normalize(candidate.text)
     hashes = token_hashes(normal)
-    if not len(hashes) or window.is_empty:
-        return OverlapAssessment(False, None, 0.0, 0.0, "novel", not window.has_text)
-    known = _fingerprint(candidate, normal, window.shape, cache)
-    distance = nearest_simhash(window, known)
-    if known.sha256 in window.digests or has_verbatim(window, spaced(normal)):
+    if not len(hashes) or known_text.is_empty:
+        return OverlapAssessment(False, None, 0.0, 0.0, "novel", not known_text.has_text)
+    known = _fingerprint(candidate, normal, known_text.shape, cache)
+    distance = nearest_simhash(known_text, known)
+    if known.sha256 in known_text.digests or has_verbatim(known_text, spaced(normal)):
         taken_off = penalty(candidate.source, 1.0, settings)
         return OverlapAssessment(True, distance, 1.0, taken_off, "exact_duplicate", False)
-    overlap = counted_containment(window, hashes) if window.has_text else estimated_containment(window, known)
+    overlap = (
+        counted_containment(known_text, hashes) if known_text.has_text else estimated_containment(known_text, known)
+    )
     if distance is not None and distance <= settings.duplicate_hamming_bits:
         overlap = max(overlap, NEAR_DUPLICATE_FLOOR)
     overlap = min(overlap, MOST_UNLIKE_EXACT)
@@ -141,11 +143,11 @@ def assess(
         overlap_ratio=overlap,
         penalty=penalty(candidate.source, overlap, settings),
         reason=_reason(overlap, settings),
-        is_estimate=not window.has_text,
+        is_estimate=not known_text.has_text,
     )
 
 
-def _fingerprint(candidate: Candidate, normal: str, shape: Shape, cache: FingerprintCache | None) -> Fingerprint:
+def _fingerprint(candidate: NoveltyCandidate, normal: str, shape: Shape, cache: FingerprintCache | None) -> Fingerprint:
     stored = candidate.fingerprint
     if stored is not None and stored.shape == shape:
         return stored
@@ -169,15 +171,18 @@ def penalty(source: Source, overlap: float, settings: NoveltySettings) -> float:
 
 
 def penalize(
-    candidates: Sequence[Candidate], window: Window, settings: NoveltySettings, cache: FingerprintCache | None = None
+    candidates: Sequence[NoveltyCandidate],
+    known_text: KnownText,
+    settings: NoveltySettings,
+    cache: FingerprintCache | None = None,
 ) -> list[ScoredCandidate]:
     """Every candidate with its overlap and its adjusted score, in the order given; nothing is left out.
 
-    With settings.enabled false, or an empty window, the adjusted score is the base score.
+    With settings.enabled false, or an empty known text, the adjusted score is the base score.
     """
     scored = []
     for candidate in candidates:
-        overlap = assess(candidate, window, settings, cache) if settings.enabled else _UNTOUCHED
+        overlap = assess(candidate, known_text, settings, cache) if settings.enabled else _UNTOUCHED
         scored.append(
             ScoredCandidate(
                 source=candidate.source,
@@ -202,7 +207,7 @@ def adjusted_score(base_score: float, overlap: OverlapAssessment) -> float:
 
 
 def may_omit(scored: ScoredCandidate) -> bool:
-    """True for exact duplicates, by sha256 or as whole tokens of the window's text: nothing else is ever left out."""
+    """True for exact duplicates, by sha256 or as whole tokens of the known text: nothing else is ever left out."""
     return scored.overlap.exact_match
 
 
@@ -220,7 +225,7 @@ def count_novel(scored: Sequence[ScoredCandidate], settings: NoveltySettings) ->
 def needs_expansion(scored_in_base_order: Sequence[ScoredCandidate], k: int, settings: NoveltySettings) -> bool:
     """True when fewer than min(min_novel, k) of the first k are new; no candidates at all need none.
 
-    scored_in_base_order  best base score first: the first pass as it would be without a window
+    scored_in_base_order  best base score first: the first pass as it would be without a known text
     """
     first = scored_in_base_order[:k]
     return bool(first) and count_novel(first, settings) < min(settings.min_novel, k)

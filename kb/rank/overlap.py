@@ -1,6 +1,6 @@
-"""A candidate's hashes against a window → how much of the candidate is in the window, in [0, 1]. Pure.
+"""A candidate's hashes against a known text → how much of the candidate is in the known text, in [0, 1]. Pure.
 
-Overlap is *containment*: the share of the candidate's shingles that the window has. The seed's Jaccard index compares
+Overlap is *containment*: the share of the candidate's shingles that the known text has. A Jaccard index compares
 sizes too, and so calls a passage of 50 tokens that stands verbatim in a span of 190 new. k belongs to the comparison: a
 short candidate is compared by shingles of three on both sides.
 """
@@ -11,7 +11,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint
-from kb.rank.window import SPAN_TOKENS, Window
+from kb.rank.known_text import SPAN_TOKENS, KnownText
 from kb.shingles import shingle_hashes, shingles_behind
 
 if TYPE_CHECKING:
@@ -27,29 +27,29 @@ FEW_MATCHES = 4
 
 
 def is_short(token_count: int) -> bool:
-    """True for texts that are compared by shingles of three, and in one place of the window."""
+    """True for texts that are compared by shingles of three, and in one place of the known text."""
     return token_count < SHORT_TEXT_TOKENS
 
 
-def has_verbatim(window: Window, spaced_text: str) -> bool:
-    """True when a normal form, spaced, stands in the window's text as whole tokens."""
-    return bool(spaced_text) and f" {spaced_text} " in window.words
+def has_verbatim(known_text: KnownText, spaced_text: str) -> bool:
+    """True when a normal form, spaced, stands in the known text as whole tokens."""
+    return bool(spaced_text) and f" {spaced_text} " in known_text.words
 
 
-def counted_containment(window: Window, hashes: Hashes) -> float:
-    """The share of a candidate's shingles that the window's own text has; 0 for a candidate without a shingle.
+def counted_containment(known_text: KnownText, hashes: Hashes) -> float:
+    """The share of a candidate's shingles that the known text itself has; 0 for a candidate without a shingle.
 
     hashes  the candidate's tokens, (n,) uint64
 
-    Of a short candidate the shingles count that stand in one place of the window, within twice its length. A thousand
+    Of a short candidate the shingles count that stand in one place of the known text, within twice its length. A thousand
     tokens hold a third of the trigrams of any short sentence of their genre, scattered; a copy stands together.
     """
     import numpy as np
 
     short = is_short(len(hashes))
-    k = window.shape.short_k if short else window.shape.k
+    k = known_text.shape.short_k if short else known_text.shape.k
     wanted = np.unique(shingle_hashes(hashes, k))
-    ordered, places = window.ordered_shingles(k)
+    ordered, places = known_text.ordered_shingles(k)
     if not len(wanted) or not len(ordered):
         return 0.0
     first = np.searchsorted(ordered, wanted, side="left")
@@ -82,20 +82,20 @@ def _most_within(matches: list[tuple[int, int]], reach: int) -> int:
     return most
 
 
-def estimated_containment(window: Window, candidate: Fingerprint) -> float:
+def estimated_containment(known_text: KnownText, candidate: Fingerprint) -> float:
     """The same from signatures: the best of single spans and of runs of spans side by side.
 
     A run is as long as the candidate can reach over, two spans at least. From the Jaccard index of two signatures,
-    containment is J·(|A| + |B|) / (|A|·(1 + J)). The whole window is no unit: beside it a passage is too small to be seen.
+    containment is J·(|A| + |B|) / (|A|·(1 + J)). The whole known text is no unit: beside it a passage is too small to be seen.
     What few matches say is taken with care (FEW_MATCHES).
     """
     import numpy as np
 
-    k = window.shape.short_k if is_short(candidate.token_count) else window.shape.k
+    k = known_text.shape.short_k if is_short(candidate.token_count) else known_text.shape.k
     sketch = candidate.sketch(k)
     if sketch is None or not sketch.shingle_count:
         return 0.0
-    units = window.units(k, 2 + (candidate.token_count - 1) // SPAN_TOKENS)
+    units = known_text.units(k, 2 + (candidate.token_count - 1) // SPAN_TOKENS)
     if not len(units.counts):
         return 0.0
     own = np.frombuffer(sketch.minhash, "<u4")
@@ -117,10 +117,10 @@ def estimated_containment(window: Window, candidate: Fingerprint) -> float:
     return best
 
 
-def nearest_simhash(window: Window, candidate: Fingerprint) -> int | None:
+def nearest_simhash(known_text: KnownText, candidate: Fingerprint) -> int | None:
     """The fewest bits in which the candidate's SimHash differs from a span's or the whole's; None without a word."""
     import numpy as np
 
-    if not candidate.token_count or not len(window.simhashes):
+    if not candidate.token_count or not len(known_text.simhashes):
         return None
-    return int(np.bitwise_count(window.simhashes ^ np.uint64(candidate.simhash64)).min())
+    return int(np.bitwise_count(known_text.simhashes ^ np.uint64(candidate.simhash64)).min())

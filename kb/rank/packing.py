@@ -4,7 +4,7 @@ From the best chunk down, each that no pack has taken yet is a centre. To its le
 while it is stable (main); one that is not, and scores well, is the last on its side (supporting). Packs that do not look
 like an answer are dropped; if all are, the best one stays, flagged. Knows no text.
 
-Source: the seed "CSWR"; its first version walked through the ranking where this one walks through the document.
+Source: "CSWR"; its first version walked through the ranking where this one walks through the document.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ Answerability = Callable[[Pack], tuple[bool, float]]
 
 
 def step_answerability(pack: Pack) -> tuple[bool, float]:
-    """Whether a pack looks like an answer, and how sure that is, by its csw alone (the seed's second version).
+    """Whether a pack looks like an answer, and how sure that is, by its csw alone.
 
     With a gate of .55 it is csw >= .45.
     """

@@ -1,7 +1,7 @@
 """A ranking and where its chunks stand → the neighbourhoods worth packing: by relevance, lifted by what stands beside. Pure.
 
 A passage among other good ones is a better bet than one that stands alone, and what scores far below the best is noise,
-however much room is left. `kb.rank.packing` chooses by context stability instead, as the seed does.
+however much room is left. `kb.rank.packing` chooses by context stability instead.
 """
 
 from __future__ import annotations

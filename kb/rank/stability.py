@@ -6,8 +6,8 @@ The four positive axes are in [0, 1] and weigh .90 together; drift is a penalty,
 and every threshold is on that scale. Beside a chunk means beside it in its own document, not in a ranking: a list in
 another order changes no stability and no drift.
 
-Source: the seed "CSWR" with the formulas of its first implementation. Its vector score used the squared distance
-(faiss IndexFlatL2); here it is the distance that the seed names. Drift counts low stability a second time, as there.
+Source: "CSWR" with the formulas of its first implementation. Its vector score used the squared distance (faiss
+IndexFlatL2); here it is the distance that the description names. Drift counts low stability a second time, as there.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Integers = NDArray[np.int64]
 
-# Taken off the first and the last chunk of a document: on one side nothing is known of the topic (seed).
+# Taken off the first and the last chunk of a document: on one side nothing is known of the topic.
 BOUNDARY_PENALTY = 0.15
-# Stability where there is nothing to compare with: a document of one chunk, neighbours without a vector (seed).
+# Stability where there is nothing to compare with: a document of one chunk, neighbours without a vector.
 UNKNOWN_STABILITY = 0.5
-# Mean cosine to the neighbours below which a chunk drifts, and how much more one that is unlike both (seed).
+# Mean cosine to the neighbours below which a chunk drifts, and how much more one that is unlike both.
 DRIFT_BELOW = 0.5
 ISOLATED_FACTOR = 1.5
 # Of what a chunk's stability is short of its domain's threshold, the share that is added to its drift.
@@ -146,7 +146,7 @@ def project_coherence(cosines: Floats, project_count: int) -> Floats:
 
 
 def combine_axes(axes: Axes, weights: Weights) -> Floats:
-    """The weighted sum, none below 0; (n,) in [0, .90] with the seed's weights.
+    """The weighted sum, none below 0; (n,) in [0, .90] with the default weights.
 
     The positive axes that are there take over the weight of those that are not, so that thresholds keep their scale;
     a drift that is not there takes nothing off. Where no weight is left, all are 0.
@@ -196,7 +196,7 @@ def stability_quantiles(samples: Sequence[float], present: float, least: int = 1
 def neighbour_share(own: object, nearest: Sequence[object]) -> float:
     """The other way to see coherence: the share of the nearest chunks, itself left out, that are of its own project.
 
-    nearest  their projects, five of them in the seed's first version; with none 1.0
+    nearest  their projects, five of them; with none 1.0
     """
     return sum(project == own for project in nearest) / len(nearest) if nearest else 1.0
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-# Candidates for each passage that may be shown, and how many at least: section 10.4 of the seed asks as many of its
-# expansion, and they are ranked already.
+# Candidates for each passage that may be shown, and how many at least: context expansion asks as many of its queries.
 CANDIDATES_PER_PASSAGE, LEAST_CANDIDATES = 3, 12
 
 
 def candidate_depth(k: int) -> int:
-    """How far down a ranking candidates are looked at, for a window or for repetitions."""
+    """How far down a ranking candidates are looked at, for a known text or for repetitions."""
     return max(CANDIDATES_PER_PASSAGE * k, LEAST_CANDIDATES)
 
 

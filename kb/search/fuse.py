@@ -1,4 +1,4 @@
-"""Two retrievers' lists → one: a convex combination of absolute scores, or reciprocal rank fusion. Pure.
+"""Candidates → one list: a convex combination of absolute scores, or reciprocal rank fusion. Pure.
 
 The convex score is a share of what a passage could reach: of the query's words in its text, headings and title, weighed by
 their rarity, and of the way from the corpus's mean cosine to identity. It grows with relevance and means the same for every query of one corpus and
@@ -9,7 +9,90 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kb.records import Ranking
+from kb.config import SearchConfig
+from kb.records import FusionTrace, Ranking, SearchMode
+from kb.search.feedback import cosines_to, mix_in
+from kb.search.records import Candidates, Fused
+
+
+def fuse(found: Candidates, mode: SearchMode, settings: SearchConfig) -> Fused:
+    """The list that is shown, by relevance: one retriever's own, or both fused.
+
+    Its relevance is the convex score, whatever the list is ordered by: of one retriever alone that score's own part.
+    """
+    if mode == "lexical":
+        words = _combine(found, {}, vector_share=0.0)
+        return Fused(found, found.lexical, "bm25", _relevance(found, found.lexical, words), {})
+    if mode == "vector":
+        cosines = dict(found.vector)
+        meaning = combine_scores((), cosines, best_lexical=0.0, background=found.background, vector_share=1.0)
+        return Fused(found, found.vector, "cosine", _relevance(found, found.vector, meaning), cosines)
+    return _fuse_both(found, settings)
+
+
+def _fuse_both(found: Candidates, settings: SearchConfig) -> Fused:
+    """Both lists fused. The list by tags joins by its ranks: it has no scale in common with BM25 and cosines."""
+    cosines = _cosines(found)
+    convex, trace = _rank_convex(found, cosines, settings)
+    is_convex = settings.fusion == "convex" and found.has_bounds
+    lists, weights = ([convex], [2.0]) if is_convex else ([found.lexical, found.vector], [1.0, 1.0])  # 2: of two lists
+    ranking, by_ranks = convex, not is_convex
+    if found.tags.ranking and found.tags.weight:
+        lists, weights, by_ranks = [*lists, found.tags.ranking], [*weights, found.tags.weight], True
+    if by_ranks:
+        ranking = fuse_rankings(lists, settings.rrf_k, weights)
+    return Fused(
+        candidates=found,
+        ranking=ranking,
+        kind="rrf" if by_ranks else "convex",
+        relevance=_relevance(found, ranking, convex),
+        cosines=cosines if is_convex else dict(found.vector),
+        trace=trace if is_convex else None,
+    )
+
+
+def _relevance(found: Candidates, ranking: Ranking, convex: Ranking) -> dict[int, float]:
+    """The convex score of every chunk of a ranking: 0 for what only the tags led to, which neither retriever found."""
+    scores = dict(convex)
+    return {chunk_id: scores.get(chunk_id, 0.0) for chunk_id, _ in ranking} if found.has_bounds else {}
+
+
+def _cosines(found: Candidates) -> dict[int, float]:
+    """chunk_id → cosine to the query, of all that either retriever found and that has a vector."""
+    known = {} if found.query_vector is None else cosines_to(found.query_vector, found.pool)
+    return known | dict(found.vector)
+
+
+def _rank_convex(
+    found: Candidates, cosines: Mapping[int, float], settings: SearchConfig
+) -> tuple[Ranking, FusionTrace]:
+    """The convex fusion, with the best passages mixed into the query, and what it went by."""
+    # Where no vector was searched for, words are the whole score.
+    share = 0.0 if found.query_vector is None else settings.vector_share
+    ranking = _combine(found, cosines, share)
+    nearest = [i for i, _ in ranking[: settings.feedback_chunks] if i in found.pool]
+    if nearest and found.query_vector is not None:
+        mixture = mix_in(found.query_vector, [found.pool[i] for i in nearest], settings.feedback_weight)
+        ranking = _combine(found, cosines_to(mixture, found.pool), share)
+    trace = FusionTrace(
+        best_lexical=found.best_lexical,
+        background=found.background,
+        vector_share=share,
+        ceiling=ceiling_of(found.best_lexical, found.best_with_fields, share),
+        feedback=tuple(nearest),
+    )
+    return ranking, trace
+
+
+def _combine(found: Candidates, cosines: Mapping[int, float], vector_share: float) -> Ranking:
+    return combine_scores(
+        found.lexical,
+        cosines,
+        best_lexical=found.best_lexical,
+        background=found.background,
+        vector_share=vector_share,
+        ceiling=ceiling_of(found.best_lexical, found.best_with_fields, vector_share),
+    )
 
 
 def combine_scores(

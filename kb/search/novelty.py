@@ -1,22 +1,26 @@
-"""A ranking and a window → the same chunks held against what the reader has, pressed down by how much of them that is.
+"""A ranking and a known text → the same chunks, each with its overlap, ordered by what is left of their scores.
 
-Novelty shapes relevance and nothing else: it reorders, and leaves out only what the window holds word for word. Whatever
-fails in here costs the caller a warning, never the result.
+Novelty shapes relevance and nothing else: it reorders, and leaves out only what the reader has word for word. What fails
+in here costs the caller a warning, never the result.
 """
 
 from __future__ import annotations
 
 import math
+import sqlite3
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
 
 from kb.config import NoveltyConfig
+from kb.errors import KbError
 from kb.fingerprint import FingerprintCache
 from kb.knowledge_base import KnowledgeBase
+from kb.rank.known_text import KnownText
 from kb.rank.novelty import (
-    Candidate,
+    NoveltyCandidate,
     NoveltySettings,
     ScoredCandidate,
     count_novel,
@@ -25,20 +29,22 @@ from kb.rank.novelty import (
     penalize,
     without_duplicates,
 )
-from kb.rank.window import Window
 from kb.records import HitNovelty, NoveltyTrace, Ranking
 from kb.search.depth import candidate_depth, passages_text
 from kb.store.counters import add_counts
 
 T = TypeVar("T")
 
+# What the store, the disk, the indexes and numpy fail with. An error of any other kind is a bug, and is not covered up.
+FAULTS = (KbError, OSError, sqlite3.Error, ValueError, LookupError, ArithmeticError, MemoryError)
+
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a request did, for the counters; the names of section 17 of the seed stand in `METRICS` of kb/context/metrics.py.
+    """What a request did, for the counters; their published names are in `METRICS` of kb/context/metrics.py.
 
-    candidates, penalized  all that were held against the window; those that were not novel
-    exact_duplicates       of them, whose whole text stands in the window
+    candidates, penalized  all that were compared; those that were not novel
+    exact_duplicates       of them, those that the known text holds word for word
     overlap_sum            of all candidates
     novel                  candidates below the novelty threshold
     expansions             rounds of expansion, 0 or 1; expansion_successes: rounds that brought something new
@@ -57,93 +63,92 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Pressed:
-    """Candidates held against a window.
+class Penalized:
+    """Candidates compared with a known text.
 
-    scored  as they came, best base score first
-    kept    (candidate id, score to order by), best first, without what may be left out; equals in the order they came
-    omitted ids of what was left out, in the order they came
+    scored   as they came, best base score first
+    kept     (candidate_id, score to order by), best first, without what may be left out; equals in the order they came
+    omitted  ids of what was left out, in the order they came
     """
 
     scored: tuple[ScoredCandidate, ...]
-    kept: tuple[tuple[str, float], ...]
-    omitted: tuple[str, ...]
+    kept: Ranking
+    omitted: tuple[int, ...]
     counts: Counts
 
-    def by_id(self) -> dict[str, ScoredCandidate]:
+    def by_id(self) -> dict[int, ScoredCandidate]:
         """Every candidate by its id."""
         return {s.candidate_id: s for s in self.scored}
 
 
 @dataclass(frozen=True, slots=True)
-class PressedHits:
-    """A ranking held against a window, for a search's hits.
+class PenalizedHits:
+    """A ranking compared with a known text, for a search's hits.
 
     ranking  (chunk_id, score to order by), best first, what may be left out left out
     novelty  of every chunk in it
     note     for the user: how many were left out; None where none was
     """
 
-    ranking: list[tuple[int, float]]
+    ranking: Ranking
     novelty: Mapping[int, HitNovelty]
     trace: NoveltyTrace
     note: str | None
 
-    def say_empty(self) -> str | None:
-        """Why nothing is left, where it was the window that took it."""
+    def why_empty(self) -> str | None:
+        """Why nothing is left, where the known text took it."""
         left_out = len(self.trace.omitted)
         return f"everything that was found ({passages_text(left_out)}) is in the window already" if left_out else None
 
 
-def press_hits(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> PressedHits:
-    """Hold a ranking against a window, as far down as it takes to fill `k` hits; counted in the home's totals."""
-    pressed = press_until(kb, ranking, k, window)
-    count_request(kb, pressed.counts)
-    omitted = tuple(int(i) for i in pressed.omitted)
+def penalize_hits(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> PenalizedHits:
+    """Compare a ranking with a known text, as far down as it takes to fill `k` hits; counted in the home's totals."""
+    found = penalize_until(kb, ranking, k, known)
+    count_request(kb, found.counts)
     trace = NoveltyTrace(
-        candidates=pressed.counts.candidates,
-        penalized=pressed.counts.penalized,
-        novel=pressed.counts.novel,
-        omitted=omitted,
-        spans=len(window.spans),
+        candidates=found.counts.candidates,
+        penalized=found.counts.penalized,
+        novel=found.counts.novel,
+        omitted=found.omitted,
+        spans=len(known.spans),
     )
-    return PressedHits(
-        ranking=[(int(i), score) for i, score in pressed.kept],
-        novelty={int(s.candidate_id): describe(s) for s in pressed.scored},
+    return PenalizedHits(
+        ranking=found.kept,
+        novelty={s.candidate_id: describe(s) for s in found.scored},
         trace=trace,
-        note=f"left out {passages_text(len(omitted))} that the window holds already" if omitted else None,
+        note=f"left out {passages_text(len(found.omitted))} that the window holds already" if found.omitted else None,
     )
 
 
-def press_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
-    """Hold chunks against a window.
+def penalize_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> Penalized:
+    """Compare chunks with a known text.
 
-    ranking  (chunk_id, base score), best first: what is to be held against it, no more
-    k        how many of them would be shown without a window
+    ranking  (chunk_id, base score), best first: what is to be compared, no more
+    k        how many of them would be shown without a known text
     """
     ids = [chunk_id for chunk_id, _ in ranking]
     texts = {i: chunk.text for i, chunk in kb.corpus.fetch_chunks(ids).items()}
-    stored = kb.corpus.fetch_fingerprints(ids, window.shape)
-    candidates = [Candidate("chunk", str(i), texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
-    return press(kb, candidates, k, window)
+    stored = kb.corpus.fetch_fingerprints(ids, known.shape)
+    candidates = [NoveltyCandidate("chunk", i, texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
+    return penalize_overlap(kb, candidates, k, known)
 
 
-def press_until(kb: KnowledgeBase, ranking: Ranking, k: int, window: Window) -> Pressed:
-    """Hold the best of a ranking against a window; all of it where fewer than `k` of them are left."""
-    pressed = press_chunks(kb, ranking[: candidate_depth(k)], k, window)
-    if len(pressed.kept) < k and len(ranking) > len(pressed.scored):
-        return press_chunks(kb, ranking, k, window)
-    return pressed
+def penalize_until(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> Penalized:
+    """Compare the best of a ranking with a known text; all of it where fewer than `k` of them are left."""
+    found = penalize_chunks(kb, ranking[: candidate_depth(k)], k, known)
+    if len(found.kept) < k and len(ranking) > len(found.scored):
+        return penalize_chunks(kb, ranking, k, known)
+    return found
 
 
-def press(kb: KnowledgeBase, candidates: Sequence[Candidate], k: int, window: Window) -> Pressed:
-    """Hold candidates, best base score first, against a window.
+def penalize_overlap(kb: KnowledgeBase, candidates: Sequence[NoveltyCandidate], k: int, known: KnownText) -> Penalized:
+    """Compare candidates, best base score first, with a known text.
 
     Where the first `k` are all novel, order and scores stay what they are: any two texts of one genre have some shingles in
-    common, and a window that has nothing to do with the query must cost nothing.
+    common, and a text that has nothing to do with the query must cost nothing.
     """
     settings = NoveltySettings.of(kb.config.novelty)
-    scored = penalize(candidates, window, settings, process_cache(kb.config.novelty))
+    scored = penalize(candidates, known, settings, process_cache(kb.config.novelty))
     if count_novel(scored[:k], settings) == len(scored[:k]):
         left, kept = scored, [(s.candidate_id, s.base_score) for s in scored]
     else:
@@ -159,7 +164,7 @@ def press(kb: KnowledgeBase, candidates: Sequence[Candidate], k: int, window: Wi
         novel=novel,
     )
     ids = {s.candidate_id for s in left}
-    return Pressed(
+    return Penalized(
         scored=tuple(scored),
         kept=tuple(kept),
         omitted=tuple(s.candidate_id for s in scored if s.candidate_id not in ids),
@@ -173,8 +178,8 @@ def process_cache(config: NoveltyConfig) -> FingerprintCache:
     return make_cache(config)
 
 
-def is_echo(scored: ScoredCandidate, config: NoveltyConfig) -> bool:
-    """True for a candidate that mostly repeats the window."""
+def is_redundant(scored: ScoredCandidate, config: NoveltyConfig) -> bool:
+    """True for a candidate that mostly repeats the known text."""
     return scored.overlap.overlap_ratio >= config.trigger_overlap
 
 
@@ -190,12 +195,13 @@ def describe(scored: ScoredCandidate) -> HitNovelty:
     )
 
 
-def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None]) -> T | None:
-    """Do a part of novelty pressure; None and a warning where it fails, whatever the cause (section 19 of the seed)."""
+def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: Callable[[str], None]) -> T | None:
+    """Do a part of novelty; None and a warning where it fails with one of FAULTS, whose traceback goes to the log."""
     try:
         return work()
-    except Exception as error:
+    except FAULTS as error:
         warn(f"warning: {what} failed ({type(error).__name__}: {error}): the plain result is shown")
+        log(traceback.format_exc())
         return None
 
 

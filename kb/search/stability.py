@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kb.rank.stability import Floats
 
 AXES = ("vector", "stability", "fit", "drift", "coherence")
-# Chunks that are asked which project they are of, as in the seed's first version.
+# Chunks that are asked which project they are of.
 NEAREST = 5
 # A capitalized word is a name of the knowledge base when so many chunks hold it.
 FREQUENT_NAME_CHUNKS = 2

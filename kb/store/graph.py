@@ -1,6 +1,6 @@
 """The graph's rows: what each document contributes, written with it and gone with it, and the lookups of a traversal.
 
-Rows in, rows out: which of them are one thing is decided in kb/context/neighbourhood.py. Every lookup is bounded and
+Rows in, rows out: which of them are one thing is decided in kb/context/graph_surroundings.py. Every lookup is bounded and
 comes in an order that does not depend on when a document was ingested.
 """
 

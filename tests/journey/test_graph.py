@@ -208,3 +208,26 @@ def test_quiet_prints_paths_alone(kb: Call, home: Path) -> None:
     done = kb("graph", "lampd", "--quiet", home=home)
     assert done.err == ""
     assert done.out
+
+
+def test_a_token_can_be_verified(kb: Call, home: Path, notes: Path) -> None:
+    token = kb("graph", "lampd", "--json", home=home).json()["admissibility_token"]
+    assert kb("context", "lampd", "--json", home=home).json()["admissibility_token"] == token
+    holds = kb("graph", "lampd", "--verify", token, home=home)
+    assert (holds.code, holds.out.startswith("the token holds: ")) == (0, True)
+    found = kb("graph", "lampd", "--verify", token, "--json", home=home).json()
+    jsonschema.validate(found, json_schema("token_check.v1"))
+    assert found["is_admissible"]
+    for words in (["tided"], ["lampd", "--project", "skerry"], ["lampd", "--max-paths", "1"]):
+        other = kb("graph", *words, "--verify", token, home=home)
+        assert (other.code, other.out) == (1, "the token does not hold\n")
+    (notes / "unrelated.md").write_text("# Nothing\n\nNothing at all.\n")
+    kb("ingest", notes, home=home)
+    changed = kb("graph", "lampd", "--verify", token, "--json", home=home)
+    assert (changed.code, changed.json()["is_admissible"]) == (1, False)
+
+
+def test_what_is_no_token_is_refused(kb: Call, home: Path) -> None:
+    refused = kb("graph", "lampd", "--verify", "kbslice1:short", home=home)
+    assert refused.code == 2
+    assert "is no admissibility token" in refused.err

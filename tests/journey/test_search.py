@@ -258,3 +258,30 @@ def test_a_filter_that_means_nothing_is_refused(kb: Call, corpus_home: Path, opt
 def test_the_ends_of_time_are_dates(kb: Call, corpus_home: Path) -> None:
     found = kb("list", "--since", "0001-01-01", "--until", "9999-12-31", home=corpus_home)
     assert (found.code, len(found.out.splitlines())) == (0, 32)
+
+
+def test_relevance_means_the_same_in_every_mode_fusion_and_order(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def found(mode: str, fusion: str = "convex", order: str = "relevance") -> dict[str, Any]:
+        monkeypatch.setenv("KB_SEARCH__FUSION", fusion)
+        monkeypatch.setenv("KB_SEARCH__ORDER", order)
+        response: dict[str, Any] = kb("search", QUERY, "--mode", mode, "--explain", "--json", home=corpus_home).json()
+        return response
+
+    def relevance(response: dict[str, Any]) -> dict[int, float]:
+        return {row["chunk_id"]: row["relevance"] for row in response["trace"]["ranking"]}
+
+    convex = found("hybrid")
+    assert relevance(convex) == {row["chunk_id"]: row["score"] for row in convex["trace"]["ranking"]}
+    assert relevance(found("hybrid", "rrf")) == relevance(convex)
+    assert relevance(found("hybrid", order="stability")) == relevance(convex)
+    background = convex["trace"]["fusion"]["background"]
+    for hit in found("vector")["hits"]:
+        expected = max(0.0, (hit["score"] - background) / (1 - background))
+        assert hit["retrieval"]["relevance"] == pytest.approx(expected)
+    words = found("lexical")
+    values = list(relevance(words).values())
+    assert values == sorted(values, reverse=True), "it orders as BM25 does"
+    assert 0 < values[0] <= 1
+    assert [hit["retrieval"]["relevance"] for hit in words["hits"]] == values[: len(words["hits"])]

@@ -6,7 +6,7 @@ import pytest
 
 from kb.context.expand import compress_query, fuse_pools, make_variants, without_dominant
 from kb.graph.adjacent import AdjacentTerm
-from kb.search.novelty import Counts, Pressed
+from kb.search.novelty import Counts, Penalized
 
 
 def term(text: str, predicate: str | None = "relates_to_project", kind: str = "entity") -> AdjacentTerm:
@@ -67,17 +67,16 @@ def test_terms_that_the_echoing_passages_say_are_not_searched_by() -> None:
     assert without_dominant(terms, []) == terms
 
 
-def pressed(**scores: float) -> Pressed:
-    rows = tuple(sorted(((name[1:], score) for name, score in scores.items()), key=lambda row: -row[1]))
-    return Pressed((), rows, (), Counts())
+def penalized(scores: dict[int, float]) -> Penalized:
+    return Penalized((), sorted(scores.items(), key=lambda row: -row[1]), (), Counts())
 
 
-def test_pools_fuse_by_reciprocal_ranks() -> None:
-    fused = fuse_pools(pressed(c1=0.9, c2=0.2), [pressed(c2=0.5, c4=0.4)])
-    assert [name for name, _ in fused] == ["2", "1", "4"]
-    assert fused[0][1] == pytest.approx((1 / 62 + 1 / 61) / (2 / 61))
+@pytest.mark.parametrize("rrf_k", [60, 10])
+def test_pools_fuse_by_reciprocal_ranks(rrf_k: int) -> None:
+    fused = fuse_pools(penalized({1: 0.9, 2: 0.2}), [penalized({2: 0.5, 4: 0.4})], rrf_k)
+    assert [chunk_id for chunk_id, _ in fused] == [2, 1, 4]
+    assert fused[0][1] == pytest.approx((1 / (rrf_k + 2) + 1 / (rrf_k + 1)) / (2 / (rrf_k + 1)))
 
 
 def test_an_expansion_that_found_nothing_changes_nothing() -> None:
-    first = pressed(c1=0.9, c2=0.2)
-    assert [name for name, _ in fuse_pools(first, [])] == ["1", "2"]
+    assert [chunk_id for chunk_id, _ in fuse_pools(penalized({1: 0.9, 2: 0.2}), [], 60)] == [1, 2]

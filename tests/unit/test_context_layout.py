@@ -79,6 +79,7 @@ def test_the_budget_is_never_exceeded(name: str, passages: list[str], paths: lis
     shares = split_budget(max_tokens)
     assert found.chunk_tokens <= shares.chunks
     assert found.path_tokens <= shares.graph
+    assert found.overhead_tokens <= shares.overhead
     assert bool(found.text) == bool(found.quotes or found.paths)
     for quote in found.quotes:
         assert render_quote(quote) in found.text
@@ -126,7 +127,10 @@ def test_a_token_longer_than_its_share_takes_from_the_graphs() -> None:
     found = layout(["Some text."], ["a depends_on b"] * 40, 200)
     assert found.paths
     assert estimate_tokens(found.text) <= 200
-    assert found.path_tokens <= 60 - (estimate_tokens(f"admissibility: {TOKEN}") - 20)
+    line = estimate_tokens(f"admissibility: {TOKEN}")
+    assert line > 20
+    assert line - 20 < found.path_tokens <= 60
+    assert found.overhead_tokens == 20
 
 
 TEXT = "First sentence here. Second one has the word.\nThird one follows it.\n\nFourth stands alone. Fifth ends."

@@ -19,10 +19,10 @@ from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
 from kb.config import ProfileConfig
 from kb.context.abilities import SKILLS
-from kb.context.bearing import bears_on, is_for_kb, refers_back
+from kb.context.node_input import NodeInput, NodeText, fit_lines, make_safe, measure
 from kb.context.nodes import PROVIDERS, read_nodes
-from kb.context.occasion import NodeText, Occasion, fit_lines, make_safe, measure
 from kb.context.profile import tell_modulation, tell_traits
+from kb.context.question_subjects import asks_about, is_for_kb, refers_back
 from kb.evidence.matching import match_strength
 from kb.relevance.read_rules import default_rules
 from kb.store.acts import Act, note_act, read_acts
@@ -91,9 +91,9 @@ class TestSafeText:
         ("How does Rust drop a value?", set()),
     ],
 )
-def test_what_a_question_bears_on(question: str, subjects: set[str]) -> None:
+def test_what_a_question_asks_about(question: str, subjects: set[str]) -> None:
     names = ("time", "date", "corpus", "here", "overview", "tasks", "past", "commands")
-    assert {name for name in names if bears_on(question, name)} == subjects
+    assert {name for name in names if asks_about(question, name)} == subjects
     assert refers_back(question) >= ("past" in subjects)
     assert not is_for_kb(question)
 
@@ -182,8 +182,8 @@ def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:
     assert "only facts says so" in found.verification.sentences[0].reasons[0]
 
 
-def make_occasion(home: Path, question: str, **fields: object) -> Occasion:
-    """An occasion on a new store."""
+def make_input(home: Path, question: str, **fields: object) -> NodeInput:
+    """The input of a question to a new store."""
     store = Store(home, write=True)
     values = {
         "corpus": store.corpus,
@@ -193,44 +193,44 @@ def make_occasion(home: Path, question: str, **fields: object) -> Occasion:
         "mode": "RESPOND",
         "now": NOW,
     }
-    return Occasion(question=question, **{**values, **fields})  # type: ignore[arg-type]
+    return NodeInput(question=question, **{**values, **fields})  # type: ignore[arg-type]
 
 
 class TestReading:
     def test_facts_that_fit_come_first_and_are_cut_to_the_budget(self, tmp_path: Path) -> None:
-        occasion = make_occasion(tmp_path, "Which wifi has the office?", speaks_freely=True)
+        given = make_input(tmp_path, "Which wifi has the office?", speaks_freely=True)
         for text in ("The office wifi is Plover", "Bread is sold on Mondays", "The wifi is slow"):
-            occasion.journal.add_memory(text, None, "2026-11-21T00:00:00Z")
-        (facts,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 4000)
+            given.journal.add_memory(text, None, "2026-11-21T00:00:00Z")
+        (facts,) = read_nodes(given, {"facts"}, {"facts": 300}, 4000)
         assert [line.split(") ")[1] for line in facts.text.split("\n")] == [
             "The office wifi is Plover",
             "The wifi is slow",
             "Bread is sold on Mondays",
         ]
-        (cut,) = read_nodes(occasion, {"facts"}, {"facts": 300}, 18)
+        (cut,) = read_nodes(given, {"facts"}, {"facts": 300}, 18)
         assert cut.text.count("\n") == 0
         assert cut.tokens <= 18
-        assert read_nodes(occasion, set(), {}, 4000) == ()
+        assert read_nodes(given, set(), {}, 4000) == ()
 
     def test_the_budget_goes_to_the_first(self, tmp_path: Path) -> None:
-        occasion = make_occasion(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
-        occasion.journal.add_memory("The office wifi is Plover", None, "2026-11-21T00:00:00Z")
-        texts = read_nodes(occasion, {"facts", "user_traits"}, {}, 40)
+        given = make_input(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
+        given.journal.add_memory("The office wifi is Plover", None, "2026-11-21T00:00:00Z")
+        texts = read_nodes(given, {"facts", "user_traits"}, {}, 40)
         assert [(text.node, bool(text.text)) for text in texts] == [("facts", True), ("user_traits", False)]
         assert sum(text.tokens for text in texts) <= 40
 
     def test_nodes_of_a_rules_file_say_their_text_after_the_others(self, tmp_path: Path) -> None:
         texts = {"style": "Use SI units.\n</context 0> [#1]", "quiet": ""}
-        occasion = make_occasion(tmp_path, "wifi?", profile=ProfileConfig(name="Ana"), node_texts=texts)
-        found = read_nodes(occasion, {"style", "quiet", "user_traits"}, {"style": 60}, 4000)
+        given = make_input(tmp_path, "wifi?", profile=ProfileConfig(name="Ana"), node_texts=texts)
+        found = read_nodes(given, {"style", "quiet", "user_traits"}, {"style": 60}, 4000)
         assert [text.node for text in found] == ["user_traits", "quiet", "style"]
         assert (found[1].text, found[1].tokens) == ("", 0)
         assert found[2].text == "Use SI units.\n‹/context 0> [＃1]"
         assert found[2].tokens == measure("style", found[2].text.split("\n"))
 
     def test_an_empty_profile_says_nothing(self, tmp_path: Path) -> None:
-        assert tell_traits(make_occasion(tmp_path, "x")) == []
-        named = make_occasion(tmp_path, "x", profile=ProfileConfig(name="Ana", modulation="dry"))
+        assert tell_traits(make_input(tmp_path, "x")) == []
+        named = make_input(tmp_path, "x", profile=ProfileConfig(name="Ana", modulation="dry"))
         assert (tell_traits(named), tell_modulation(named)) == (["the user is called Ana"], ["tone: dry"])
 
 

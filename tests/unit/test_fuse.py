@@ -1,12 +1,16 @@
 """Both fusions: RRF by the published numbers and its plain sum, the convex combination by hand and by its properties."""
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.search.fuse import ceiling_of, combine_scores, fuse_rankings, ranks_of
+from kb.config import SearchConfig
+from kb.search.expand import Expansion
+from kb.search.fuse import ceiling_of, combine_scores, fuse, fuse_rankings, ranks_of
+from kb.search.records import Candidates
 
 A, B, C, D = 1, 2, 3, 4
 
@@ -146,3 +150,31 @@ def test_convex_is_a_share_and_grows_with_both(
     for chunk_id, score in found:
         more = cosines | {chunk_id: min(1.0, cosines.get(chunk_id, -1.0) + 0.1)}
         assert dict(combine_scores(lexical, more, **settings))[chunk_id] >= score - 1e-12
+
+
+CANDIDATES = Candidates(
+    terms=["a"], documents=None, lexical=[(A, 3.0), (B, 1.0)], best_lexical=6.0, best_with_fields=12.0
+)
+
+
+def test_relevance_by_words_alone_is_a_share_of_the_best_possible() -> None:
+    fused = fuse(CANDIDATES, "lexical", SearchConfig())
+    assert fused.ranking == CANDIDATES.lexical
+    assert fused.relevance == {A: 3 / 12, B: 1 / 12}
+
+
+def test_relevance_by_vectors_alone_begins_at_the_background() -> None:
+    found = replace(CANDIDATES, lexical=(), vector=[(A, 0.6), (B, 0.2), (C, 0.1)], background=0.2)
+    assert fuse(found, "vector", SearchConfig()).relevance == pytest.approx({A: 0.5, B: 0.0, C: 0.0})
+
+
+def test_what_only_tags_led_to_has_no_relevance() -> None:
+    found = replace(CANDIDATES, tags=Expansion(("t",), ((C, 1.0), (A, 0.5)), 0.25))
+    fused = fuse(found, "hybrid", SearchConfig())
+    assert fused.kind == "rrf"
+    assert fused.relevance == {A: 3 / 12, B: 1 / 12, C: 0.0}
+
+
+def test_without_bounds_lists_are_fused_by_ranks_and_nothing_is_said_of_relevance() -> None:
+    fused = fuse(replace(CANDIDATES, has_bounds=False), "hybrid", SearchConfig())
+    assert (fused.kind, fused.relevance, fused.trace) == ("rrf", {}, None)

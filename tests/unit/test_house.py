@@ -189,7 +189,7 @@ NOT_ASKED = ("kb.tags", "kb.rank", "kb.context", "kb.search.novelty")
         ("kb.search.pipeline", NOT_ASKED),
         ("kb.cli.search", NOT_ASKED),
         ("kb.cli.ask", NOT_ASKED),
-        ("kb.context.pipeline", ("kb.tags", "kb.rank", "kb.search.novelty", "kb.context.pressure")),
+        ("kb.context.pipeline", ("kb.tags",)),
     ],
 )
 def test_a_search_does_not_pay_for_what_it_was_not_asked(module: str, not_asked: tuple[str, ...]) -> None:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from kb.config import Config, NoveltyConfig
 from kb.fingerprint import Fingerprint, FingerprintCache, Shape, fingerprint, sha256_of
 from kb.normal_form import normalize
+from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text
+from kb.rank.known_text_payload import known_text_from_payload, known_text_payload
 from kb.rank.novelty import (
-    Candidate,
+    NoveltyCandidate,
     NoveltySettings,
     OverlapAssessment,
     ScoredCandidate,
@@ -27,8 +29,6 @@ from kb.rank.novelty import (
     without_duplicates,
 )
 from kb.rank.overlap import counted_containment
-from kb.rank.window import Window, window_from_blocks, window_from_text
-from kb.rank.window_payload import window_from_payload, window_payload
 
 DEFAULTS = NoveltySettings()
 
@@ -37,15 +37,15 @@ def words(count: int, start: int = 0) -> str:
     return " ".join(f"w{number}" for number in range(start, start + count))
 
 
-def chunk(text: str, score: float = 1.0, stored: Fingerprint | None = None) -> Candidate:
-    return Candidate("chunk", "1", text, score, stored)
+def chunk(text: str, score: float = 1.0, stored: Fingerprint | None = None) -> NoveltyCandidate:
+    return NoveltyCandidate("chunk", 1, text, score, stored)
 
 
-def as_payload(window: Window) -> Window:
-    return window_from_payload(window_payload(window))
+def as_payload(window: KnownText) -> KnownText:
+    return known_text_from_payload(known_text_payload(window))
 
 
-WINDOW = window_from_text(f"# Manual\n\n**{words(400)}**\n\n- the {words(300, 1000)}")
+WINDOW = known_text_from_text(f"# Manual\n\n**{words(400)}**\n\n- the {words(300, 1000)}")
 
 
 # ---- overlap
@@ -80,32 +80,32 @@ def test_overlap_is_the_share_of_a_text_that_is_in_the_window(text: str, overlap
 def test_a_text_in_two_places_is_in_the_window_and_a_short_one_only_if_it_stands_together() -> None:
     assert assess(chunk(f"{words(40, 0)} {words(40, 1100)}"), WINDOW, DEFAULTS).overlap_ratio == pytest.approx(72 / 76)
     parts = (f"the state of {words(60, 200 * i)} of the art {words(60, 200 * i + 100)}" for i in range(5))
-    scattered = window_from_text(" ".join(parts))
+    scattered = known_text_from_text(" ".join(parts))
     found = assess(chunk("so much for the state of it, and more of the art here"), scattered, DEFAULTS)
     assert found.overlap_ratio == pytest.approx(1 / 11)
 
 
 def test_a_passage_over_two_blocks_is_found() -> None:
-    window = window_from_blocks([words(30), words(30, 30)])
+    window = known_text_from_blocks([words(30), words(30, 30)])
     assert assess(chunk(words(20, 20)), window, DEFAULTS).exact_match
 
 
 @pytest.mark.parametrize("text", ["마리골드 망원경의 거울은 한 해에 두 번 닦는다", "望遠鏡の鏡は年に二回磨く", "물"])
 def test_other_scripts(text: str) -> None:
-    inside = window_from_text(f"{words(100)} {text} {words(100, 500)}")
+    inside = known_text_from_text(f"{words(100)} {text} {words(100, 500)}")
     assert assess(chunk(text), inside, DEFAULTS).exact_match
     assert assess(chunk(text), WINDOW, DEFAULTS).overlap_ratio == 0
 
 
 def test_against_an_empty_window_all_is_new() -> None:
-    for window in (window_from_text(""), window_from_blocks([]), as_payload(window_from_text("--"))):
+    for window in (known_text_from_text(""), known_text_from_blocks([]), as_payload(known_text_from_text("--"))):
         for text in ("", "---", "one two three four five six"):
             assert assess(chunk(text), window, DEFAULTS).overlap_ratio == 0
             assert penalize([chunk(text, 0.7)], window, DEFAULTS)[0].adjusted_score == 0.7
 
 
 def test_on_the_payload_path_overlap_is_an_estimate_and_an_equal_block_is_exact() -> None:
-    payload = as_payload(window_from_blocks([words(150), words(120, 500), "a very short block"]))
+    payload = as_payload(known_text_from_blocks([words(150), words(120, 500), "a very short block"]))
     found = assess(chunk(words(100, 20)), payload, DEFAULTS)
     assert found.is_estimate
     assert 0.7 <= found.overlap_ratio <= 0.999
@@ -118,8 +118,8 @@ def test_on_the_payload_path_overlap_is_an_estimate_and_an_equal_block_is_exact(
 def test_one_changed_number_is_a_near_duplicate_and_never_an_exact_one() -> None:
     """The pitfall of SimHash over word counts: two log lines that differ in one value. Demoted, not left out."""
     line = " ".join(f"field{i}=value{i}" for i in range(120))
-    window = window_from_text(f"{words(50)} {line}. {words(50, 500)}")
-    block = window_from_blocks([line])
+    window = known_text_from_text(f"{words(50)} {line}. {words(50, 500)}")
+    block = known_text_from_blocks([line])
     for against in (window, block, as_payload(block)):
         (scored,) = penalize([chunk(line.replace("field60=value60", "field60=other"))], against, DEFAULTS)
         assert not may_omit(scored)
@@ -133,7 +133,7 @@ def test_one_changed_number_is_a_near_duplicate_and_never_an_exact_one() -> None
 
 def test_a_signature_that_agrees_everywhere_is_still_no_exact_duplicate() -> None:
     text = words(2000)
-    payload = as_payload(window_from_blocks([text]))
+    payload = as_payload(known_text_from_blocks([text]))
     other = f"{text}!"  # the same tokens, another sha256
     assert fingerprint(other).long == fingerprint(text).long
     (scored,) = penalize([chunk(other)], payload, DEFAULTS)
@@ -144,7 +144,7 @@ def test_a_signature_that_agrees_everywhere_is_still_no_exact_duplicate() -> Non
 
 def test_stored_fingerprints_are_used_when_they_are_of_the_windows_shape() -> None:
     """A wrong one shows which was used: it says the text is another block of the window."""
-    window = window_from_blocks([words(40), words(40, 100)])
+    window = known_text_from_blocks([words(40), words(40, 100)])
     wrong = fingerprint(words(40, 100))
     assert assess(chunk("something else entirely", stored=wrong), window, DEFAULTS).exact_match
     other_shape = fingerprint(words(40, 100), Shape(5, 64))
@@ -156,7 +156,7 @@ def test_the_cache_is_used_when_it_is_of_the_windows_shape() -> None:
     for _ in range(2):
         penalize([chunk(words(30)), chunk(words(30, 50))], WINDOW, DEFAULTS, cache)
     assert (cache.hits, cache.misses) == (2, 2)
-    assess(chunk(words(30)), window_from_text(words(40), Shape(7, 128)), DEFAULTS, cache)
+    assess(chunk(words(30)), known_text_from_text(words(40), Shape(7, 128)), DEFAULTS, cache)
     assert (cache.hits, cache.misses) == (2, 2)
 
 
@@ -168,7 +168,7 @@ TEXTS = st.lists(
 @settings(max_examples=150, deadline=None)
 @given(TEXTS, st.lists(TEXTS, max_size=4), st.sampled_from([Shape(), Shape(3, 16), Shape(1, 32), Shape(8, 64)]))
 def test_overlap_lies_in_its_range_and_is_the_same_twice(text: str, blocks: list[str], shape: Shape) -> None:
-    raw = window_from_blocks(blocks, shape)
+    raw = known_text_from_blocks(blocks, shape)
     for window in (raw, as_payload(raw)):
         found = assess(chunk(text), window, DEFAULTS)
         assert 0 <= found.overlap_ratio <= 1
@@ -191,7 +191,7 @@ def test_containment_is_that_of_the_sets(text: str, against: str) -> None:
         return
     sets = [{tuple(tokens[i : i + 5]) for i in range(len(tokens) - 4)} for tokens in (own, other)]
     expected = len(sets[0] & sets[1]) / len(sets[0])
-    window = window_from_text(against)
+    window = known_text_from_text(against)
     assert counted_containment(window, token_hashes(normalize(text))) == pytest.approx(expected)
 
 
@@ -217,7 +217,7 @@ def overlapping(ratio: float, source: str = "chunk", exact: bool = False) -> Ove
 
 def scored(ratio: float, exact: bool = False, score: float = 0.8, number: int = 0) -> ScoredCandidate:
     overlap = overlapping(ratio, exact=exact)
-    return ScoredCandidate("chunk", str(number), "text", score, adjusted_score(score, overlap), overlap)
+    return ScoredCandidate("chunk", number, "text", score, adjusted_score(score, overlap), overlap)
 
 
 def test_the_adjusted_score() -> None:
@@ -231,11 +231,11 @@ def test_the_adjusted_score() -> None:
 
 def test_order_is_kept_and_nothing_is_left_out() -> None:
     candidates = [
-        Candidate(source, str(i), text, 0.5)  # type: ignore[arg-type]
+        NoveltyCandidate(source, i, text, 0.5)  # type: ignore[arg-type]
         for i, (source, text) in enumerate([("chunk", words(30)), ("path", words(30, 5000)), ("path", words(30))])
     ]
     found = penalize(candidates, WINDOW, DEFAULTS)
-    assert [one.candidate_id for one in found] == ["0", "1", "2"]
+    assert [one.candidate_id for one in found] == [0, 1, 2]
     assert [one.adjusted_score for one in found] == [0.0, 0.5, 0.0]
     assert [(one.source, one.text, one.base_score) for one in found] == [
         (one.source, one.text, one.base_score) for one in candidates
@@ -314,10 +314,10 @@ def test_thresholds_name_the_overlap(settings: NoveltySettings, reason: str) -> 
 
 def test_shingle_size_and_permutations_change_the_comparison() -> None:
     text = " ".join(f"w{i} w{i + 1} gap{i}" for i in range(0, 200, 2))  # no three words in a row are the window's
-    by_two = window_from_text(words(400), Shape(2, 128))
+    by_two = known_text_from_text(words(400), Shape(2, 128))
     assert assess(chunk(text), by_two, DEFAULTS).overlap_ratio > 0.3
-    assert assess(chunk(text), window_from_text(words(400)), DEFAULTS).overlap_ratio == 0
-    coarse = as_payload(window_from_text(words(150), Shape(5, 16)))
+    assert assess(chunk(text), known_text_from_text(words(400)), DEFAULTS).overlap_ratio == 0
+    coarse = as_payload(known_text_from_text(words(150), Shape(5, 16)))
     estimate = assess(chunk(words(75) + " " + words(75, 5000)), coarse, DEFAULTS).overlap_ratio
     assert estimate > 0
     jaccards = {round(number / 16, 4) for number in range(17)}
@@ -328,7 +328,7 @@ def test_shingle_size_and_permutations_change_the_comparison() -> None:
 
 def test_sha256_is_of_the_whole_text_however_long() -> None:
     text = words(6000)  # beyond what is hashed into shingles
-    window = window_from_blocks([text])
+    window = known_text_from_blocks([text])
     assert assess(chunk(text), window, DEFAULTS).exact_match
     assert not assess(chunk(f"{text} more"), as_payload(window), DEFAULTS).exact_match
     assert sha256_of(normalize(text)) in as_payload(window).digests

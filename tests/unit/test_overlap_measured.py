@@ -12,9 +12,9 @@ import pytest
 
 from kb.config import NoveltyConfig
 from kb.fingerprint import fingerprint, fingerprint_many
-from kb.rank.novelty import Candidate, NoveltySettings, ScoredCandidate, assess, make_cache, penalize
-from kb.rank.window import Window, window_from_blocks, window_from_text
-from kb.rank.window_payload import window_from_payload, window_payload
+from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text
+from kb.rank.known_text_payload import known_text_from_payload, known_text_payload
+from kb.rank.novelty import NoveltyCandidate, NoveltySettings, ScoredCandidate, assess, make_cache, penalize
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ROOT.parent / "shared" / "data" / "github_explore_topics.json"
@@ -34,13 +34,13 @@ def corpus() -> list[str]:
 
 
 @cache
-def window() -> Window:
-    return window_from_text(" ".join(corpus()[:WINDOW_TOKENS]))
+def window() -> KnownText:
+    return known_text_from_text(" ".join(corpus()[:WINDOW_TOKENS]))
 
 
 @cache
-def payload() -> Window:
-    return window_from_payload(window_payload(window()))
+def payload() -> KnownText:
+    return known_text_from_payload(known_text_payload(window()))
 
 
 def cut(words: list[str], start: int, count: int) -> str:
@@ -52,8 +52,8 @@ def cut(words: list[str], start: int, count: int) -> str:
     return " ".join(words[start:end])
 
 
-def judge(text: str, against: Window) -> ScoredCandidate:
-    return penalize([Candidate("chunk", "1", text, 1.0)], against, SETTINGS)[0]
+def judge(text: str, against: KnownText) -> ScoredCandidate:
+    return penalize([NoveltyCandidate("chunk", 1, text, 1.0)], against, SETTINGS)[0]
 
 
 @pytest.mark.parametrize("count", [10, 25, 50, 80, 120, 190, 300, 500])
@@ -99,7 +99,7 @@ def test_the_more_is_edited_the_less_overlaps() -> None:
         for _ in range(100):
             start = rng.randrange(WINDOW_TOKENS - 800)
             text = words[start : start + 200]
-            against = window_from_text(" ".join(words[max(0, start - 300) : start + 600]))
+            against = known_text_from_text(" ".join(words[max(0, start - 300) : start + 600]))
             for place in rng.sample(range(200), 2 * percent):
                 text[place] = f"edit{rng.randrange(10**6)}"
             overlaps.append(judge(" ".join(text), against).overlap.overlap_ratio)
@@ -129,7 +129,7 @@ def test_a_warm_cache_is_asked_once_for_each_candidate() -> None:
     texts = [cut(corpus(), 200 * i, 190) for i in range(20)]
     cache_of_texts.fingerprint_many(texts)
     cold = (cache_of_texts.hits, cache_of_texts.misses)
-    penalize([Candidate("chunk", "1", text, 1.0) for text in texts], window(), SETTINGS, cache_of_texts)
+    penalize([NoveltyCandidate("chunk", 1, text, 1.0) for text in texts], window(), SETTINGS, cache_of_texts)
     assert (cache_of_texts.hits - cold[0], cache_of_texts.misses - cold[1]) == (len(texts), 0)
 
 
@@ -140,13 +140,17 @@ def test_a_revision_in_the_window_of_what_it_revises() -> None:
     """Every twentieth word is another one; the other text is of the same corpus and no revision."""
     older, other = corpus()[:3000], corpus()[6000:9000]
     newer = [word if number % 20 else f"revised{number}" for number, word in enumerate(older)]
-    against = window_from_text(" ".join(older))
-    revised = [assess(Candidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(" ".join(newer))]
-    unrelated = [assess(Candidate("chunk", "1", text, 1.0), against, SETTINGS) for text in passages(" ".join(other))]
+    against = known_text_from_text(" ".join(older))
+    revised = [assess(NoveltyCandidate("chunk", 1, text, 1.0), against, SETTINGS) for text in passages(" ".join(newer))]
+    unrelated = [
+        assess(NoveltyCandidate("chunk", 1, text, 1.0), against, SETTINGS) for text in passages(" ".join(other))
+    ]
     assert statistics.median(one.overlap_ratio for one in revised) > 0.5
     assert all(one.overlap_ratio < 0.30 for one in unrelated)
-    by_payload = window_from_payload(window_payload(against))
-    estimates = [assess(Candidate("chunk", "1", text, 1.0), by_payload, SETTINGS) for text in passages(" ".join(newer))]
+    by_payload = known_text_from_payload(known_text_payload(against))
+    estimates = [
+        assess(NoveltyCandidate("chunk", 1, text, 1.0), by_payload, SETTINGS) for text in passages(" ".join(newer))
+    ]
     errors = [abs(a.overlap_ratio - b.overlap_ratio) for a, b in zip(revised, estimates, strict=True)]
     assert statistics.mean(errors) < 0.1
 
@@ -163,8 +167,8 @@ def test_pages_of_one_collection_do_not_press_each_other_down() -> None:
         for topic in json.loads(TOPICS.read_text()).values()
     ]
     pages = [page for page in dict.fromkeys(pages) if len(page.split()) >= 20]
-    against = window_from_blocks(pages[::20])
+    against = known_text_from_blocks(pages[::20])
     rest = [page for number, page in enumerate(pages) if number % 20 and number % 3 == 0]
-    found = [assess(Candidate("chunk", "1", page, 1.0), against, SETTINGS).overlap_ratio for page in rest]
+    found = [assess(NoveltyCandidate("chunk", 1, page, 1.0), against, SETTINGS).overlap_ratio for page in rest]
     assert sum(overlap < 0.30 for overlap in found) >= 0.97 * len(found)
     assert len(fingerprint_many(pages)) == len(pages)

@@ -1,4 +1,4 @@
-"""Neighbourhood packs: the acceptance table, budgets that are never exceeded, and a slow reference."""
+"""GraphSurroundings packs: the acceptance table, budgets that are never exceeded, and a slow reference."""
 
 from __future__ import annotations
 

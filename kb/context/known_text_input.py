@@ -1,4 +1,4 @@
-"""Files, standard input and fingerprints that a caller names → the window: what the prompt holds already.
+"""Files, standard input and fingerprints that a caller names → the known text: what the prompt holds already.
 
 Each file is one block; standard input is a running text, cut into spans. Input that is no text is left out and said, input
 that is longer than any model's context is read from its end: what was said last is what an answer would repeat.
@@ -14,12 +14,18 @@ from typing import BinaryIO
 from kb.errors import InvalidInput, IoError, NotFound
 from kb.fingerprint import Shape
 from kb.ingest.decode import decode, is_binary
-from kb.rank.window import MOST_WINDOW_CHARS, Window, merge_windows, window_from_blocks, window_from_text
-from kb.rank.window_payload import read_payload, window_from_payload
+from kb.rank.known_text import (
+    MOST_KNOWN_CHARS,
+    KnownText,
+    known_text_from_blocks,
+    known_text_from_text,
+    merge_known_texts,
+)
+from kb.rank.known_text_payload import known_text_from_payload, read_payload
 
 STDIN = "-"
-# Of all input together; a window holds no more characters either.
-MOST_WINDOW_BYTES = MOST_WINDOW_CHARS
+# Of all input together; a known text holds no more characters either.
+MOST_KNOWN_BYTES = MOST_KNOWN_CHARS
 # Of one fingerprint file: 4 MB of text have 5,300 spans of 2 × 128 numbers, 11 characters each.
 MOST_PAYLOAD_BYTES = 20_000_000
 # Read at once while standard input is skipped through.
@@ -28,8 +34,8 @@ READ_BYTES = 1 << 20
 Notify = Callable[[str], None]
 
 
-def read_window(files: Sequence[str], fingerprint: str | None, shape: Shape, notify: Notify) -> Window | None:
-    """The window that a caller names; None where there is nothing in it, which is said.
+def read_known_text(files: Sequence[str], fingerprint: str | None, shape: Shape, notify: Notify) -> KnownText | None:
+    """The known text that a caller names; None where there is nothing in it, which is said.
 
     files        paths, or `-` once for standard input; one that is named twice counts once
     shape        of the fingerprints that candidates have
@@ -39,24 +45,24 @@ def read_window(files: Sequence[str], fingerprint: str | None, shape: Shape, not
     if fingerprint is not None:
         if files:
             notify("note: the fingerprint is the window; --window is not read (it would say the same again)")
-        return window_from_payload(read_payload(_read_fingerprint(fingerprint)))
+        return known_text_from_payload(read_payload(_read_fingerprint(fingerprint)))
     texts, running = read_texts(files, notify)
-    window = window_from_blocks(texts, shape) if texts else None
+    known_text = known_text_from_blocks(texts, shape) if texts else None
     if running.strip():
-        spans = window_from_text(running, shape)
-        window = spans if window is None else merge_windows(window, spans)
-    if files and (window is None or window.is_empty):
+        spans = known_text_from_text(running, shape)
+        known_text = spans if known_text is None else merge_known_texts(known_text, spans)
+    if files and (known_text is None or known_text.is_empty):
         notify("note: the window is empty: nothing is held against it")
         return None
-    return window
+    return known_text
 
 
 def read_texts(files: Sequence[str], notify: Notify) -> tuple[list[str], str]:
-    """(the files' texts, what standard input says); blank ones left out. Raises as `read_window`."""
+    """(the files' texts, what standard input says); blank ones left out. Raises as `read_known_text`."""
     if list(files).count(STDIN) > 1:
         raise InvalidInput("standard input is named twice", fix="name '-' once")
     names = list(dict.fromkeys(_identity(name) for name in files))
-    left = MOST_WINDOW_BYTES
+    left = MOST_KNOWN_BYTES
     texts: list[str] = []
     running = ""
     for name in reversed(names):  # what is named last was said last

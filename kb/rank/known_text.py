@@ -1,7 +1,7 @@
-"""What the reader already has → a window that candidates are held against: spans, a whole, exact shingle sets. Pure.
+"""What the reader already has → a known text that candidates are compared with: spans, a whole, exact shingle sets. Pure.
 
-A window is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
-payload of fingerprints (`kb/rank/window_payload.py`), and then overlap is estimated. Knows no candidate and no score.
+A known text is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
+payload of fingerprints (`kb/rank/known_text_payload.py`), and then overlap is estimated. Knows no candidate and no score.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
     Signatures = NDArray[np.uint32]
     Counts = NDArray[np.float64]
 
-# Spans of about this many tokens: the middle of the seed's 160 to 220, the length chunks have.
+# Spans of about this many tokens: the middle of 160 to 220, the length chunks have.
 SPAN_TOKENS = 190
 # The longest span that equal cuts leave (one and a half times SPAN_TOKENS would make two).
 LONGEST_CUT_TOKENS = 284
 # About a million tokens, the longest prompt that models of today read; more takes seconds and cannot be in a prompt.
-MOST_WINDOW_CHARS = 4_000_000
+MOST_KNOWN_CHARS = 4_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class WindowText:
-    """A window's own text: the blocks' normal forms, spaced, one after the other; their token hashes, (n,) uint64."""
+class OwnText:
+    """A known text's own words: the blocks' normal forms, spaced, one after the other; their token hashes, (n,) uint64."""
 
     words: str
     hashes: Hashes
@@ -58,7 +58,7 @@ class WindowText:
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Everything of a window that a signature can be held against: spans, and runs of spans side by side.
+    """Everything of a known text that a signature can be held against: spans, and runs of spans side by side.
 
     signatures  (n, permutations) uint32
     counts      (n,) shingles of each, those of a run added up
@@ -68,25 +68,25 @@ class Units:
     counts: Counts
 
 
-# Without slots: the tables for comparing are made when they are first needed, once for a window.
+# Without slots: the tables for comparing are made when they are first needed, once for a known text.
 @dataclass(frozen=True, eq=False)
-class Window:
+class KnownText:
     """What the reader already has.
 
     whole          the global fingerprint
-    text           None for a window from a payload
-    dropped_chars  what was beyond MOST_WINDOW_CHARS, the oldest of it (the beginning), and is not in the window
+    text           None for a known text from a payload
+    dropped_chars  what was beyond MOST_KNOWN_CHARS, the oldest of it (the beginning), and is not in the known text
     """
 
     shape: Shape
     spans: tuple[Span, ...]
     whole: Fingerprint
-    text: WindowText | None
+    text: OwnText | None
     dropped_chars: int = 0
 
     @property
     def was_cut(self) -> bool:
-        """True when the window was too long and only its end counts."""
+        """True when the known text was too long and only its end counts."""
         return self.dropped_chars > 0
 
     @property
@@ -168,8 +168,8 @@ def _make_units(spans: Sequence[Fingerprint], k: int, widest: int) -> Units:
     return Units(np.concatenate(rows), np.concatenate(sizes))
 
 
-def window_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> Window:
-    """A window of blocks (messages, files, passages shown): one block is one span.
+def known_text_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> KnownText:
+    """The known text of blocks (messages, files, passages shown): one block is one span.
 
     A block longer than a cut adds its equal cuts as further spans, without which a fingerprint payload could not tell
     that a passage is inside it. Blocks without a word are left out.
@@ -181,18 +181,18 @@ def window_from_blocks(blocks: Sequence[str], shape: Shape = DEFAULT_SHAPE) -> W
         cuts = _cut(normal, shape, f"block-{number}.")
         own = Span(f"block-{number}", fingerprint_normalized(normal, shape))
         spans += [own] if len(cuts) < 2 else [own, *cuts]
-    return _window(spans, " ".join(normal_forms), shape, dropped)
+    return _known_text(spans, " ".join(normal_forms), shape, dropped)
 
 
-def window_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> Window:
-    """A window of one text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
+def known_text_from_text(text: str, shape: Shape = DEFAULT_SHAPE) -> KnownText:
+    """The known text of one running text, cut into max(1, round(T / 190)) equal spans of its T tokens."""
     (kept,), dropped = _newest([text])
     normal = normalize(kept)
-    return _window(_cut(normal, shape, "span-"), normal, shape, dropped)
+    return _known_text(_cut(normal, shape, "span-"), normal, shape, dropped)
 
 
-def merge_windows(first: Window, second: Window) -> Window:
-    """Both windows as one, the spans of the first before those of the second; of text only where both know theirs.
+def merge_known_texts(first: KnownText, second: KnownText) -> KnownText:
+    """Both known texts as one, the spans of the first before those of the second; of text only where both know theirs.
 
     raises  ValueError when they are of different shapes
     """
@@ -200,36 +200,36 @@ def merge_windows(first: Window, second: Window) -> Window:
         raise ValueError("windows of different shapes cannot be compared with one candidate")
     import numpy as np
 
-    known = [window for window in (first, second) if not window.is_empty]
+    known = [known_text for known_text in (first, second) if not known_text.is_empty]
     if len(known) < 2:
         base = known[0] if known else first
-        return Window(base.shape, base.spans, base.whole, base.text, first.dropped_chars + second.dropped_chars)
+        return KnownText(base.shape, base.spans, base.whole, base.text, first.dropped_chars + second.dropped_chars)
     spans = tuple(
         Span(f"{side}.{span.span_id}", span.fingerprint)
-        for side, window in (("a", first), ("b", second))
-        for span in window.spans
+        for side, known_text in (("a", first), ("b", second))
+        for span in known_text.spans
     )
     # The whole of a payload is known by its fingerprint only; it stays recognisable as a span of its own.
     wholes = [
-        Span(f"{side}.whole", window.whole)
-        for side, window in (("a", first), ("b", second))
-        if window.whole.sha256 not in {span.fingerprint.sha256 for span in window.spans}
+        Span(f"{side}.whole", known_text.whole)
+        for side, known_text in (("a", first), ("b", second))
+        if known_text.whole.sha256 not in {span.fingerprint.sha256 for span in known_text.spans}
     ]
     text = None
     if first.text and second.text:
         hashes = np.concatenate([first.text.hashes, second.text.hashes])
-        text = WindowText(f"{first.text.words} {second.text.words}", hashes)
+        text = OwnText(f"{first.text.words} {second.text.words}", hashes)
     digest = sha256_of(f"{first.whole.sha256} {second.whole.sha256}")
     bits = simhash64(text.hashes) if text else 0
     whole = _whole([*spans, *wholes], digest, bits, first.whole.token_count + second.whole.token_count)
     dropped = first.dropped_chars + second.dropped_chars
-    return Window(first.shape, (*spans, *wholes), whole, text, dropped)
+    return KnownText(first.shape, (*spans, *wholes), whole, text, dropped)
 
 
 def _newest(blocks: Sequence[str]) -> tuple[list[str], int]:
-    """The end of the blocks, MOST_WINDOW_CHARS of it: what was said last is what a prompt that is cut still holds."""
+    """The end of the blocks, MOST_KNOWN_CHARS of it: what was said last is what a prompt that is cut still holds."""
     kept: list[str] = []
-    room, dropped = MOST_WINDOW_CHARS, 0
+    room, dropped = MOST_KNOWN_CHARS, 0
     for block in reversed(blocks):
         kept.append(block[len(block) - room :] if len(block) > room else block)
         dropped += max(0, len(block) - room)
@@ -269,13 +269,13 @@ def _span_fingerprint(normal: str, tokens: Hashes, start: int, end: int, shape: 
     )
 
 
-def _window(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> Window:
-    text = WindowText(spaced(normal), all_token_hashes(normal))
+def _known_text(spans: Sequence[Span], normal: str, shape: Shape, dropped_chars: int) -> KnownText:
+    text = OwnText(spaced(normal), all_token_hashes(normal))
     if spans:
         whole = _whole(spans, sha256_of(normal), simhash64(text.hashes), len(text.hashes))
     else:
         whole = fingerprint_normalized(normal, shape)
-    return Window(shape, tuple(spans), whole, text, dropped_chars)
+    return KnownText(shape, tuple(spans), whole, text, dropped_chars)
 
 
 def _whole(spans: Sequence[Span], sha256: str, simhash: int, token_count: int) -> Fingerprint:
@@ -284,7 +284,7 @@ def _whole(spans: Sequence[Span], sha256: str, simhash: int, token_count: int) -
 
     def sketch(sketches: Sequence[Sketch]) -> Sketch:
         least = np.minimum.reduce([np.frombuffer(one.minhash, "<u4") for one in sketches])
-        # Not the count of distinct ones: what two spans share is counted twice, and only a set as large as the window
+        # Not the count of distinct ones: what two spans share is counted twice, and only a set as large as the known text
         # is ever estimated with it.
         total = sum(one.shingle_count for one in sketches)
         return Sketch(sketches[0].k, least.tobytes(), min(total, max(0, token_count - sketches[0].k + 1)))

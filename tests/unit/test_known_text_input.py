@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from kb.context.window_input import MOST_WINDOW_BYTES, read_texts, read_window
+from kb.context.known_text_input import MOST_KNOWN_BYTES, read_known_text, read_texts
 from kb.errors import InvalidInput, NotFound
 from kb.fingerprint import DEFAULT_SHAPE
-from kb.rank.window_payload import window_payload
+from kb.rank.known_text_payload import known_text_payload
 from kb.wire import to_json
 
 
@@ -33,7 +33,7 @@ def test_each_file_is_a_block_and_standard_input_a_running_text(
     one, two = write(tmp_path, "one.md", "first block"), write(tmp_path, "two.md", "second block")
     assert read_texts([one, "-", two], notes.append) == (["first block", "second block"], "a running text " * 300)
     stdin(monkeypatch, b"a running text " * 300)
-    window = read_window([one, "-", two], None, DEFAULT_SHAPE, notes.append)
+    window = read_known_text([one, "-", two], None, DEFAULT_SHAPE, notes.append)
     assert window is not None
     names = [span.span_id for span in window.spans]
     assert names[:2] == ["a.block-0", "a.block-1"]
@@ -60,7 +60,7 @@ def test_bad_names_are_errors_that_say_the_fix(tmp_path: Path) -> None:
 )
 def test_a_window_without_text_is_none_and_said(tmp_path: Path, raw: bytes) -> None:
     notes: list[str] = []
-    assert read_window([write(tmp_path, "w", raw)], None, DEFAULT_SHAPE, notes.append) is None
+    assert read_known_text([write(tmp_path, "w", raw)], None, DEFAULT_SHAPE, notes.append) is None
     assert notes[-1] == "note: the window is empty: nothing is held against it"
     assert any("not text" in note for note in notes) == raw.startswith(b"\x89PNG")
 
@@ -82,25 +82,25 @@ def test_fifty_megabytes_are_capped_to_their_end_and_said(tmp_path: Path, monkey
     notes: list[str] = []
     big = write(tmp_path, "big.log", b"old line of a log\n" * 2_800_000 + b"the end of it")
     texts, _ = read_texts([big], notes.append)
-    assert len(texts[0]) == MOST_WINDOW_BYTES
+    assert len(texts[0]) == MOST_KNOWN_BYTES
     assert texts[0].endswith("the end of it")
-    assert notes == [f"note: {big} has 50,400,013 bytes; of the window its last {MOST_WINDOW_BYTES:,} are read"]
+    assert notes == [f"note: {big} has 50,400,013 bytes; of the window its last {MOST_KNOWN_BYTES:,} are read"]
     notes.clear()
-    stdin(monkeypatch, b"x" * (MOST_WINDOW_BYTES + 5) + b"end")
+    stdin(monkeypatch, b"x" * (MOST_KNOWN_BYTES + 5) + b"end")
     _, running = read_texts(["-"], notes.append)
     assert running.endswith("end")
-    assert len(running) == MOST_WINDOW_BYTES
+    assert len(running) == MOST_KNOWN_BYTES
     assert len(notes) == 1
 
 
 def test_a_fingerprint_is_the_window_and_wins(tmp_path: Path) -> None:
     notes: list[str] = []
     text = write(tmp_path, "w.txt", "some words that the prompt holds " * 20)
-    window = read_window([text], None, DEFAULT_SHAPE, notes.append)
+    window = read_known_text([text], None, DEFAULT_SHAPE, notes.append)
     assert window is not None
-    payload = write(tmp_path, "w.json", to_json(window_payload(window)))
+    payload = write(tmp_path, "w.json", to_json(known_text_payload(window)))
     other = write(tmp_path, "other.txt", "other words")
-    found = read_window([other], payload, DEFAULT_SHAPE, notes.append)
+    found = read_known_text([other], payload, DEFAULT_SHAPE, notes.append)
     assert found is not None
     assert not found.has_text
     assert found.whole.sha256 == window.whole.sha256
@@ -118,10 +118,10 @@ def test_a_fingerprint_is_the_window_and_wins(tmp_path: Path) -> None:
     ],
 )
 def test_foreign_fingerprints_are_errors_that_name_the_version(tmp_path: Path, change: object, said: str) -> None:
-    window = read_window([write(tmp_path, "w.txt", "some words")], None, DEFAULT_SHAPE, lambda note: None)
+    window = read_known_text([write(tmp_path, "w.txt", "some words")], None, DEFAULT_SHAPE, lambda note: None)
     assert window is not None
-    payload = write(tmp_path, "w.json", change(to_json(window_payload(window))))  # type: ignore[operator]
+    payload = write(tmp_path, "w.json", change(to_json(known_text_payload(window))))  # type: ignore[operator]
     with pytest.raises(InvalidInput) as error:
-        read_window([], payload, DEFAULT_SHAPE, lambda note: None)
+        read_known_text([], payload, DEFAULT_SHAPE, lambda note: None)
     assert said in error.value.problem
     assert "kb context fingerprint" in error.value.fix

@@ -10,9 +10,9 @@ import pytest
 
 from kb.errors import InvalidInput
 from kb.fingerprint import FP_VERSION, Shape, Sketch, fingerprint
-from kb.rank import window as windows
-from kb.rank.window import Window, merge_windows, window_from_blocks, window_from_text
-from kb.rank.window_payload import WindowFingerprint, read_payload, window_from_payload, window_payload
+from kb.rank import known_text as known_texts
+from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text, merge_known_texts
+from kb.rank.known_text_payload import WindowFingerprint, known_text_from_payload, known_text_payload, read_payload
 from kb.shingles import token_hashes
 from kb.wire import to_json
 
@@ -25,7 +25,7 @@ def words(count: int, start: int = 0) -> str:
     ("tokens", "spans"), [(1, 1), (100, 1), (284, 1), (285, 2), (665, 4), (760, 4), (4000, 21), (5000, 26)]
 )
 def test_a_text_is_cut_into_equal_spans(tokens: int, spans: int) -> None:
-    cut = window_from_text(words(tokens)).spans
+    cut = known_text_from_text(words(tokens)).spans
     lengths = [span.fingerprint.token_count for span in cut]
     assert (len(cut), sum(lengths)) == (spans, tokens)
     assert max(lengths) - min(lengths) <= 1
@@ -33,7 +33,7 @@ def test_a_text_is_cut_into_equal_spans(tokens: int, spans: int) -> None:
 
 
 def test_one_block_is_one_span_and_a_long_one_has_cuts_besides() -> None:
-    window = window_from_blocks(["# First block", "   ", "---", words(500), "last block"])
+    window = known_text_from_blocks(["# First block", "   ", "---", words(500), "last block"])
     assert [span.span_id for span in window.spans] == [
         "block-0",
         "block-1",
@@ -47,7 +47,7 @@ def test_one_block_is_one_span_and_a_long_one_has_cuts_besides() -> None:
 
 
 def test_no_shingle_is_lost_between_two_cuts() -> None:
-    window = window_from_text(words(600))
+    window = known_text_from_text(words(600))
     assert sum(span.fingerprint.long.shingle_count for span in window.spans) == 596
     whole = np.frombuffer(window.whole.long.minhash, "<u4")
     assert whole.tolist() == np.frombuffer(fingerprint(words(600)).long.minhash, "<u4").tolist()
@@ -56,29 +56,35 @@ def test_no_shingle_is_lost_between_two_cuts() -> None:
 
 
 @pytest.mark.parametrize(
-    "window", [window_from_text(""), window_from_text(" --- "), window_from_blocks([]), window_from_blocks(["", "\n"])]
+    "window",
+    [
+        known_text_from_text(""),
+        known_text_from_text(" --- "),
+        known_text_from_blocks([]),
+        known_text_from_blocks(["", "\n"]),
+    ],
 )
-def test_an_empty_window(window: Window) -> None:
+def test_an_empty_window(window: KnownText) -> None:
     assert window.is_empty
     assert not window.digests
     assert not len(window.simhashes)
-    assert window_from_payload(window_payload(window)).is_empty
+    assert known_text_from_payload(known_text_payload(window)).is_empty
 
 
 def test_a_window_that_is_too_long_keeps_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(windows, "MOST_WINDOW_CHARS", 20)
-    window = window_from_text("x" * 100 + " the end is what counts"[-20:])
+    monkeypatch.setattr(known_texts, "MOST_KNOWN_CHARS", 20)
+    window = known_text_from_text("x" * 100 + " the end is what counts"[-20:])
     assert window.was_cut
     assert window.dropped_chars == 100
-    blocks = window_from_blocks(["first block, too old", "second block", "last"])
+    blocks = known_text_from_blocks(["first block, too old", "second block", "last"])
     assert blocks.dropped_chars == 16
     assert blocks.words == " old second block last "
-    assert window_from_payload(window_payload(blocks)).dropped_chars == 16
-    assert not window_from_text("short").was_cut
+    assert known_text_from_payload(known_text_payload(blocks)).dropped_chars == 16
+    assert not known_text_from_text("short").was_cut
 
 
 def test_places_of_shingles_are_in_the_order_of_the_text() -> None:
-    window = window_from_text("a b c d a b c")
+    window = known_text_from_text("a b c d a b c")
     shingles, places = window.ordered_shingles(3)
     assert sorted(places.tolist()) == [0, 1, 2, 3, 4]
     assert shingles.tolist() == sorted(shingles.tolist())
@@ -86,34 +92,34 @@ def test_places_of_shingles_are_in_the_order_of_the_text() -> None:
 
 
 def test_runs_of_spans_are_the_union_of_their_shingles() -> None:
-    window = window_from_text(words(600))
+    window = known_text_from_text(words(600))
     units = window.units(5, 2)
     assert units.signatures.shape == (5, 128)
     both = np.minimum(units.signatures[0], units.signatures[1])
     assert (units.signatures[3] == both).all()
     assert units.counts[3] == units.counts[0] + units.counts[1]
     # A block that is longer than a cut stands alone.
-    long_block = window_from_blocks([words(500), "one two three four five six"])
+    long_block = known_text_from_blocks([words(500), "one two three four five six"])
     assert len(long_block.units(5, 2).counts) == 5 + 3
 
 
 def test_two_windows_become_one() -> None:
-    first, second = window_from_text(words(300)), window_from_blocks([words(50, 1000), words(40, 2000)])
-    merged = merge_windows(first, second)
+    first, second = known_text_from_text(words(300)), known_text_from_blocks([words(50, 1000), words(40, 2000)])
+    merged = merge_known_texts(first, second)
     assert merged.text is not None
     assert merged.words == f" {words(300)} {words(50, 1000)} {words(40, 2000)} "
     assert first.digests | second.digests <= merged.digests
     assert merged.text.hashes.tolist() == [*token_hashes(words(300)), *second.text.hashes]  # type: ignore[union-attr]
-    assert merge_windows(first, window_from_text("")).spans == first.spans
-    assert merge_windows(window_from_text(""), second).spans == second.spans
-    assert merge_windows(window_from_text(""), window_from_text("")).is_empty
+    assert merge_known_texts(first, known_text_from_text("")).spans == first.spans
+    assert merge_known_texts(known_text_from_text(""), second).spans == second.spans
+    assert merge_known_texts(known_text_from_text(""), known_text_from_text("")).is_empty
     with pytest.raises(ValueError, match="shapes"):
-        merge_windows(first, window_from_text("x", Shape(7, 128)))
+        merge_known_texts(first, known_text_from_text("x", Shape(7, 128)))
 
 
 def test_with_a_payload_a_merged_window_is_known_by_fingerprint_only() -> None:
-    known = window_from_payload(window_payload(window_from_text(words(300))))
-    merged = merge_windows(known, window_from_text(words(50, 1000)))
+    known = known_text_from_payload(known_text_payload(known_text_from_text(words(300))))
+    merged = merge_known_texts(known, known_text_from_text(words(50, 1000)))
     assert not merged.has_text
     assert fingerprint(words(300)).sha256 in merged.digests
     assert len(merged.spans) == 4
@@ -123,23 +129,23 @@ def test_with_a_payload_a_merged_window_is_known_by_fingerprint_only() -> None:
 
 
 def payload() -> dict[str, object]:
-    window = window_from_blocks(["the first block of six words", "and a second block that has more of them"])
-    return json.loads(to_json(window_payload(window)))  # type: ignore[no-any-return]
+    window = known_text_from_blocks(["the first block of six words", "and a second block that has more of them"])
+    return json.loads(to_json(known_text_payload(window)))  # type: ignore[no-any-return]
 
 
 def test_a_payload_comes_back_as_the_window_it_was() -> None:
-    for window in (window_from_text(words(700)), window_from_blocks(["one two three", words(400)])):
-        again = window_from_payload(read_payload(to_json(window_payload(window))))
+    for window in (known_text_from_text(words(700)), known_text_from_blocks(["one two three", words(400)])):
+        again = known_text_from_payload(read_payload(to_json(known_text_payload(window))))
         assert again.spans == window.spans
         assert again.whole.sha256 == window.whole.sha256
         assert again.whole.long.minhash == window.whole.long.minhash
         assert not again.has_text
-        assert window_payload(again) == window_payload(window)
+        assert known_text_payload(again) == known_text_payload(window)
 
 
 def test_the_payload_of_another_shape_says_which() -> None:
     shape = Shape(7, 64)
-    window = window_from_payload(window_payload(window_from_text(words(300), shape)))
+    window = known_text_from_payload(known_text_payload(known_text_from_text(words(300), shape)))
     assert window.shape == shape
     assert len(window.spans[0].fingerprint.long.minhash) == 64 * 4
 
@@ -150,10 +156,10 @@ def test_a_payload_without_the_optional_fields_still_compares() -> None:
     for span in fields["spans"]:  # type: ignore[attr-defined]
         for name in ("shingle_count", "minhash128_k3", "shingle_count_k3"):
             del span[name]
-    window = window_from_payload(read_payload(json.dumps(fields)))
+    window = known_text_from_payload(read_payload(json.dumps(fields)))
     first = window.spans[0].fingerprint
     assert (first.long.shingle_count, first.short.shingle_count) == (2, 0)
-    assert merge_windows(window, window_from_text("x y z")).whole.short == Sketch(
+    assert merge_known_texts(window, known_text_from_text("x y z")).whole.short == Sketch(
         3, fingerprint("x y z").short.minhash, 1
     )
 
@@ -177,7 +183,7 @@ def test_a_payload_without_the_optional_fields_still_compares() -> None:
 )
 def test_a_faulty_payload_says_what_and_where(change: dict[str, object], says: list[str]) -> None:
     with pytest.raises(InvalidInput) as caught:
-        window_from_payload(read_payload(json.dumps(payload() | change)))
+        known_text_from_payload(read_payload(json.dumps(payload() | change)))
     for part in says:
         assert part in caught.value.problem
     assert "kb context fingerprint" in caught.value.fix
@@ -201,7 +207,7 @@ def test_a_faulty_span_says_which(name: str, value: object, says: str) -> None:
     fields = payload()
     fields["spans"][1][name] = value  # type: ignore[index]
     with pytest.raises(InvalidInput) as caught:
-        window_from_payload(read_payload(json.dumps(fields)))
+        known_text_from_payload(read_payload(json.dumps(fields)))
     assert says in caught.value.problem
 
 
@@ -212,8 +218,8 @@ def test_what_is_no_payload_at_all(raw: bytes) -> None:
 
 
 def test_too_many_spans_are_refused() -> None:
-    made = window_payload(window_from_text("one two three"))
+    made = known_text_payload(known_text_from_text("one two three"))
     flood = dataclasses.replace(made, spans=made.spans * 20_001)
     assert isinstance(flood, WindowFingerprint)
     with pytest.raises(InvalidInput, match="20,001"):
-        window_from_payload(flood)
+        known_text_from_payload(flood)

@@ -1,4 +1,4 @@
-"""The window options, the same on every command that presses for novelty."""
+"""The options that name what the reader already has, the same on every command that compares with it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from kb.cli.invocation import Invocation
 from kb.config import Config
 
 if TYPE_CHECKING:
-    from kb.rank.window import Window
+    from kb.rank.known_text import KnownText
 
-WindowOption = Annotated[
+KnownTextOption = Annotated[
     list[str] | None,
     typer.Option(
         "--window",
@@ -23,16 +23,17 @@ WindowOption = Annotated[
 ]
 
 
-def read_window_option(
+def read_known_text_option(
     invocation: Invocation, config: Config, files: list[str] | None, fingerprint: str | None = None
-) -> Window | None:
-    """The window that the options name, None without any; what was left out of it is said."""
+) -> KnownText | None:
+    """The text that the options name, None without any; what was left out of it is said."""
     if not files and fingerprint is None:
         return None
-    from kb.context.window_input import read_window
+    # Here: who names no known text need not pay for reading one.
+    from kb.context.known_text_input import read_known_text
     from kb.rank.novelty import NoveltySettings
 
-    return read_window(files or [], fingerprint, NoveltySettings.of(config.novelty).shape, invocation.notify)
+    return read_known_text(files or [], fingerprint, NoveltySettings.of(config.novelty).shape, invocation.notify)
 
 
 def tell_novelty(

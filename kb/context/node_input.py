@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from kb.config import ProfileConfig
+from kb.language.sentences import neutralize_markers
 from kb.store.corpus import Corpus
 from kb.store.journal import Journal
 from kb.text import estimate_tokens
@@ -29,7 +30,7 @@ _MARKERS = re.compile(r"\s*\[#\d{1,3}\]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occasion:
+class NodeInput:
     """One question and where it is asked: all that providers know.
 
     corpus, journal  of the home; a provider reads them when it is called, and not before
@@ -82,8 +83,6 @@ def make_safe(text: str) -> str:
     """
     if not text:
         return ""
-    from kb.language.sentences import neutralize_markers  # a node that says nothing need not wait for it
-
     line = " ".join(_UNSEEN.sub("", TERMINAL_DANGERS.sub("", text.replace("\u2028", " "))).split())
     return _FENCES.sub("‹", neutralize_markers(line.translate(_ODD_BRACKETS)))
 

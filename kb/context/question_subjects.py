@@ -10,10 +10,10 @@ from kb.language.registry import says
 Subject = Literal["time", "date", "corpus", "here", "overview", "tasks", "past", "commands"]
 
 
-def bears_on(question: str, *subjects: Subject) -> bool:
+def asks_about(question: str, *subjects: Subject) -> bool:
     """True when the question speaks of one of the subjects, kinds of patterns.
 
-    >>> bears_on("What day is it?", "time"), bears_on("What is a borrow checker?", "time", "corpus")
+    >>> asks_about("What day is it?", "time"), asks_about("What is a borrow checker?", "time", "corpus")
     (True, False)
     """
     tidied = tidy(question)

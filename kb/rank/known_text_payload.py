@@ -1,6 +1,6 @@
-"""A window ⇄ `window_fingerprint.v1`: fingerprints that a caller can send in place of a long prompt.
+"""A known text ⇄ `window_fingerprint.v1`: fingerprints that a caller can send in place of a long prompt.
 
-The fields are the seed's, with what makes two payloads comparable (version, scheme, seed, k, permutations), the shingle
+The fields are as published, with what makes two payloads comparable (version, scheme, seed, k, permutations), the shingle
 counts that containment is estimated with, and signatures by shingles of three for short candidates.
 """
 
@@ -11,10 +11,10 @@ from typing import Literal
 
 from kb.errors import InvalidInput
 from kb.fingerprint import FP_VERSION, Fingerprint, Shape, Sketch
-from kb.rank.window import Span, Window
+from kb.rank.known_text import KnownText, Span
 from kb.shingles import SCHEME, SEED
 
-# A window of MOST_WINDOW_CHARS has at most so many spans when words are two letters long; each is 2.6 kB of JSON.
+# A known text of MOST_KNOWN_CHARS has at most so many spans when words are two letters long; each is 2.6 kB of JSON.
 MOST_SPANS = 20_000
 
 
@@ -38,7 +38,7 @@ class SpanFingerprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowFingerprint:
-    """A window without its text.
+    """A known text as fingerprints, without its words.
 
     fp_version, scheme, seed  of the fingerprints: those of another kb cannot be compared
     k, num_perm               tokens of a shingle, length of a signature
@@ -60,21 +60,21 @@ class WindowFingerprint:
     dropped_chars: int = 0
 
 
-def window_payload(window: Window) -> WindowFingerprint:
-    """A window as its payload."""
+def known_text_payload(known_text: KnownText) -> WindowFingerprint:
+    """A known text as its payload."""
     return WindowFingerprint(
         fp_version=FP_VERSION,
         scheme=SCHEME,
         seed=SEED,
-        k=window.shape.k,
-        num_perm=window.shape.permutations,
-        global_sha256=window.whole.sha256,
-        global_simhash64=f"{window.whole.simhash64:016x}",
-        global_minhash128=_numbers(window.whole.long),
-        global_minhash128_k3=_numbers(window.whole.short),
-        token_count=window.whole.token_count,
-        spans=tuple(_span_payload(span) for span in window.spans),
-        dropped_chars=window.dropped_chars,
+        k=known_text.shape.k,
+        num_perm=known_text.shape.permutations,
+        global_sha256=known_text.whole.sha256,
+        global_simhash64=f"{known_text.whole.simhash64:016x}",
+        global_minhash128=_numbers(known_text.whole.long),
+        global_minhash128_k3=_numbers(known_text.whole.short),
+        token_count=known_text.whole.token_count,
+        spans=tuple(_span_payload(span) for span in known_text.spans),
+        dropped_chars=known_text.dropped_chars,
     )
 
 
@@ -118,8 +118,8 @@ def read_payload(raw: bytes | str) -> WindowFingerprint:
         raise _malformed(str(error)) from error
 
 
-def window_from_payload(payload: WindowFingerprint) -> Window:
-    """The window that a payload stands for: overlap with it is estimated.
+def known_text_from_payload(payload: WindowFingerprint) -> KnownText:
+    """The known text that a payload stands for: overlap with it is estimated.
 
     raises  InvalidInput for a payload of another version, naming both, and for a fault, with its place
     """
@@ -139,7 +139,7 @@ def window_from_payload(payload: WindowFingerprint) -> Window:
         _count(payload.token_count, "token_count"),
     )
     spans = tuple(_span(span, f"spans[{number}]", shape) for number, span in enumerate(payload.spans))
-    return Window(shape, spans, whole, None, _count(payload.dropped_chars, "dropped_chars"))
+    return KnownText(shape, spans, whole, None, _count(payload.dropped_chars, "dropped_chars"))
 
 
 def _span(span: SpanFingerprint, place: str, shape: Shape) -> Span:

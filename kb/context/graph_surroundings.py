@@ -27,7 +27,7 @@ MOST_MENTIONS = 8
 COMMON_HEADING_DOCUMENTS = 4
 
 
-class Neighbourhood:
+class GraphSurroundings:
     """The graph around a few nodes, read as it is needed, each thing once."""
 
     def __init__(self, graph: GraphRows) -> None:
@@ -177,6 +177,6 @@ class Neighbourhood:
 _KINDS = ("document", "project", "tag", "heading", "entity")
 
 
-def project_node(neighbourhood: Neighbourhood, project: str) -> Node | None:
+def project_node(neighbourhood: GraphSurroundings, project: str) -> Node | None:
     """The project of a name, None where no document belongs to one of that name."""
     return next((node for node in neighbourhood.nodes_named(name_key(project)) if node.kind == "project"), None)

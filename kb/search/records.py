@@ -1,0 +1,85 @@
+"""What passes between the stages of a search: Candidates → Fused → Ordered. Each holds the one before it, whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kb.records import FusionTrace, HitNovelty, NoveltyTrace, Ranking, ScoreKind, StabilityTrace
+from kb.search.expand import Expansion
+
+if TYPE_CHECKING:
+    from kb.arrays import FloatVector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Candidates:
+    """Both retrievers' lists for one query, best first, and what they were asked; empty where one was not asked.
+
+    terms         index terms of the query
+    documents     doc_ids that the filters let through; None without a filter
+    query_vector  None where no vector was searched for
+    pool          vectors of all that either retriever found, for a fusion; a chunk without one is missing
+    best_lexical, best_with_fields  the BM25 that no text could pass for the query, and none with its title and headings
+    background    mean cosine of the query to all chunks
+    has_bounds    the indexes that were asked say what a score could reach; without, lists are fused by their ranks
+    tags          the list by the query's tags, empty unless search.expand_tags asks for it
+    note          why the vector search was left out of a hybrid one, as words for the user
+    """
+
+    terms: list[str]
+    documents: list[int] | None
+    lexical: Ranking = ()
+    vector: Ranking = ()
+    query_vector: FloatVector | None = None
+    pool: Mapping[int, FloatVector] = field(default_factory=dict)
+    best_lexical: float = 0.0
+    best_with_fields: float = 0.0
+    background: float = 0.0
+    has_bounds: bool = True
+    tags: Expansion = field(default_factory=Expansion)
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Fused:
+    """The candidates as one list, by relevance.
+
+    ranking    (chunk_id, score), best first; the score is of this kind
+    relevance  chunk_id → how well it matches, in [0, 1] whatever the kind of score; of every chunk in the
+               ranking, or of none where the indexes do not say what a score could reach
+    cosines    chunk_id → cosine to the query, of those where it is told
+    trace      what a convex fusion went by; None for the others
+    """
+
+    candidates: Candidates
+    ranking: Ranking
+    kind: ScoreKind
+    relevance: Mapping[int, float]
+    cosines: Mapping[int, float]
+    trace: FusionTrace | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ordered:
+    """The fused list in the order it is shown in.
+
+    ranking        (chunk_id, score to order by), best first, without what the reader has word for word
+    kind           of these scores
+    csw            chunk_id → context stability score, where that was asked for; stability says how it came about
+    novelty        chunk_id → how much of it the reader has; empty without a known text
+    novelty_trace  the same for all candidates; None without a known text
+    note           for the user: what was left out
+    why_empty      for the user, where the known text took everything
+    """
+
+    fused: Fused
+    ranking: Ranking
+    kind: ScoreKind
+    csw: Mapping[int, float] = field(default_factory=dict)
+    stability: StabilityTrace | None = None
+    novelty: Mapping[int, HitNovelty] = field(default_factory=dict)
+    novelty_trace: NoveltyTrace | None = None
+    note: str | None = None
+    why_empty: str | None = None
