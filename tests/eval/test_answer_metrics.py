@@ -24,11 +24,11 @@ def quality(text: str, *entailed: tuple[str, str]) -> CitationQuality:
 @pytest.mark.parametrize(
     ("case", "text", "entailed", "recall", "precision"),
     [
-        ("F1 one of two", "A is x [#1]. B is y [#2].", [("d1", "A is x.")], 0.5, 0.5),
-        ("F2 one is not needed", "A is x [#1][#2].", [("d1\nd2", "A is x."), ("d1", "A is x.")], 1.0, 0.5),
-        ("F3 only together", "A is x [#1][#2].", [("d1\nd2", "A is x.")], 1.0, 1.0),
-        ("F4 no citation", "A.", [], 0.0, 0.0),
-        ("F5 a marker for nothing", "A is x [#7].", [], 0.0, 0.0),
+        ("one of two", "A is x [#1]. B is y [#2].", [("d1", "A is x.")], 0.5, 0.5),
+        ("one is not needed", "A is x [#1][#2].", [("d1\nd2", "A is x."), ("d1", "A is x.")], 1.0, 0.5),
+        ("only together", "A is x [#1][#2].", [("d1\nd2", "A is x.")], 1.0, 1.0),
+        ("no citation", "A.", [], 0.0, 0.0),
+        ("a marker for nothing", "A is x [#7].", [], 0.0, 0.0),
         ("nothing entails", "A is x [#1][#2].", [("d1", "A is x.")], 0.0, 0.0),
         ("both alone", "A is x [#1][#2].", [("d1\nd2", "A is x."), ("d1", "A is x."), ("d2", "A is x.")], 1.0, 1.0),
         ("a marker for nothing does not count", "A is x [#1]. B is y [#1][#9].", [("d1", "A is x.")], 0.5, 1.0),
@@ -113,7 +113,7 @@ def test_scores_of_a_good_answer() -> None:
 
 
 def test_a_refusal_is_neither_supported_nor_unsupported() -> None:
-    """F10, and it does not say what an answer must even where its text happens to."""
+    """A refusal does not say what an answer must say, even if its text happens to."""
     query = Query(id="q", text="?", must_contain=Wanted(all=("14 days",)), must_not_contain=Wanted(any=("21 days",)))
     refusal = make_answer("The evidence is insufficient, 14 days or not [#1].", grounded=False)
     scores = score_answer(query, refusal, exact_lines=1.0, citation_support=1.0)

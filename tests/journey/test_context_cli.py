@@ -82,7 +82,7 @@ def test_the_budget_holds_in_the_tokens_that_are_named(
         assert len(encoder.token_starts(response["text"])) == budget["total"]["used"] <= tokens
 
 
-# ---- section 20 of the seed
+# ---- text that the reader already has
 
 
 def test_the_top_passage_verbatim_in_the_window_is_suppressed(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
