@@ -16,7 +16,7 @@ from kb.rank.novelty import NoveltySettings
 from kb.records import Filters, SearchMode
 from kb.text import estimate_tokens
 
-# What the issue asks for: new relevant tokens per 500-token context.
+# Figures are new relevant tokens per context of this size.
 BUDGET_TOKENS = 500
 
 
@@ -39,7 +39,13 @@ def context_scores(
     blocks = [chunks[i].text for i in window_chunks if i in chunks]
     window = known_text_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
     request = ContextRequest(
-        query=query.text, mode=mode, filters=filters, max_tokens=BUDGET_TOKENS, known_text=window, is_evaluation=True
+        query=query.text,
+        mode=mode,
+        k=kb.config.context.k,
+        filters=filters,
+        max_tokens=BUDGET_TOKENS,
+        known_text=window,
+        is_evaluation=True,
     )
     facts = new_facts([label.anchor for label in query.labels if label.anchor], blocks)
     scores: Scores = {}
