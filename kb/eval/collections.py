@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -193,7 +194,6 @@ def span_scores(
     starts     character offset of each token of the question's corpus, ascending; other corpora are measured in
                characters per token of this one, since everything in them is wrong
     """
-    from bisect import bisect_left
 
     def tokens(spans: list[tuple[int, int]]) -> set[int]:
         return {t for a, b in spans for t in range(bisect_left(starts, a), bisect_left(starts, b))}

@@ -239,13 +239,14 @@ def differing_fields(a: Run, b: Run) -> tuple[str, ...]:
 
 def _flat_fields(provenance: Provenance) -> Iterator[tuple[str, object]]:
     for each in fields(provenance):
-        yield from _flatten(each.name, getattr(provenance, each.name))
+        yield from flatten(each.name, getattr(provenance, each.name))
 
 
-def _flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
+def flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """(dotted name, value) of everything in nested mappings; tuples become lists, as JSON has them."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _flatten(f"{name}.{key}", inner)
+            yield from flatten(f"{name}.{key}", inner)
     else:
         yield name, list(value) if isinstance(value, tuple) else value
 

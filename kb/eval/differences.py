@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from kb.eval.figures import View, has_direction, is_lower_better, is_share
+from kb.eval.compare import SIGNIFICANT
+from kb.eval.figures import NOTHING, View, has_direction, is_lower_better, is_share, number_text, p_text, signed_text
 from kb.eval.records import Comparison, MetricDifference
-
-SIGNIFICANT_P = 0.05
 
 
 def verdict(difference: MetricDifference) -> str:
     """One of better, worse and equal: a direction is given only where chance alone is an unlikely cause (p < 0.05)."""
     if not has_direction(difference.metric) or not difference.difference:
         return "equal"
-    if difference.p is None or difference.p >= SIGNIFICANT_P:
+    if difference.p is None or difference.p >= SIGNIFICANT:
         return "equal"
     return "worse" if (difference.difference < 0) != is_lower_better(difference.metric) else "better"
 
@@ -36,3 +35,17 @@ def reach(difference: MetricDifference) -> float:
     """How far a difference and its interval go from 0, with a little room: half the width of its axis."""
     ends = (difference.ci_low, difference.ci_high, difference.difference)
     return max((abs(end) for end in ends if end is not None), default=0.0) * 1.05
+
+
+def difference_texts(difference: MetricDifference) -> list[str]:
+    """A metric's row in a table of differences: A, B, B − A, its interval, p, queries won/lost/tied."""
+    name = difference.metric
+    interval = f"{signed_text(difference.ci_low, name)} … {signed_text(difference.ci_high, name)}"
+    return [
+        number_text(difference.mean_a, name),
+        number_text(difference.mean_b, name),
+        signed_text(difference.difference, name),
+        NOTHING if difference.ci_low is None else interval,
+        p_text(difference.p),
+        f"{difference.wins}/{difference.losses}/{difference.ties}",
+    ]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kb.eval.records import Comparison, Interval, QueryResult, Run
+from kb.eval.records import Comparison, Interval, Latency, QueryResult, Run
 
 NOTHING = "–"
 # The metric that stands for a run where one figure must do: the first of these that the run has.
@@ -119,6 +119,16 @@ def ms_text(value: float | None) -> str:
     return f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
+def latency_text(latency: Latency | None) -> str:
+    """p50 and p95 of one stage or of the whole."""
+    return f"{ms_text(latency.p50)} / {ms_text(latency.p95)}" if latency else NOTHING
+
+
+def query_count(run: Run) -> int:
+    """Number of queries in a run; repetitions of a query are one."""
+    return len({result.query_id for result in run.results})
+
+
 def signed_text(value: float | None, metric: str = "") -> str:
     """A difference with its sign, minus as a minus.
 
@@ -186,17 +196,6 @@ def mean(values: Iterable[float | None]) -> float | None:
     """Mean of what is defined; None without any."""
     defined = [value for value in values if value is not None]
     return math.fsum(defined) / len(defined) if defined else None
-
-
-def quantile(values: Sequence[float], share: float) -> float | None:
-    """Linear interpolation between order statistics, as numpy's default; None without values."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    at = share * (len(ordered) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
 
 
 def query_rows(runs: Sequence[Run]) -> tuple[QueryRow, ...]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kb.eval import differences, figures, plots
+from kb.eval.compare import flatten
 from kb.eval.figures import MOST_COLOURS, NOTHING, QueryRow, View
 from kb.eval.markup import number, percent, visible
 from kb.eval.records import Comparison, Interval, QueryResult, Retrieved, Run
@@ -61,7 +62,7 @@ def render_page(runs: Sequence[Run], comparison: Comparison | None) -> str:
 
 
 def page_templates() -> Environment:
-    """Jinja2 with all that the templates call. Every string is escaped, every float short; a name that is none fails."""
+    """Jinja2 with all that the templates call. Every string is escaped, every float short; an unknown name fails."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -170,21 +171,17 @@ def _model(run: Run) -> str:
 
 def _settings(view: View) -> list[Setting]:
     """The configuration, settings in which the runs differ first."""
-    flat = [_flattened(run.provenance.config) for run in view.runs]
+    flat = [
+        {name.removeprefix("config."): _setting_text(v) for name, v in flatten("config", run.provenance.config)}
+        for run in view.runs
+    ]
     names = sorted({name for values in flat for name in values})
     settings = [Setting(name, tuple(values.get(name, NOTHING) for values in flat)) for name in names]
     return sorted(settings, key=lambda setting: not setting.differs)
 
 
-def _flattened(config: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in config.items():
-        if isinstance(value, dict):
-            found |= _flattened(value, f"{prefix}{name}.")
-        else:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-            found[f"{prefix}{name}"] = text
-    return found
+def _setting_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _slice_colours(rows: Sequence[QueryRow], dimension: str | None) -> dict[str, str]:

@@ -37,6 +37,9 @@ from kb.records import Filters, Ranking, SearchMode, SearchRequest
 from kb.search.pipeline import search
 from kb.store.documents import utc_text
 
+# (mode, queries done, queries in all)
+OnQuery = Callable[[SearchMode, int, int], None]
+
 # Deep enough for recall@100.
 RANKING_DEPTH = 100
 # Rows of a ranking that a result keeps with their places, for reports.
@@ -87,7 +90,7 @@ def evaluate(
     request: EvalRequest,
     judge: Judge,
     runs_home: Path,
-    on_query: Callable[[SearchMode, int, int], None] = lambda mode, done, total: None,
+    on_query: OnQuery = lambda mode, done, total: None,
 ) -> list[Run]:
     """Run every query in every mode.
 

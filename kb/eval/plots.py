@@ -6,7 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kb.eval.figures import View, main_metric, metric_by_k, ms_text, number_text, quantile
+from kb.eval.figures import View, main_metric, metric_by_k, ms_text, number_text
+from kb.eval.metrics import percentiles
 from kb.eval.refusals import RefusalCurve, refusal_curve
 
 BIN_COUNT = 40
@@ -134,15 +135,15 @@ def _histogram(view: View, stage: str) -> Histogram:
     found = {}
     for at, run in enumerate(view.runs):
         values = tuple(result.stage_ms[stage] for result in run.results if stage in result.stage_ms)
-        told = run.stage_latency_ms.get(stage)
-        p50, p95 = (told.p50, told.p95) if told else (quantile(values, 0.50), quantile(values, 0.95))
         if values:
-            found[at] = (values, p50, p95)
-    axis = LogAxis.around([value for values, _, _ in found.values() for value in values])
+            found[at] = (values, run.stage_latency_ms.get(stage) or percentiles(values))
+    axis = LogAxis.around([value for values, _ in found.values() for value in values])
     lanes = []
-    for at, (values, p50, p95) in found.items():
-        words = f"p50 {ms_text(p50)} · p95 {ms_text(p95)}"
-        lines = tuple((name, axis.share(value)) for name, value in (("p50", p50), ("p95", p95)) if value is not None)
+    for at, (values, times) in found.items():
+        words = f"p50 {ms_text(times.p50)} · p95 {ms_text(times.p95)}"
+        lines = tuple(
+            (name, axis.share(value)) for name, value in (("p50", times.p50), ("p95", times.p95)) if value is not None
+        )
         lanes.append(Lane(at, view.labels[at], words, axis.bins(values), lines))
     told_all = "; ".join(f"{lane.label} {lane.words.replace(' ·', ',')}" for lane in lanes)
     ticks = tuple((axis.share(value), f"{value:,.0f}" if value >= 1 else f"{value:g}") for value in axis.ticks())

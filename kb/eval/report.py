@@ -31,7 +31,7 @@ class EvalReport:
 def render_report(runs: Sequence[Run], comparison: Comparison | None, format: str) -> str:
     """The report in one of FORMATS, the same text for the same runs; run by run in the order given.
 
-    raises  InvalidInput for a format that is none
+    raises  InvalidInput for an unknown format
     """
     if format not in FORMATS:
         raise InvalidInput(f"no report format '{format}'", fix=f"there are: {', '.join(FORMATS)}")

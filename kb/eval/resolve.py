@@ -114,7 +114,7 @@ def _make_page(chunks: Sequence[Chunk]) -> _Page:
         if previous is not None and not _joins(previous, chunk):
             text += " "
         starts.append(len(text))
-        text += _collapse(chunk.text)
+        text += collapse(chunk.text)
         previous = chunk
     return _Page(tuple(chunks), text, tuple(starts))
 
@@ -124,7 +124,8 @@ def _joins(left: Chunk, right: Chunk) -> bool:
     return left.end == right.start and not left.text[-1:].isspace() and not right.text[:1].isspace()
 
 
-def _collapse(text: str) -> str:
+def collapse(text: str) -> str:
+    """NFKC with every run of white space as one space: the form that labels and texts are compared in."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
@@ -145,7 +146,7 @@ def _resolve_label(label: Label, pages: Sequence[_Page], known_paths: Sequence[s
 
 def _find_anchor(label: Label, page: _Page) -> Sequence[Chunk]:
     quoted = " ".join((label.anchor or "").split())
-    wanted = _collapse(quoted)
+    wanted = collapse(quoted)
     places = list(_occurrences(page.text, wanted))
     if len(places) == 1:
         return page.chunks_between(places[0], places[0] + len(wanted))
@@ -168,11 +169,11 @@ def _occurrences(text: str, wanted: str) -> Iterator[int]:
 
 def _find_heading(label: Label, page: _Page) -> Sequence[Chunk]:
     """The chunks under a heading that occurs once; the same heading again later in the document is another place."""
-    wanted = _collapse(label.heading or "")
+    wanted = collapse(label.heading or "")
     places: list[tuple[tuple[str, ...], list[Chunk]]] = []
     previous: tuple[str, ...] | None = None
     for chunk in page.chunks:
-        titles = tuple(_collapse(title) for title in chunk.heading_path)
+        titles = tuple(collapse(title) for title in chunk.heading_path)
         above = titles[: titles.index(wanted) + 1] if wanted in titles else None
         if above is not None and above == previous:
             places[-1][1].append(chunk)
@@ -186,7 +187,7 @@ def _find_heading(label: Label, page: _Page) -> Sequence[Chunk]:
         raise _Unresolved(
             f"the heading '{wanted}' stands {len(places)} times in {label.path}: {_listed(uris)}; use an anchor"
         )
-    headings = list(dict.fromkeys(_collapse(title) for chunk in page.chunks for title in chunk.heading_path))
+    headings = list(dict.fromkeys(collapse(title) for chunk in page.chunks for title in chunk.heading_path))
     near = difflib.get_close_matches(wanted, headings, n=1, cutoff=0.3)
     hint = f"; the nearest is '{near[0]}'" if near else "; it has no heading" if not headings else ""
     raise _Unresolved(f"no heading '{wanted}' in {label.path}{hint}")

@@ -9,10 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from kb.config import Config
+from kb.embed.registry import open_encoder
 from kb.errors import KbError
 from kb.eval.collections import CollectionDocument
 from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
 from kb.ingest.prepare import Settings
+from kb.ingest.readers import READERS
 from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
 from kb.store.store import Store
@@ -72,9 +74,6 @@ def _check(failed: int) -> None:
 
 def _key(cache: Path, config: Config, content_sha256: str) -> str:
     """Changes with the documents and with whatever shapes chunks and vectors; not with search settings."""
-    from kb.embed.registry import open_encoder
-    from kb.ingest.readers import READERS
-
     settings = Settings.of(config, open_encoder(config.embedding, cache, lambda message: None))
     signatures = [settings.signature(name) for name in READERS]
     return sha256(json.dumps([content_sha256, signatures]).encode()).hexdigest()[:16]

@@ -22,9 +22,10 @@ import yaml
 
 from kb.config import Config, load_config
 from kb.eval.judges import judge_suite
+from kb.eval.resolve import collapse
 from kb.eval.sessions import RECALL_DEPTH, run_sessions
 from kb.eval.suite import load_suite, parse_suite
-from kb.eval.two_step import BUDGET_TOKENS, collapse, new_facts, resolve_windows
+from kb.eval.two_step import BUDGET_TOKENS, new_facts, resolve_windows
 from kb.knowledge_base import open_knowledge_base
 from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call, Result
