@@ -1,4 +1,4 @@
-"""A comparison of two runs → its verdicts, and the sentence that sums it up. Pure; knows neither HTML nor Markdown."""
+"""A comparison of two runs → verdicts, table cells and a summary sentence. Pure; knows neither HTML nor Markdown."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kb.eval.records import Comparison, MetricDifference
 
 
 def verdict(difference: MetricDifference) -> str:
-    """One of better, worse and equal: a direction is given only where chance alone is an unlikely cause (p < 0.05)."""
+    """better or worse where the difference is significant (p < 0.05) and the metric has a direction, else equal."""
     if not has_direction(difference.metric) or not difference.difference:
         return "equal"
     if difference.p is None or difference.p >= SIGNIFICANT:
@@ -17,22 +17,22 @@ def verdict(difference: MetricDifference) -> str:
 
 
 def summary_words(comparison: Comparison, name_a: str, name_b: str) -> str:
-    """The comparison in one sentence; times and tokens, which depend on the machine, are not counted."""
+    """The comparison in one sentence; times and tokens are left out: they depend on the machine."""
     verdicts = [verdict(difference) for difference in comparison.metrics if is_share(difference.metric)]
     regressions = [difference.metric for difference in comparison.metrics if difference.is_regression]
-    told = f"{name_b} against {name_a}, of {len(verdicts)} metrics: {verdicts.count('better')} better, "
-    told += f"{verdicts.count('worse')} worse, {verdicts.count('equal')} without a significant difference."
-    return f"{told} Regression: {', '.join(regressions)}." if regressions else told
+    words = f"{name_b} against {name_a}, of {len(verdicts)} metrics: {verdicts.count('better')} better, "
+    words += f"{verdicts.count('worse')} worse, {verdicts.count('equal')} without a significant difference."
+    return f"{words} Regression: {', '.join(regressions)}." if regressions else words
 
 
 def run_names(view: View, comparison: Comparison) -> tuple[str, str]:
-    """How a report calls the compared runs; their ids where it does not show them."""
+    """Labels of the compared runs; a run that the report does not show has its id."""
     names = {run.run_id: label for run, label in zip(view.runs, view.labels, strict=True)}
     return names.get(comparison.run_a, comparison.run_a), names.get(comparison.run_b, comparison.run_b)
 
 
 def reach(difference: MetricDifference) -> float:
-    """How far a difference and its interval go from 0, with a little room: half the width of its axis."""
+    """Half the width of a difference's axis: its largest distance from 0, interval included, and 5 %."""
     ends = (difference.ci_low, difference.ci_high, difference.difference)
     return max((abs(end) for end in ends if end is not None), default=0.0) * 1.05
 

@@ -1,6 +1,6 @@
-"""A folder of a public collection → one judged set: its queries, what fills a home with its documents, how it is judged.
+"""A folder of a public collection → a judged set: its queries, a function that ingests its documents, its judge.
 
-The two layouts differ here and nowhere after: whoever runs a set opens its home, makes its judge and evaluates.
+Only this module knows the layouts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from kb.records import SearchMode
 class JudgedSet:
     """A collection that can be run.
 
-    documents_sha256  what its throw-away home is cached by
-    sha256            over documents, queries and judgements
-    fill              a listener → what ingests the documents into an empty home
-    judge             a filled home → how its rankings become scores
+    documents_sha256  the key by which its throw-away home is cached
+    sha256            of documents, queries and judgements
+    fill              a listener → a function that ingests the documents into an empty home
+    judge             a filled home → its judge
     """
 
     name: str
@@ -37,7 +37,7 @@ class JudgedSet:
     judge: Callable[[KnowledgeBase], Judge]
 
     def open(self, cache: Path, config: Config, on_event: OnEvent, notify: Notify) -> KnowledgeBase:
-        """The set's home under the cache folder, filled first when this content was not seen with these settings."""
+        """The set's home under the cache folder; it is filled when this content and these settings are new."""
         return collection_home(cache, config, self.name, self.documents_sha256, self.fill(on_event), notify)
 
 
@@ -80,5 +80,5 @@ def spans_set(folder: Path) -> JudgedSet:
     )
 
 
-# Command of `kb eval` → what reads a folder in its layout.
+# Command of `kb eval` → the function that reads its layout.
 LAYOUTS: dict[str, Callable[..., JudgedSet]] = {"beir": beir_set, "spans": spans_set}

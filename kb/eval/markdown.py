@@ -1,6 +1,6 @@
 """Runs and a comparison → a summary in GitHub-flavoured Markdown, for a comment on a pull request.
 
-Everything that comes from documents and queries stands in code spans: there it is no markup, no link and no @mention.
+Text from documents and queries is put in code spans, where it cannot become markup, a link or an @mention.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def render_markdown(runs: Sequence[Run], comparison: Comparison | None) -> str:
 
 
 def code(text: str) -> str:
-    """Text as a code span on one line, shortened; it shows what is in it, whatever is in it.
+    """Text as a code span on one line, shortened; any text is shown literally.
 
     >>> code("a|b`c")
     '``a|b`c``'
@@ -109,10 +109,10 @@ def _differences(view: View) -> list[str]:
         return []
     name_a, name_b = map(code, run_names(view, view.comparison))
     heads = ["metric", f"A {name_a}", f"B {name_b}", "B − A", "95 %", "p", "won/lost/tied"]
-    told = [f"### {name_b} against {name_a}", _table(heads, map(_difference_row, view.comparison.metrics))]
+    parts = [f"### {name_b} against {name_a}", _table(heads, map(_difference_row, view.comparison.metrics))]
     if view.comparison.differences_in:
-        told.append(f"The runs differ in {', '.join(map(code, view.comparison.differences_in))}.")
-    return told
+        parts.append(f"The runs differ in {', '.join(map(code, view.comparison.differences_in))}.")
+    return parts
 
 
 def _difference_row(difference: MetricDifference) -> list[str]:

@@ -374,7 +374,7 @@ def test_a_file_that_holds_no_run_is_named_and_the_others_are_listed(
     assert (listed.code, len(listed.out.splitlines()), listed.err.count("left out: ")) == (0, 1, 2)
     found = kb("eval", "report", corpus_home / "eval" / "0-nonsense.jsonl", "--json", home=corpus_home)
     assert (found.code, json.loads(found.err)["code"]) == (2, "invalid_input")
-    assert "0-nonsense.jsonl:1 is no line of a run" in found.err
+    assert "0-nonsense.jsonl:1 is not a line of a run" in found.err
 
 
 def test_reports_of_real_runs(kb: Call, corpus_home: Path, suite: Path, tmp_path: Path) -> None:
