@@ -9,7 +9,7 @@ from kb.eval.metrics import ranking_scores
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
-from kb.eval.two_step import resolve_windows
+from kb.eval.two_step import resolve_known_chunks
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Ranking
 
@@ -29,7 +29,7 @@ def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
     def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
         return ranking_scores(judged.get(query.id, {}), ids)
 
-    return Judge(str, judged, score, resolve_windows(kb, suite))
+    return Judge(str, judged, score, resolve_known_chunks(kb, suite))
 
 
 def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:

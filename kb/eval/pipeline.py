@@ -53,13 +53,13 @@ class Judge:
     identify  chunk_id → the id that judgements are by
     judged    query id → id → grade
     score     (query, ids best first) → scores
-    windows   for two-step tasks: query id → ids of chunks whose text the reader has already
+    known_chunks  for two-step tasks: query id → ids of chunks whose text the reader has already
     """
 
     identify: Callable[[int], str]
     judged: Mapping[str, Mapping[str, int]]
     score: Callable[[Query, Ranking, Sequence[str]], Scores]
-    windows: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    known_chunks: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +205,8 @@ def _run_query(
     ids = [judge.identify(hit.chunk_id) for hit in found.hits]
     scores = judge.score(query, ranking, ids)
     scores = scores | tag_scores(kb, query, [hit.tags for hit in found.hits[:KEPT_ROWS]])
-    if query.id in judge.windows:
-        scores = scores | context_scores(kb, query, mode, request.filters, judge.windows[query.id])
+    if query.id in judge.known_chunks:
+        scores = scores | context_scores(kb, query, mode, request.filters, judge.known_chunks[query.id])
     rows = tuple(
         Retrieved(id=judged_id, score=hit.score, path=hit.path, place=hit.citation.uri)
         for judged_id, hit in zip(ids[:KEPT_ROWS], found.hits[:KEPT_ROWS], strict=True)

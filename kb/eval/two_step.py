@@ -19,7 +19,7 @@ from kb.text import estimate_tokens
 BUDGET_TOKENS = 500
 
 
-def resolve_windows(kb: KnowledgeBase, suite: Suite) -> dict[str, tuple[int, ...]]:
+def resolve_known_chunks(kb: KnowledgeBase, suite: Suite) -> dict[str, tuple[int, ...]]:
     """Query id → the chunks that its window's labels name, by id; only queries with a window.
 
     raises  SuiteInvalid with every label that does not resolve
@@ -31,19 +31,19 @@ def resolve_windows(kb: KnowledgeBase, suite: Suite) -> dict[str, tuple[int, ...
 
 
 def context_scores(
-    kb: KnowledgeBase, query: Query, mode: SearchMode, filters: Filters, window_chunks: Sequence[int]
+    kb: KnowledgeBase, query: Query, mode: SearchMode, filters: Filters, known_chunks: Sequence[int]
 ) -> Scores:
-    """Share and tokens of the new facts in a query's context: with its window, and without it (`_plain`)."""
-    chunks = kb.corpus.fetch_chunks(window_chunks)
-    blocks = [chunks[i].text for i in window_chunks if i in chunks]
-    window = known_text_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
+    """Share and tokens of the new facts in a query's context: with the text the reader knows, and as if there were none (`_plain`)."""
+    chunks = kb.corpus.fetch_chunks(known_chunks)
+    blocks = [chunks[i].text for i in known_chunks if i in chunks]
+    known_text = known_text_from_blocks(blocks, NoveltySettings.of(kb.config.novelty).shape)
     request = ContextRequest(
         query=query.text,
         mode=mode,
         k=kb.config.context.k,
         filters=filters,
         max_tokens=BUDGET_TOKENS,
-        known_text=window,
+        known_text=known_text,
         is_evaluation=True,
     )
     facts = new_facts([label.anchor for label in query.labels if label.anchor], blocks)

@@ -25,7 +25,7 @@ from kb.eval.judges import judge_suite
 from kb.eval.resolve import collapse
 from kb.eval.sessions import RECALL_DEPTH, run_sessions
 from kb.eval.suite import load_suite, parse_suite
-from kb.eval.two_step import BUDGET_TOKENS, new_facts, resolve_windows
+from kb.eval.two_step import BUDGET_TOKENS, new_facts, resolve_known_chunks
 from kb.knowledge_base import open_knowledge_base
 from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call, Result
@@ -481,7 +481,7 @@ def test_a_two_step_task_composes_the_context_that_a_user_gets(
     suite = write_suite(tmp_path / "two-step", yaml.safe_dump(text, allow_unicode=True, sort_keys=False))
     assert kb("eval", "run", suite, home=corpus_home).code == 0
     with open_knowledge_base(corpus_home, Config()) as opened:
-        windows = resolve_windows(opened, loaded)
+        windows = resolve_known_chunks(opened, loaded)
         chunks = {
             query.id: [chunk.text for chunk in opened.corpus.fetch_chunks(windows[query.id]).values()]
             for query in queries
