@@ -49,8 +49,8 @@ def draw(tables: Iterable[Table], *, width: int = UNLIMITED_CELLS, colour: bool 
         file=out, width=width, force_terminal=colour, color_system="standard" if colour else None, legacy_windows=False
     )
     for table in tables:
-        grid = Grid(box=None, pad_edge=False, show_header=bool(table.heads), title_justify="left", title_style="bold")
-        grid.title = Text(table.title) if table.title else None
+        grid = Grid(box=None, pad_edge=False, show_header=bool(table.heads), title_justify="left")
+        grid.title = Text(table.title, "bold") if table.title else None
         for head in table.heads:
             grid.add_column(Text(harmless_line(head)), no_wrap=bool(head))
         for at, row in enumerate(table.rows):
