@@ -34,8 +34,8 @@ MOST_COLOURS = 6
 class QueryRow:
     """One query across the runs.
 
-    results  a tuple a run, in order of seed; empty where the run does not have the query
-    values   main metric a run, mean over the seeds; None where undefined
+    results  a tuple per run, in order of seed; empty where the run does not have the query
+    values   main metric per run, mean over the seeds; None where undefined
     trouble  "answered, unanswerable" or "refused, answerable"; None when neither happened
     """
 
@@ -62,7 +62,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """One value of one dimension: a (mean, n) a run, mean None where the metric is undefined for every query of it."""
+    """One value of one dimension: a (mean, n) per run, mean None where the metric is undefined for every query of it."""
 
     name: str
     cells: tuple[tuple[float | None, int], ...]
@@ -70,7 +70,7 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """Paraphrases of one question: a (lowest, highest) a run, None with fewer than two values."""
+    """Paraphrases of one question: a (lowest, highest) per run, None with fewer than two values."""
 
     name: str
     texts: tuple[str, ...]

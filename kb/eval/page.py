@@ -41,7 +41,7 @@ WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 460, 310, 34, 16, 26, 40
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key of the configuration, a value a run."""
+    """One key of the configuration, a value per run."""
 
     name: str
     values: tuple[str, ...]

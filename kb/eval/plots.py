@@ -69,7 +69,7 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Times of one stage on one logarithmic axis, a lane a run."""
+    """Times of one stage on one logarithmic axis, a lane per run."""
 
     lanes: tuple[Lane, ...]
     ticks: tuple[tuple[float, str], ...]

@@ -257,7 +257,7 @@ def test_every_fault_of_a_suite_at_once_with_annotations(kb: Call, corpus_home: 
         ("name: x\nqueries: [\n", "suite_invalid", "not valid YAML"),
     ],
 )
-def test_a_suite_that_is_none(
+def test_an_invalid_suite(
     kb: Call, corpus_home: Path, tmp_path: Path, text: str | None, code: str, says: str
 ) -> None:
     suite = tmp_path / "suite.yaml"
