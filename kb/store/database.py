@@ -21,7 +21,7 @@ from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
 BUSY_TIMEOUT_SECONDS = 30.0
-# The meta value that fences evidence off in prompts (kb/ask/fence.py): 32 random bytes, hex, made with the store.
+# The meta value that fences evidence off in prompts (kb/ask/prompt.py): 32 random bytes, hex, made with the store.
 FENCE_SECRET = "fence_secret"
 # Of the encoder whose vectors are stored, as meta values.
 ENCODER_PARTS = ("model_id", "digest", "dimensions")

@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 
-from kb.ask.fence import PLACEHOLDER
 from kb.ask.pack import RESERVE_TOKENS
 from kb.ask.pipeline import ask
-from kb.ask.prompt import render_entry, template_for
+from kb.ask.prompt import PLACEHOLDER, render_entry, template_for
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
