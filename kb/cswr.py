@@ -1,4 +1,4 @@
-"""The log of packings → each domain's stability threshold: what holds now, and recalibrated from what was packed."""
+"""The log of packings → each domain's stability threshold: the present one, and one recalibrated from the log."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from kb.knowledge_base import KnowledgeBase
 from kb.rank.stability import stability_quantiles
 from kb.search.stability import configured_thresholds
 from kb.store.documents import utc_text
-from kb.store.episodes import (
-    ThresholdRow,
-)
+from kb.store.episodes import ThresholdRow
 
-# Fewer packed passages of a domain say nothing of how stability is spread in it (seed).
+# The quartiles of fewer packed passages say nothing about a domain.
 LEAST_SAMPLES = 10
 
 
@@ -53,7 +51,7 @@ class Stability:
 
 
 def read_stability(kb: KnowledgeBase) -> Stability:
-    """What holds now."""
+    """The present settings."""
     known = {row.domain: row for row in kb.journal.threshold_rows()}
     return Stability(
         weights={f.name: getattr(kb.config.cswr_weights, f.name) for f in fields(kb.config.cswr_weights)},
@@ -79,7 +77,7 @@ def _domain(domain: str, configured: float, row: ThresholdRow | None) -> DomainT
 
 
 def recalibrate(kb: KnowledgeBase) -> Stability:
-    """Set each domain's threshold to the lower quartile of what was packed; with too few samples the present one stays.
+    """Set each domain's threshold to the lower quartile of the packed passages; with too few samples it stays as it is.
 
     kb  opened for writing
     """
@@ -103,6 +101,6 @@ def recalibrate(kb: KnowledgeBase) -> Stability:
 
 
 def reset(kb: KnowledgeBase) -> Stability:
-    """Back to the configured thresholds."""
+    """Return to the configured thresholds."""
     kb.journal.forget_thresholds()
     return read_stability(kb)

@@ -8,13 +8,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.progress import make_listener
+from kb.cli.report import print_report
 from kb.config import Config
 from kb.errors import ExitCode, InvalidInput, NotIndexed
+from kb.ingest.pipeline import IngestRequest, ingest_text
+from kb.ingest.pipeline import ingest as run_ingest
+from kb.ingest.sources import name_text
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 
 
@@ -39,11 +45,6 @@ def ingest(
 
     What has not changed since the last time is not read again.
     """
-    from kb.cli.progress import make_listener
-    from kb.cli.report import print_report
-    from kb.ingest.pipeline import IngestRequest, ingest_text
-    from kb.ingest.pipeline import ingest as run_ingest
-
     config = invocation.config()
     text = _read_stdin(paths, source, title)
     request = IngestRequest(tuple(Path(p) for p in paths), source, prune, force, dry_run)
@@ -74,8 +75,6 @@ def _read_stdin(paths: list[str], source: str | None, title: str | None) -> byte
         raise InvalidInput("- reads standard input and stands alone", fix="ingest the other paths in another call")
     if source is not None:
         raise InvalidInput("text from standard input has the source 'stdin'", fix="leave --source out")
-    from kb.ingest.sources import name_text
-
     name_text(title or "")  # an error for a missing title comes before the text is waited for
     return sys.stdin.buffer.read()
 
@@ -91,8 +90,6 @@ def _open(invocation: Invocation, config: Config, dry_run: bool) -> Iterator[Kno
         try:
             kb = stack.enter_context(invocation.open(config))
         except NotIndexed:
-            from tempfile import TemporaryDirectory
-
             elsewhere = Path(stack.enter_context(TemporaryDirectory()))
             kb = stack.enter_context(open_knowledge_base(elsewhere, config, write=True))
         yield kb

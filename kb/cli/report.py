@@ -5,6 +5,7 @@ from __future__ import annotations
 from kb.cli.invocation import Invocation
 from kb.cli.terminal import harmless_line, say, styled, tell
 from kb.ingest.report import IngestReport, Outcome
+from kb.wire import to_json
 
 SHOWN_PER_REASON = 8
 
@@ -12,8 +13,6 @@ SHOWN_PER_REASON = 8
 def print_report(report: IngestReport, invocation: Invocation) -> None:
     """ingest_report.v1, or lines for people; warnings on stderr."""
     if invocation.json:
-        from kb.wire import to_json
-
         print(to_json(report))
         return
     if not invocation.quiet:

@@ -26,7 +26,7 @@ from kb.store.notes import write_notes
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What is needed to tell whether a file has changed since it was stored."""
+    """What tells whether a file has changed since it was stored."""
 
     doc_id: int
     source: str
@@ -90,7 +90,7 @@ def save_document(
     vectors    hash → float32 bytes, for hashes the store does not have yet
     replacing  the doc_id to keep (an edited or moved file), None for a new document
     graph      its names and relations; None for none
-    notes      what the context nodes keep of it; None leaves them to `heal_notes`
+    notes      its gist and open items; None leaves them to `heal_notes`
     """
     with transaction(connection):
         before = _facts(connection, replacing)
@@ -218,7 +218,7 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, draft_stamp: Sta
 
 
 def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> int:
-    """Forget documents with their chunks and tags; returns how many there were."""
+    """Remove documents with their chunks and tags; returns how many there were."""
     with transaction(connection):
         removed = 0
         for doc_id in doc_ids:
@@ -233,7 +233,7 @@ def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> 
 
 
 def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
-    """Forget the vectors that no chunk uses any more: what was removed leaves no trace; returns how many."""
+    """Remove the vectors that no chunk uses, so that removed texts leave no trace; returns how many."""
     with transaction(connection):
         return connection.execute(
             "DELETE FROM embeddings WHERE NOT EXISTS"

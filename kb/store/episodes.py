@@ -1,4 +1,4 @@
-"""What was scored and packed for past answers, bounded in number; and the thresholds found from it."""
+"""What was scored and packed for past answers, limited in number; and the thresholds computed from it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from kb.store.database import transaction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeRow:
-    """One answer's packing; it goes when the answer goes.
+    """One answer's packing; it is removed with the answer.
 
-    query_json   what the question was taken apart into
+    query_json   the parts the question was split into
     axes_json    a list of objects: chunk_id, the axes, csw
     packed_json  chunk_ids of each pack
     outcome      grounded, or why it was refused
@@ -43,7 +43,7 @@ class ThresholdRow:
 
 
 def save_episode(connection: sqlite3.Connection, row: EpisodeRow, keep: int) -> None:
-    """Write one episode and forget those before the newest `keep`; its answer must be there."""
+    """Write one episode and remove those before the newest `keep`; its answer must be stored already."""
     with transaction(connection):
         connection.execute(
             "INSERT OR REPLACE INTO episodes (trace_id, domain, query_json, axes_json, packed_json, outcome, created_at)"
