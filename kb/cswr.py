@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 from kb.knowledge_base import KnowledgeBase
@@ -83,19 +83,11 @@ def recalibrate(kb: KnowledgeBase) -> Stability:
     """
     samples = kb.journal.logged_stabilities()
     now = utc_text()
-    rows = {}
+    rows: list[ThresholdRow] = []
     for present in read_stability(kb).domains:
         found = stability_quantiles(samples.get(present.domain, []), present.threshold, LEAST_SAMPLES)
         if found.q25 is not None:
-            rows[present.domain] = ThresholdRow(
-                domain=present.domain,
-                samples=found.samples,
-                q25=found.q25,
-                q50=found.q50,
-                q75=found.q75,
-                threshold=found.threshold,
-                computed_at=now,
-            )
+            rows.append(ThresholdRow(domain=present.domain, **asdict(found), computed_at=now))
     kb.journal.save_thresholds(rows)
     return read_stability(kb)
 

@@ -52,10 +52,10 @@ def query_progress(invocation: Invocation) -> Callable[[str, int, int], None]:
 @contextmanager
 def ingest_listener(invocation: Invocation) -> Iterator[Callable[[IngestEvent], None]]:
     """The progress of filling a throw-away home: a bar on a terminal, else silence."""
-    from kb.cli.progress import Silence, make_listener
+    from kb.cli.progress import Listener, make_listener
 
     if invocation.quiet or invocation.json or not sys.stderr.isatty():
-        yield Silence().on_event
+        yield Listener().on_event
     else:
         with make_listener(invocation) as listener:
             yield listener.on_event

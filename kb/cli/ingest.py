@@ -66,7 +66,7 @@ def ingest(
 
 
 def _read_stdin(paths: list[str], source: str | None, title: str | None) -> bytes | None:
-    """The text on standard input where `-` asks for it; read before anything is opened, so that Ctrl-C just ends it."""
+    """The text on standard input for the path `-`; read before anything is opened, so that Ctrl-C simply ends it."""
     if "-" not in paths:
         if title is not None:
             raise InvalidInput("--title is for text from standard input", fix="leave it out, or ingest -")
@@ -75,13 +75,13 @@ def _read_stdin(paths: list[str], source: str | None, title: str | None) -> byte
         raise InvalidInput("- reads standard input and stands alone", fix="ingest the other paths in another call")
     if source is not None:
         raise InvalidInput("text from standard input has the source 'stdin'", fix="leave --source out")
-    name_text(title or "")  # an error for a missing title comes before the text is waited for
+    name_text(title or "")  # a missing title is an error before the text is waited for
     return sys.stdin.buffer.read()
 
 
 @contextmanager
 def _open(invocation: Invocation, config: Config, dry_run: bool) -> Iterator[KnowledgeBase]:
-    """The knowledge base; for a dry run read-only, or an empty one elsewhere where there is none yet."""
+    """The knowledge base; for a dry run read-only, or an empty temporary one where there is none yet."""
     if not dry_run:
         with invocation.open(config, write=True) as kb:
             yield kb
@@ -105,7 +105,7 @@ def _stop_on_ctrl_c(quiet: bool) -> Iterator[list[bool]]:
             raise KeyboardInterrupt
         stopped.append(True)
         if not quiet:
-            # Not print: the signal may have come in the middle of one, and that would be an error.
+            # Not print: the signal may arrive during another print, and that would be an error.
             os.write(2, b"\nstopping after the document in hand; Ctrl-C again stops at once\n")
 
     earlier = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -1,4 +1,4 @@
-"""An ingest as it happens → a bar on a terminal, lines in a pipe, NDJSON for scripts, nothing when quiet."""
+"""Events of an ingest → a bar on a terminal, lines in a pipe, NDJSON for scripts, nothing when quiet."""
 
 from __future__ import annotations
 

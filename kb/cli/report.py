@@ -40,7 +40,7 @@ def _summary(report: IngestReport) -> str:
 
 
 def _print_not_indexed(report: IngestReport, *, everything: bool) -> None:
-    """What is not in the knowledge base, grouped by reason, since a folder of scans is one fact with one fix."""
+    """Files that are not in the knowledge base, grouped by reason: a folder of scans has one reason and one fix."""
     groups: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in report.not_indexed:
         groups.setdefault((outcome.result, outcome.reason or "", outcome.fix or ""), []).append(outcome)

@@ -118,9 +118,9 @@ def scan(
     root: Path | None = None,
     home: Path | None = None,
 ) -> Scan:
-    """What there is to read in a folder, or at one file.
+    """The files to read in a folder, or the one file.
 
-    start    always entered, whatever ignore rules say of it
+    start    always entered, whatever the ignore rules say
     root     what paths are relative to, and what links may not leave: `start` or a folder above it; by default `start`,
              or the folder of the file that `start` is
     home     the knowledge base in use, which is not read
@@ -134,7 +134,7 @@ def scan(
     if is_folder:
         _walk_folders(walk, _Folder(top, top, rules_above(top, base)))
         while walk.links:
-            # After all that is reached without them, so that a file is listed by its own path and not by an alias.
+            # Links come last, so that a file is listed by its own path and not by an alias.
             waiting, walk.links = sorted(walk.links, key=lambda link: os.fsencode(link.path)), []
             for link in waiting:
                 _follow(walk, link)
@@ -223,7 +223,7 @@ def _follow(walk: _Walk, link: _Folder) -> None:
 
 
 def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
-    """List one file, or say why not."""
+    """List one file, or record why it is skipped."""
     if real in walk.known:
         return None
     if not stat.S_ISREG(status.st_mode):
@@ -248,7 +248,7 @@ def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
 
 
 def _sniff(path: str, extension: str) -> str:
-    """The reader for a file whose name does not tell, or the reason why there is none."""
+    """The reader for a file whose name does not tell it, or the reason why there is none."""
     with open(path, "rb") as file:
         head = file.read(_SNIFFED_BYTES)
     if is_binary(head):

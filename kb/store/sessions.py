@@ -154,21 +154,10 @@ def trace_ids_of_session(connection: sqlite3.Connection, session_id: str) -> lis
 
 
 def _to_turn(row: tuple[Any, ...]) -> Turn:
-    (
-        question,
-        answer,
-        trace_id,
-        created_at,
-        grounded,
-        reason,
-        rests_on,
-        packed_json,
-        citations_json,
-        standalone,
-        mode,
-    ) = row
-    packed = json.loads(packed_json)
-    cited = {place["marker"] for place in json.loads(citations_json)}
+    question, answer, trace_id, created_at, grounded, reason, rests_on, packed_json, citations_json, *rest = row
+    standalone, mode = rest
+    packed, citations = json.loads(packed_json), json.loads(citations_json)
+    cited = {place["marker"] for place in citations}
     return Turn(
         question=question,
         answer=answer,
@@ -181,7 +170,7 @@ def _to_turn(row: tuple[Any, ...]) -> Turn:
         cited_chunk_ids=_members([entry for entry in packed if grounded and entry["marker"] in cited]),
         standalone_question=standalone,
         mode=mode,
-        places=tuple((place["marker"], place["uri"]) for place in json.loads(citations_json) if place["marker"]),
+        places=tuple((place["marker"], place["uri"]) for place in citations if place["marker"]),
     )
 
 
