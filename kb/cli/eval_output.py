@@ -13,7 +13,7 @@ import typer
 
 from kb.cli.charts import print_comparison, print_gates, print_runs
 from kb.cli.invocation import Invocation
-from kb.cli.progress import Silence, make_listener
+from kb.cli.progress import Listener, make_listener
 from kb.errors import ExitCode, InvalidInput, SuiteInvalid
 from kb.eval.ci_output import SuiteFault, github_annotations, junit_xml
 from kb.eval.compare import Gate, check_gates, compare_runs, parse_gate
@@ -58,7 +58,7 @@ def query_progress(invocation: Invocation) -> Callable[[str, int, int], None]:
 def ingest_listener(invocation: Invocation) -> Iterator[Callable[[IngestEvent], None]]:
     """The progress of filling a throw-away home: a bar on a terminal, nothing elsewhere."""
     if not _shows_progress(invocation):
-        yield Silence().on_event
+        yield Listener().on_event
     else:
         with make_listener(invocation) as listener:
             yield listener.on_event
