@@ -17,8 +17,8 @@ from kb.tags.records import AliasRecall, DocumentTagging, SuggestOptions, TagEva
 from kb.tags.retriever import open_retriever, trained_retriever
 from kb.tags.suggest import NeighbourSource, suggest
 from kb.tags.thresholds import calibrate
-from kb.tags.train import DOCUMENTS, neighbour_tokens, train_model
-from kb.tags.vocabulary import Vocabulary, make_vocabulary
+from kb.tags.train import train_model
+from kb.tags.vocabulary import DOCUMENTS, Vocabulary, make_vocabulary
 from kb.tags.words import fold, key_of
 
 HELD_OUT_SHARE = 0.2
@@ -123,7 +123,7 @@ def _rankers(kept: Vocabulary, training: TagsConfig, config: TagsConfig, seed: i
     for method in ("both", "ngrams", "fasttext"):
         source = trained_retriever(model, replace(config, neighbours=method)).source
         rankers[method] = _own_list(kept, source, options)
-    rankers["char_wb"] = _own_list(kept, CharWbNeighbours(neighbour_tokens(kept)), options)
+    rankers["char_wb"] = _own_list(kept, CharWbNeighbours(kept.neighbour_tokens()), options)
     rankers["popularity"] = lambda alias: popular
     rankers["random"] = lambda alias: dice.sample(names, min(len(names), max(RECALL_AT)))
     return rankers

@@ -153,7 +153,7 @@ def test_a_file_with_faults_changes_nothing(kb: Call, tmp_path: Path) -> None:
     found = kb("tags", "import", tmp_path / "v.csv", home=home)
     assert (found.code, found.out) == (2, "")
     assert "v.csv:2: a quote is broken" in found.err
-    assert "v.csv:3: the count 'x' is no whole number" in found.err
+    assert "v.csv:3: the count 'x' is not a whole number" in found.err
     assert not home.exists()
     kb("tags", "import", READING, home=home)
     kb("tags", "import", tmp_path / "v.csv", home=home)
