@@ -18,7 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -225,7 +225,7 @@ class _Fixed:
     def __init__(self, source: NeighbourSource, values: dict[str, float]) -> None:
         self._source, self._values = source, values
 
-    def neighbours(self, lookups: list[str], k: int) -> list[list[tuple[str, float]]]:
+    def neighbours(self, lookups: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         before = {name: getattr(grams, name) for name in self._values}
         for name, value in self._values.items():
             setattr(grams, name, value)

@@ -40,9 +40,9 @@ def _locked(invocation: Invocation, config: Config, *, write: bool) -> Iterator[
         yield kb
 
 
-def _option(name: str, help: str, metavar: str, **limits: float) -> Any:
+def _option(name: str, help: str, metavar: str, *, min: float | None = None, max: float | None = None) -> Any:
     """An option with a value and without a default of its own."""
-    return typer.Option(name, metavar=metavar, help=help, show_default=False, **limits)
+    return typer.Option(name, metavar=metavar, help=help, show_default=False, min=min, max=max)
 
 
 @app.command("import")

@@ -15,7 +15,7 @@ from kb.tags.vocabulary import Tag, Vocabulary, make_vocabulary
 from kb.tags.words import key_of
 
 # key of an alias → key of what it points to → place in the file
-Pointers = Mapping[str, Mapping[str, str]]
+Pointers = Mapping[str, dict[str, str]]
 
 
 def merge_draft(draft: Draft) -> tuple[Vocabulary, list[str]]:

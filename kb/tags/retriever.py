@@ -27,7 +27,7 @@ from kb.tags.suggest import ContextSource, NeighbourSource, suggest
 from kb.tags.vocabulary import DOCUMENTS, Vocabulary, vocabulary_of_documents
 from kb.tags.words import fold, is_sayable, normalize_phrase
 
-# A tag less like a name than this is no answer to "did you mean".
+# A less similar tag is not offered as "did you mean".
 NEAR_ENOUGH = 0.3
 # FastText's share where it is mixed with n-grams (benchmarks/tags.py compares 0.05 to 0.4).
 FASTTEXT_WEIGHT = 0.1
