@@ -89,7 +89,7 @@ def measure_speed(home: Path, phrases: list[str], train_seconds: float, train_mb
     commands = []
     for _ in range(COMMAND_REPEATS):
         began = time.perf_counter()
-        words = [sys.executable, "-m", "kb", "tags", "suggest", *phrases, "--json", "--home", home]
+        words = [sys.executable, "-m", "kb", "tags", "suggest", *phrases, "--json", "--home", str(home)]
         subprocess.run(words, check=True, capture_output=True)
         commands.append(time.perf_counter() - began)
     bar("suggest, as a command", statistics.median(commands), "s", 0.6)

@@ -142,7 +142,7 @@ class CharWbNeighbours:
     """The plain baseline: scikit-learn's TF-IDF of character n-grams inside words, 3 to 6 long."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
-        require("the baseline of kb eval tags needs", "sklearn")
+        require("kb tags eval needs", "sklearn")
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._tokens = tokens

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kb.errors import InvalidInput
+from kb.extras import DISTRIBUTION
 from kb.tags.draft import Draft, TagRow, unreadable
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def _parse(text: str, path: str) -> Sequence[tuple[Node, Node, Node]]:
         from rdflib import Graph
         from rdflib.plugins.parsers.notation3 import BadSyntax
     except ImportError as error:
-        raise InvalidInput(f"'{path}' is SKOS, and rdflib is not installed", fix="pip install 'kb[skos]'") from error
+        raise InvalidInput(
+            f"'{path}' is SKOS, and rdflib is not installed", fix=f"pip install '{DISTRIBUTION}[skos]'"
+        ) from error
     from xml.sax import SAXParseException
 
     class Statements(Graph):

@@ -286,6 +286,24 @@ def test_a_suggestion_loads_neither_gensim_nor_scikit_learn(reading_home: Path) 
     assert not loaded & {"gensim", "sklearn", "scipy", "torch", "safetensors", "tantivy", "faiss", "sqlite_utils"}
 
 
+def test_a_slim_installation_suggests_and_names_the_extra_for_the_rest(reading_home: Path) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        code = (
+            "import sys; sys.modules.update(dict.fromkeys(('gensim', 'sklearn', 'scipy')))\n"
+            f"sys.argv = {['kb', 'tags', *words, '--home', str(reading_home), '--quiet']!r}\n"
+            "from kb.cli.main import main; main()"
+        )
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert run("suggest", "sci-fi").stdout.startswith("science fiction")
+    for words in (["train"], ["eval", "--seeds", "1"]):
+        done = run(*words)
+        problem, fix = done.stderr.splitlines()
+        assert (done.returncode, done.stdout) == (2, "")
+        assert problem == "error: training tags needs gensim, which is not installed"
+        assert "[full]" in fix
+
+
 def test_arguments_that_are_no_text_crash_nothing(kb: Call, reading_home: Path) -> None:
     found = kb("tags", "suggest", "poems \udcff\x1b[31m", "\udcfe", "--verbose", home=reading_home)
     assert found.code == 0
