@@ -1,6 +1,6 @@
-"""The closed vocabulary: canonical tags, what each alias stands for, which tags are sensitive, the items they stand on.
+"""The closed vocabulary: canonical tags, what each alias stands for, which tags are sensitive, the items that carry them.
 
-Nothing outside it is ever returned. Knows no file format, no store and no model.
+A suggestion never returns anything else.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ class Tag:
 
     tag       as it is shown
     category  as the file names it, None where it names none
-    count     how many items carry it, None where nobody counted
-    rating    probability that it is sensitive, in [0, 1]; None where it was not rated
+    count     how many items carry it, None when they were not counted
+    rating    probability that it is sensitive, in [0, 1]; None when it was not rated
     """
 
     tag: str
@@ -68,8 +68,8 @@ class Vocabulary:
     def project(self, token: str) -> tuple[str, ...]:
         """The canonical tags a token stands for: itself, or those it is an alias of; empty when it is not in here.
 
-        A token that is a tag stands for itself, even where it is an alias too. Only when its own spelling is unknown
-        are hyphens taken for underscores.
+        A token that is a tag stands for itself, even if it is an alias too. Hyphens are taken for underscores only when
+        its own spelling is unknown.
         """
         # Neighbours come as keys and need no normalizing.
         key = token if token in self._by_key or token in self.aliases else key_of(token)
@@ -102,7 +102,7 @@ class Vocabulary:
 def make_vocabulary(
     tags: Iterable[Tag], aliases: Mapping[str, Iterable[str]], items: Iterable[Sequence[str]] = ()
 ) -> Vocabulary:
-    """A vocabulary in its one order, with its digest. Tags without a count get the number of their items.
+    """A vocabulary in canonical order, with its digest. Tags without a count get the number of their items.
 
     aliases  any spelling → canonical tags; the spelling becomes a key
     items    canonical tags; repeats inside an item count once
@@ -123,9 +123,9 @@ def make_vocabulary(
 
 
 def vocabulary_of_documents(tag_lists: Iterable[Sequence[str]]) -> Vocabulary:
-    """The vocabulary of a knowledge base's own tags: one item a document, spellings with one key as one tag.
+    """The vocabulary of a knowledge base's own tags: each document is an item, spellings with one key are one tag.
 
-    The spelling used most often is the canonical one; of equals the one that sorts first.
+    The spelling used most often is the canonical one; of equally frequent ones, the one that sorts first.
     """
     lists = [tags for tags in tag_lists if tags]
     spellings: defaultdict[str, Counter[str]] = defaultdict(Counter)
