@@ -104,7 +104,9 @@ def list_(
     words: Annotated[
         list[str] | None, typer.Argument(metavar="WORD…", help="only tags or aliases with these in them")
     ] = None,
-    n: Annotated[int | None, _option("-n", "how many at most", "N", min=1)] = None,
+    n: Annotated[
+        int | None, typer.Option("-k", "-n", "--limit", metavar="N", help="how many at most", min=1, show_default=False)
+    ] = None,
 ) -> None:
     """The vocabulary: tags with their counts, aliases and documents, the most frequent first."""
     from kb.tags.listing import list_tags
