@@ -35,7 +35,6 @@ from kb.cli.invocation import (
 from kb.cli.terminal import print_error
 from kb.config import load_config
 from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
-from kb.store.acts import Act, note_act
 
 # Set by the shell when it asks for completions: then every command's options have to be known.
 COMPLETING = "_KB_COMPLETE"
@@ -116,6 +115,8 @@ def _execute(call: Call) -> int:
 
 def _note(invocation: Invocation, words: list[str], code: int) -> None:
     """Note the command in the home's short history; a broken configuration keeps none."""
+    from kb.store.acts import Act, note_act  # 4 ms (json) that --help does not need
+
     try:
         kept = load_config(invocation.config_path, invocation.home, os.environ, notify=lambda line: None)
     except KbError:
