@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -28,7 +29,6 @@ from kb.eval.report import FORMATS, render_report
 from kb.eval.runs import list_runs, load_run, save_run, summarize
 from kb.eval.suite import load_suite
 from kb.records import Filters
-from kb.wire import to_json
 
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
 app.command("sessions")(sessions)
@@ -173,10 +173,7 @@ def compare(
     """Compare two runs query by query; exit 1 on a regression."""
     before, now = load_run(invocation.home, a), load_run(invocation.home, b)
     comparison = compare_runs(before, now, tolerance)
-    if invocation.json:
-        print(to_json(comparison))
-    else:
-        print_comparison(comparison, all_metrics=invocation.verbose)
+    invocation.emit(comparison, partial(print_comparison, all_metrics=invocation.verbose))
     CiOutput(junit, github).write([now], [], comparison)
     if comparison.has_regression:
         raise typer.Exit(ExitCode.NOTHING)
@@ -215,10 +212,7 @@ def report(
 def list_(invocation: Invocation) -> None:
     """The runs of this home, oldest first."""
     runs = list_runs(invocation.home, lambda problem: invocation.notify(f"left out: {problem}"))
-    if invocation.json:
-        print(to_json(EvalRuns(runs=summarize(runs))))
-    else:
-        print_run_list(runs)
+    invocation.emit(EvalRuns(runs=summarize(runs)), lambda _: print_run_list(runs))
     if not runs:
         invocation.notify("no runs yet; make one with: kb eval run SUITE")
         raise typer.Exit(ExitCode.NOTHING)

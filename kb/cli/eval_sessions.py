@@ -13,7 +13,6 @@ from kb.cli.tables import Table, draw
 from kb.cli.terminal import harmless_line, say
 from kb.errors import InvalidInput
 from kb.eval.suite import load_suite
-from kb.wire import to_json
 
 if TYPE_CHECKING:  # loading what answers would slow down eval list, report and compare
     from kb.eval.sessions import Cost, SessionsReport
@@ -41,10 +40,7 @@ def sessions(
         invocation.home, config, loaded, lambda done, total: show("with every node", done, total), uses_relevance=False
     )
     report = report_sessions(loaded, results, without)
-    if invocation.json:
-        print(to_json(report))
-    else:
-        _print(report)
+    invocation.emit(report, _print)
 
 
 def _print(report: SessionsReport) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kb.errors import NotFound
+from kb.errors import InvalidInput, NotFound
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.search_terms import any_expression, terms_text
@@ -35,9 +35,48 @@ class Memory:
     created_at: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A fact that was told, and whether it is new: the same fact told again is the one that is stored."""
+
+    schema_version: Literal["fact_remembered.v1"] = "fact_remembered.v1"
+    fact: Memory
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """Facts that were forgotten.
+
+    answers  stored answers whose question, answer or prompt still holds one of the texts
+    """
+
+    schema_version: Literal["facts_forgotten.v1"] = "facts_forgotten.v1"
+    forgotten: tuple[Memory, ...]
+    answers: int
+
+
 _SELECT = "SELECT fact_id, text, session_id, created_at FROM facts"
 # Facts without a session hold everywhere; those of a session in that session alone.
 _HOLDS = "(session_id IS NULL OR session_id = ?)"
+
+
+def clean_memory_text(text: str) -> str:
+    """The text as one line, white space collapsed.
+
+    raises  InvalidInput for a text without a letter or digit, or one that is longer than a fact
+    """
+    cleaned = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+    if not any(c.isalnum() for c in cleaned):
+        raise InvalidInput(
+            "the fact is empty", fix="say what to remember: kb remember 'The office wifi is called Plover'"
+        )
+    if len(cleaned) > LONGEST_MEMORY_CHARS:
+        raise InvalidInput(
+            f"a fact of more than {LONGEST_MEMORY_CHARS:,} characters is a document",
+            fix="store it as one: kb ingest - --title T",
+        )
+    return cleaned
 
 
 def text_key(text: str) -> str:
