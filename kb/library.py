@@ -7,15 +7,18 @@ runs it, because `kb search` must not pay for the parsers of `kb ingest`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, find_config, find_home, load_config
-from kb.errors import NotFound
+from kb.errors import NotFound, NotIndexed
 from kb.knowledge_base import KnowledgeBase as Engine
 from kb.knowledge_base import Notify, ignore
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
+from kb.store.chunks import document_text
 from kb.store.documents import utc_text
 from kb.store.lock import writer_lock
 from kb.store.memories import Forgotten, Memory, Remembered, clean_memory_text
@@ -241,23 +244,49 @@ class KnowledgeBase:
         from kb.ingest.pipeline import IngestRequest, ingest
 
         given = tuple(Path(path).expanduser() for path in paths)
-        return ingest(
-            self.engine(write=not dry_run),
-            IngestRequest(given, source, prune, force, dry_run),
-            on_event or (lambda event: None),
-            should_stop,
-            on_embedded or (lambda chunks: None),
-        )
+        with self._engine_for_ingest(dry_run) as engine:
+            return ingest(
+                engine,
+                IngestRequest(given, source, prune, force, dry_run),
+                on_event or (lambda event: None),
+                should_stop,
+                on_embedded or (lambda chunks: None),
+            )
 
-    def ingest_text(self, text: str, title: str, *, force: bool = False, dry_run: bool = False) -> IngestReport:
+    def ingest_text(
+        self,
+        text: str | bytes,
+        title: str,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        on_event: Callable[[IngestEvent], None] | None = None,
+    ) -> IngestReport:
         """Store one text as a Markdown document named after its title; the same title replaces it.
 
+        text    bytes are decoded as a file's would be
         raises  InvalidInput for a title without a word, Locked
         """
         from kb.ingest.pipeline import IngestRequest, ingest_text
 
         request = IngestRequest((), force=force, dry_run=dry_run)
-        return ingest_text(self.engine(write=not dry_run), text.encode(), title, request, lambda event: None)
+        raw = text.encode() if isinstance(text, str) else text
+        with self._engine_for_ingest(dry_run) as engine:
+            return ingest_text(engine, raw, title, request, on_event or (lambda event: None))
+
+    @contextmanager
+    def _engine_for_ingest(self, dry_run: bool) -> Iterator[Engine]:
+        """Open for writing; for a dry run read-only, or an empty temporary one where there is no data folder yet."""
+        if not dry_run:
+            yield self.engine(write=True)
+            return
+        try:
+            engine = self.engine()
+        except NotIndexed:
+            with TemporaryDirectory() as folder, Engine(Path(folder), self.config, write=True) as empty:
+                yield empty
+            return
+        yield engine
 
     def graph(self, query: str, *, project: str | None = None, max_paths: int | None = None) -> Slice:
         """What the documents say of the things a query names, as paths of relations with their places.
@@ -282,7 +311,7 @@ class KnowledgeBase:
 
         raises  NotFound
         """
-        return _find_document(self.engine(), name)
+        return self.engine().corpus.find_document(name)
 
     def text(self, document: Document) -> tuple[int | None, str]:
         """(the line it begins at, a document's text); the line is 1, or None for a format without lines.
@@ -318,7 +347,7 @@ class KnowledgeBase:
                 matched = []
                 if any(c in name for c in "*?[") or name.endswith("/"):
                     matched = corpus.allowed_documents(Filters(sources=tuple(sources), paths=(name,))) or []
-                doc_ids += matched or [_find_document(engine, name).doc_id]
+                doc_ids += matched or [engine.corpus.find_document(name).doc_id]
             documents = corpus.list_documents(doc_ids)
             if not documents:
                 raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
@@ -388,31 +417,3 @@ class KnowledgeBase:
             return seen
         texts = [seen] if isinstance(seen, str) else list(seen)
         return known_text_from_blocks(texts, NoveltySettings.of(self.config.novelty).shape) if any(texts) else None
-
-
-def _find_document(engine: Engine, name: str) -> Document:
-    try:
-        return engine.corpus.find_document(name)
-    except NotFound:
-        file = Path(os.path.abspath(Path(name).expanduser()))
-        for source, root in engine.corpus.source_roots().items():
-            if root is not None and file.is_relative_to(root):
-                return engine.corpus.find_document(f"{source}/{file.relative_to(root).as_posix()}")
-        raise
-
-
-def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:
-    """A document's text put together from its chunks, and the line it begins at: 1, or None without lines."""
-    if not chunks or chunks[0].citation.start_line is None:
-        return None, "\n\n".join(chunk.text for chunk in chunks)
-    lines: list[str] = []
-    end = 0
-    for chunk in chunks:
-        first = (chunk.citation.start_line or 1) - 1
-        rows = chunk.text.split("\n")
-        if len(lines) == first + 1:  # the chunk goes on in the line where the last one stopped
-            lines[-1] += " " * (chunk.start - end) + rows[0]
-            rows = rows[1:]
-        lines += [""] * (first - len(lines)) + rows
-        end = chunk.end
-    return 1, "\n".join(lines)

@@ -31,7 +31,7 @@ def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskReques
     if penalized is None:
         return None
     if not request.is_evaluation:
-        count_request(kb, penalized.counts)
+        count_request(kb, penalized.counts, request.question, request.session_id)
     repeated = frozenset(s.candidate_id for s in penalized.scored if is_redundant(s, kb.config.novelty))
     new = [i for i, _ in penalized.kept if i not in repeated][:wanted]
     chunks, scores = kb.corpus.fetch_chunks(new), dict(ranking)

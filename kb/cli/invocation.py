@@ -48,11 +48,11 @@ class Invocation:
         given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
         return load_config(self.config_path, self.home, os.environ, given, self.notify)
 
-    def base(self, config: Config) -> KnowledgeBase:
-        """The library's object for this home, opened on first use; its messages go to stderr."""
+    def base(self, config: Config, notify: Callable[[str], None] | None = None) -> KnowledgeBase:
+        """The library's object for this home, opened on first use; its messages go to stderr, or to `notify`."""
         from kb.library import KnowledgeBase  # 40 ms that --help does not need
 
-        return KnowledgeBase(self.home, config, notify=self.notify, log=self.log)
+        return KnowledgeBase(self.home, config, notify=notify or self.notify, log=self.log)
 
     def open(self, config: Config, *, write: bool = False) -> Engine:
         """The open store, indexes, encoder and model of this home, for jobs that the library has no method for."""

@@ -34,7 +34,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.rank.novelty import ScoredCandidate
 from kb.records import SearchRequest
 from kb.search.depth import candidate_depth, passages_text
-from kb.search.novelty import Counts, count_request
+from kb.search.novelty import count_request
 from kb.search.pipeline import search
 from kb.search.stopwatch import Stopwatch
 from kb.text import analyze_query, estimate_tokens
@@ -48,11 +48,6 @@ def compose(kb: KnowledgeBase, request: ContextRequest) -> ContextResponse:
     returns  the block with its parts; its text is empty, and `hint` says why, where there is nothing to say
     raises   InvalidInput for a request that cannot mean anything, NotIndexed when there is no document
     """
-    return compose_counted(kb, request)[0]
-
-
-def compose_counted(kb: KnowledgeBase, request: ContextRequest) -> tuple[ContextResponse, Counts | None]:
-    """The same, and what it did for the counters and the log; None where there was no known text."""
     check_request(request)
     clock = Stopwatch()
     with kb.snapshot():
@@ -63,8 +58,8 @@ def compose_counted(kb: KnowledgeBase, request: ContextRequest) -> tuple[Context
             draft = compare_and_widen(kb, found, found.known_text, clock)
         response = respond(kb, draft, clock)
     if draft.counts and not request.is_evaluation:
-        count_request(kb, draft.counts)
-    return response, draft.counts
+        count_request(kb, draft.counts, request.query, request.session_id)
+    return response
 
 
 def check_request(request: ContextRequest) -> None:

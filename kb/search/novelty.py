@@ -6,6 +6,7 @@ in here costs the caller a warning, never the result.
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 import traceback
@@ -101,10 +102,10 @@ class PenalizedHits:
         return f"everything that was found ({passages_text(left_out)}) was seen already" if left_out else None
 
 
-def penalize_hits(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> PenalizedHits:
+def penalize_hits(kb: KnowledgeBase, query: str, ranking: Ranking, k: int, known: KnownText) -> PenalizedHits:
     """Compare a ranking with a known text, as far down as it takes to fill `k` hits; counted in the home's totals."""
     found = penalize_until(kb, ranking, k, known)
-    count_request(kb, found.counts)
+    count_request(kb, found.counts, query)
     trace = NoveltyTrace(
         candidates=found.counts.candidates,
         penalized=found.counts.penalized,
@@ -205,6 +206,21 @@ def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: 
         return None
 
 
-def count_request(kb: KnowledgeBase, counts: Counts) -> None:
-    """Add a request to the home's totals; a home that cannot be written to goes uncounted."""
+def count_request(kb: KnowledgeBase, counts: Counts, query: str, session_id: str | None = None) -> None:
+    """Add a request to the home's totals and log it; a home that cannot be written to goes uncounted."""
     add_counts(kb.home, {"requests": 1.0, **{name: float(getattr(counts, name)) for name in counts.__slots__}})
+    kb.log(log_line(query, session_id, counts))
+
+
+def log_line(query: str, session_id: str | None, counts: Counts) -> str:
+    """One request as a line of JSON."""
+    told = {
+        "session_id": session_id,
+        "query": query,
+        "candidate_count": counts.candidates,
+        "penalized_count": counts.penalized,
+        "exact_duplicate_count": counts.exact_duplicates,
+        "expansion_triggered": counts.expansions > 0,
+        "novel_result_count": counts.novel,
+    }
+    return json.dumps(told, ensure_ascii=False)

@@ -34,7 +34,7 @@ def reorder(
     if known_text is not None and kb.config.novelty.enabled:
         with clock.stage("novelty"):
             penalized = or_warn(
-                lambda: penalize_hits(kb, ranking, request.k, known_text),
+                lambda: penalize_hits(kb, request.query, ranking, request.k, known_text),
                 "comparing the hits with the seen text",
                 kb.notify,
                 kb.log,
