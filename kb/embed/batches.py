@@ -14,15 +14,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.model_files import ModelFiles, work_offline
 from kb.embed.tokens import replace_surrogates
 from kb.errors import ModelError
 from kb.extras import is_installed, require
-
-if TYPE_CHECKING:  # numpy costs 70 ms, and opening an encoder must not pay for it
-    from kb.arrays import FloatMatrix
 
 # Padded tokens that go through the model together. CPU time per text, MiniLM in bf16 on one thread, 40 to 250 tokens:
 # 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
 from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export, needs_torch
@@ -18,9 +18,6 @@ from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.tokens import Tokens
 from kb.errors import KbError, ModelError
 from kb.extras import FULL
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector
 
 # From here on torch pays for its import: 5.5 s of it against 21 ms saved per 200-token text of 710 characters
 # (45 ms in ONNX fp32, 24 ms in torch bf16; 2 cores, MiniLM) is 260 texts. Counted over the encoder's life, because

@@ -16,8 +16,9 @@ from dataclasses import asdict
 from functools import cache as cache_result
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.batches import load_sentence_transformer, quiet
 from kb.embed.bert import can_write_bert, write_bert
 from kb.embed.fast import Export, FastEncoder
@@ -25,9 +26,6 @@ from kb.embed.model_files import ModelFiles, read_json
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
 from kb.embed.tokens import load_tokenizer
 from kb.errors import ExtraMissing
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
 
 EXPORT_FORMAT = 1  # raise when the graph or the options it is saved with change: older exports are made anew
 LEAST_PARITY = 0.9999  # cosine to the original; float32 graphs reach .999999

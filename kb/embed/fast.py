@@ -8,13 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.batches import count_threads, plan_batches, unit_rows
 from kb.embed.tokens import load_tokenizer, replace_surrogates
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
 
 # A batch holds this many texts at most; plan_batches makes batches of long ones smaller.
 TEXTS_PER_BATCH = 32

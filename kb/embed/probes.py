@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.batches import unit_rows
 from kb.embed.model_files import ModelFiles
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
 
 # Each <digest of the encoder>.npy is (texts, d) float16, unit rows: rounding costs 1e-7 of a cosine.
 RECORDED = Path(__file__).parent / "recorded"

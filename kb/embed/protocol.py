@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector
+from kb.arrays import FloatMatrix, FloatVector
 
 
 class Encoder(Protocol):

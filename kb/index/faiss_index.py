@@ -10,17 +10,15 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix, FloatVector, IntVector
 from kb.config import SearchConfig
 from kb.errors import IndexOutOfDate
 from kb.index.protocol import Abilities, Engine, VectorEngine, VectorRow, VectorStatistics
 from kb.index.stamp import IndexStamp, Origin
 from kb.index.ties import cut_ranking
 from kb.records import Ranking
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector, IntVector
 
 FORMAT = "faiss-2"
 

@@ -10,16 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Generic, Literal, Protocol, TypeVar
 
+from kb.arrays import FloatVector
 from kb.config import SearchConfig
 from kb.index.stamp import IndexStamp, Origin
 from kb.records import Ranking
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatVector
-
-VectorQuery: TypeAlias = "FloatVector"
 IndexKind = Literal["lexical", "vector"]
 # (chunk_id, doc_id, title, headings, text), in chunk_id order
 LexicalRow = tuple[int, int, str, str, str]
@@ -103,7 +100,7 @@ class LexicalIndex(OpenedIndex[Sequence[str]], Protocol):
         """How common the terms are, each for itself, and combinations of them in one field of one chunk."""
 
 
-class VectorIndex(OpenedIndex[VectorQuery], Protocol):
+class VectorIndex(OpenedIndex[FloatVector], Protocol):
     """Finds chunks by the cosine of their vectors to a query's, (d,) float32 of unit length."""
 
     def statistics(self) -> VectorStatistics:

@@ -12,18 +12,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.language.sentences import Sentence, sentences_of
 from kb.llm.protocol import Done, GenerateRequest, Token
 from kb.records import ModelRef
 from kb.text import analyze, analyze_query, estimate_tokens
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-Encode = Callable[[Sequence[str]], "FloatMatrix"]
 
 MODEL_ID, PROVIDER = "extractive-v1", "extractive"
 REFUSALS = {"ko": "근거가 부족하다."}

@@ -5,19 +5,15 @@ Nothing heavy is imported to find out that no server listens: that is one refuse
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
 from kb.llm.protocol import LanguageModel
 from kb.providers import AUTO, PROVIDERS
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-Encode = Callable[[Sequence[str]], "FloatMatrix"]
 Notify = Callable[[str], None]
 
 

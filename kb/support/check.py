@@ -10,22 +10,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from kb.arrays import Encode
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.support.claims import find_claims, plain_text
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.substitution import exchanged_words
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-Encode = Callable[[Sequence[str]], "FloatMatrix"]
 
 # A claim is backed from here on: the probability that the fitted model gives it.
 VERIFIED = 0.5
