@@ -1,4 +1,4 @@
-"""English: its words, its turns of phrase, its numbers. Tables only; what is done with them stands in their users.
+"""English: its words, its turns of phrase, its numbers. Tables only.
 
 Patterns that tell a phrase from a technical term that looks like it (a TCP urgent pointer) say so in the pattern; the tables
 of tests/relevance/test_signals.py hold the cases.
@@ -39,7 +39,7 @@ FUNCTION_WORDS = (
 NEGATORS = _set("not never no without cannot neither nor none nobody nothing")
 MONTHS = "january february march april may june july august september october november december".split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-# Words of reports and answers themselves, and of every topic: what is claimed does not hang on them.
+# Words of reports and answers, and of every topic, which matter little for a claim.
 LIGHT_WORDS = _set(
     "accord also although already among another around based because become became begin called case certain commonly "
     "context could describe despite different during each especially evidence example fact find following found general "
