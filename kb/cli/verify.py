@@ -13,7 +13,8 @@ from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput, IoError
 
 if TYPE_CHECKING:
-    from kb.support.check import Encode, Support
+    from kb.arrays import Encode
+    from kb.support.check import Support
 
 
 @command
