@@ -23,7 +23,7 @@ _ADVERBS = frozenset("long often much many far soon else exactly so come not one
 # "any without nuts?", "not even then?": a fragment that begins so replaces nothing in the last question.
 _OPEN_FRAGMENT = frozenset("any some none only not even no never just".split())
 # A fragment that begins so refers to the last question.
-_LEANING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their his her hers theirs".split())
+_REFERRING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their his her hers theirs".split())
 # A fragment of more words than this is a sentence of its own.
 MOST_FRAGMENT_WORDS = 9
 
@@ -59,8 +59,8 @@ def complete_english(question: str, asked: str, turns: Sequence[Turn], is_name: 
     if not _has_clause(words):
         if len(words) > MOST_FRAGMENT_WORDS or (len(words) > 5 and not has_lead and asked == asked_bare):
             return None
-        leans = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _LEANING
-        if not leans and len(_content(words)) > 1:
+        refers_back = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _REFERRING
+        if not refers_back and len(_content(words)) > 1:
             return None  # "generator fuel type": search words, not a follow-up
         if words[0].low in QUESTION_WORDS:
             return _with_topic(asked, last, is_name, "fragment")
@@ -191,8 +191,8 @@ def _add_to_definite(asked: str, turns: Sequence[Turn], is_name: IsName, has_lea
     }
     for phrase in phrases:
         heads = [_stem(word.low) for word in words_of(phrase.text)]
-        leans = phrase.is_definite and any(head in said for head in heads)
-        if leans or (has_lead and phrase.is_definite):
+        refers_back = phrase.is_definite and any(head in said for head in heads)
+        if refers_back or (has_lead and phrase.is_definite):
             return Standalone(f"{asked[: phrase.end]} of {name}{asked[phrase.end :]}", "definite", (name,))
     return None
 

@@ -67,13 +67,13 @@ def complete_korean(question: str, asked: str, turns: Sequence[Turn], is_name: I
         and (fragment != bare or not re.search(_PREDICATE, bare))
         and len(fragment.split()) <= MOST_FRAGMENT_WORDS
     ):
-        leans = (
+        refers_back = (
             has_lead
             or fragment != bare
             or question.rstrip().endswith(("?", "？"))
             or bool(pieces_of(fragment, knows_none)[-1].particle)
         )
-        if not leans and len(fragment.split()) > 1:
+        if not refers_back and len(fragment.split()) > 1:
             return None  # search words, not a follow-up
         if not any(re.match(ASKING, word) for word in fragment.split()):
             return _swap(fragment, last, is_name)
@@ -83,7 +83,7 @@ def complete_korean(question: str, asked: str, turns: Sequence[Turn], is_name: I
     return (
         _replace_pronoun(asked, turns, is_name)
         or _add_dropped_topic(asked, last, is_name)
-        or _lean(asked, turns, is_name, has_lead)
+        or _add_name(asked, turns, is_name, has_lead)
     )
 
 
@@ -237,7 +237,7 @@ def _add_dropped_topic(asked: str, last: str, is_name: IsName) -> Standalone | N
     return Standalone(f"{topic} {asked}", "fragment", (topic,))
 
 
-def _lean(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
+def _add_name(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
     """A question without a name whose first noun is in the last turn: the topic's name goes before it."""
     pieces = pieces_of(asked, is_name)
     if any(_is_nameish(p.stem, is_name) for p in pieces):

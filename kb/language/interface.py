@@ -13,7 +13,7 @@ from typing import Any, Literal
 #   filler          ask for more without a topic
 #   asked_for       the thing that is asked for, not the topic: "이름"
 #   asked_of_user   the same in questions about the user: "email"
-#   beside_courtesy may stand beside small talk but are none alone; not_courtesy: a text that begins so asks something
+#   beside_small_talk may stand beside small talk but are none alone; not_small_talk: a text that begins so asks something
 #   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"
 #   tool            verbs and objects of kb's commands; tool_stem: the same, as beginnings of words
 #   names_nothing   not names, even where they are written like one
@@ -21,7 +21,7 @@ from typing import Any, Literal
 #   explain … enumeration  words of answers to questions of that intent or shape
 #   tech            words of texts on technology
 WordKind = Literal[
-    "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_courtesy", "not_courtesy", "urgent_sign", "errand_sign",
+    "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_small_talk", "not_small_talk", "urgent_sign", "errand_sign",
     "tool", "tool_stem", "names_nothing", "negator", "explain", "troubleshoot", "compare", "list", "design",
     "definition", "enumeration", "tech",
 ]  # fmt: skip
@@ -41,7 +41,7 @@ WordKind = Literal[
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
 PatternKind = Literal[
-    "greeting", "courtesy", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
+    "greeting", "small_talk", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
     "urgency", "errand", "introduction", "asks", "about_user", "about_kb",
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
     "asks_frequency", "asks_duration", "asks_number", "asks_date", "asks_person", "asks_reason",

@@ -13,12 +13,12 @@ from kb.language.registry import pattern, says, words
 # Phrases are searched in the first characters only; the rest is pasted material.
 MOST_CHARS = 2000
 # A longer text is not small talk, whatever its words.
-MOST_COURTESY_CHARS = 120
+MOST_SMALL_TALK_CHARS = 120
 # Most words of one phrase of small talk: "how are you doing today".
 MOST_PHRASE_WORDS = 5
 # In a text of at most so many words a pronoun counts as a reference.
 SHORT_WORDS = 8
-_COURTESY_WORD = re.compile(r"[\w'-]+")
+_SMALL_TALK_WORD = re.compile(r"[\w'-]+")
 _SYMBOLS_ONLY = re.compile(r"[\W_]+")
 _QUESTION_ONLY = re.compile(r"[\s?!.,…·。？！-]+")
 
@@ -37,16 +37,16 @@ def is_greeting(tidied: str) -> bool:
     return pattern("greeting", tidied).match(tidied) is not None
 
 
-def is_courtesy(tidied: str) -> bool:
+def is_small_talk(tidied: str) -> bool:
     """True for small talk alone: greetings, thanks, assent, farewells and symbols, without a question."""
-    if not tidied or len(tidied) > MOST_COURTESY_CHARS:
+    if not tidied or len(tidied) > MOST_SMALL_TALK_CHARS:
         return False
     if _SYMBOLS_ONLY.fullmatch(tidied):
         return not is_mark(tidied)
-    said = _COURTESY_WORD.findall(tidied)
-    if said[0] in words("not_courtesy"):
+    said = _SMALL_TALK_WORD.findall(tidied)
+    if said[0] in words("not_small_talk"):
         return False
-    courtesies, beside = pattern("courtesy", tidied), words("beside_courtesy")
+    small_talk, beside = pattern("small_talk", tidied), words("beside_small_talk")
     # ends[i] is there when the first i words are small talk and words beside it; True with at least one phrase of small talk.
     ends: dict[int, bool] = {0: False}
     for start in range(len(said)):
@@ -55,7 +55,7 @@ def is_courtesy(tidied: str) -> bool:
         if said[start] in beside:
             ends[start + 1] = ends[start] or ends.get(start + 1, False)
         for stop in range(start + 1, min(start + MOST_PHRASE_WORDS, len(said)) + 1):
-            if courtesies.fullmatch(" ".join(said[start:stop])):
+            if small_talk.fullmatch(" ".join(said[start:stop])):
                 ends[stop] = True
     return ends.get(len(said), False)
 
@@ -89,8 +89,8 @@ def tells_of_user(prompt: str) -> bool:
 
     prompt  as typed: a capital distinguishes "I'm Petra" from "I'm stuck"
     """
-    line = " ".join(prompt[:MOST_COURTESY_CHARS].split())
-    if len(prompt) > MOST_COURTESY_CHARS or says("asks", line.lower()):
+    line = " ".join(prompt[:MOST_SMALL_TALK_CHARS].split())
+    if len(prompt) > MOST_SMALL_TALK_CHARS or says("asks", line.lower()):
         return False
     return says("introduction", line)
 

@@ -14,9 +14,9 @@ from typing import Literal
 from kb.language.manner import (
     has_implicit_reference,
     is_about_kb,
-    is_courtesy,
     is_errand,
     is_greeting,
+    is_small_talk,
     is_urgent,
     tells_of_user,
     tidy,
@@ -67,7 +67,7 @@ class Signals:
     implicit_reference     refers to an earlier turn
     context_warmth         in [0, 1]: a third each for turns, gists and news
     topic_turns            earlier turns that asked for something
-    tool_relevance_score   in [0, 1]: the share of content words about kb, 1 for an errand and for "what can you do?"
+    tool_relevance_score   in [0, 1]: the share of content words about kb, 1 for a task for kb and for "what can you do?"
     intent_needs_tools     kb is asked to do something
     urgency                "high" or "normal"
     """
@@ -122,27 +122,27 @@ def compute_signals(
     tidied = tidy(prompt)
     typed = prompt.casefold().split()
     content = content_words(tidied)
-    courtesies, greeting = is_courtesy(tidied), is_greeting(tidied)
+    small_talk, greeting = is_small_talk(tidied), is_greeting(tidied)
     # Small talk holds nothing else; skipping the other patterns saves it 6 ms of compilation.
-    errand = not courtesies and is_errand(tidied)
+    errand = not small_talk and is_errand(tidied)
     silence = conversation.silence_seconds
     return Signals(
         greeting_pattern=greeting,
-        acknowledgement=courtesies and not greeting,
-        only_courtesies=courtesies,
-        tells_of_user=not courtesies and tells_of_user(prompt),
+        acknowledgement=small_talk and not greeting,
+        only_courtesies=small_talk,
+        tells_of_user=not small_talk and tells_of_user(prompt),
         prompt_token_count=len(typed),
         content_word_count=len(content),
         information_density=len(set(typed)) / len(typed) if typed else 0.0,
-        implicit_reference=not courtesies and has_implicit_reference(tidied),
+        implicit_reference=not small_talk and has_implicit_reference(tidied),
         context_warmth=measure_warmth(conversation),
         working_memory_turns=conversation.turns,
         topic_turns=conversation.turns if conversation.topic_turns is None else conversation.topic_turns,
         gist_count=conversation.gist_count,
         fact_count=conversation.fact_count,
-        tool_relevance_score=1.0 if errand or (not courtesies and is_about_kb(tidied)) else _tool_share(content),
+        tool_relevance_score=1.0 if errand or (not small_talk and is_about_kb(tidied)) else _tool_share(content),
         intent_needs_tools=errand,
-        urgency="high" if not courtesies and is_urgent(tidied) else "normal",
+        urgency="high" if not small_talk and is_urgent(tidied) else "normal",
         returning_from_silence=silence is not None and silence >= returning_after_seconds,
     )
 
