@@ -13,6 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from kb.arrays import Encode
 from kb.ask.cite import is_refusal, judge_citations
 from kb.ask.from_nodes import find_backing
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
@@ -20,7 +21,7 @@ from kb.ask.stages import Checked, Generated, Verified
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, Encode, read_claims, status_of
+from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, read_claims, status_of
 from kb.support.claims import MARKER, Claim, find_claims
 from kb.support.overlap import Window, said_share, units_of, weights_of
 

@@ -33,11 +33,10 @@ from kb.store.neighbours import (
 from kb.text import analyze
 
 if TYPE_CHECKING:
-    from kb.arrays import FloatVector
-    from kb.rank.stability import Floats
+    from kb.arrays import DoubleVector, FloatVector
 
 AXES = ("vector", "stability", "fit", "drift", "coherence")
-# Chunks that are asked which project they are of.
+# How many of the nearest chunks the coherence by neighbours counts.
 NEAREST = 5
 # A capitalized word is a name of the knowledge base when so many chunks hold it.
 FREQUENT_NAME_CHUNKS = 2
@@ -104,7 +103,10 @@ def score_chunks(
 
 
 def _rows(
-    ids: Sequence[int], scores: Floats, columns: Mapping[str, Floats | None], neighbours: Mapping[int, Neighbour]
+    ids: Sequence[int],
+    scores: DoubleVector,
+    columns: Mapping[str, DoubleVector | None],
+    neighbours: Mapping[int, Neighbour],
 ) -> dict[int, ChunkAxes]:
     nothing = [None] * len(ids)
     listed: dict[str, Any] = {
@@ -156,7 +158,7 @@ def _axes(
 def _beside(neighbours: Sequence[Neighbour | None]) -> Beside:
     import numpy as np
 
-    def cosines(values: Iterable[float | None]) -> Floats:
+    def cosines(values: Iterable[float | None]) -> DoubleVector:
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
     return Beside(
@@ -167,7 +169,9 @@ def _beside(neighbours: Sequence[Neighbour | None]) -> Beside:
     )
 
 
-def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence[Neighbour | None]) -> Floats | None:
+def _coherence(
+    kb: KnowledgeBase, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]
+) -> DoubleVector | None:
     """Each chunk against the rest of its project; None where there are several that have not been summed up yet."""
     import numpy as np
 
@@ -192,7 +196,9 @@ def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Seque
     return project_coherence(cosines, len(projects))
 
 
-def _shares(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence[Neighbour | None]) -> Floats:
+def _shares(
+    kb: KnowledgeBase, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]
+) -> DoubleVector:
     """Of each chunk, the share of the NEAREST chunks that are of its project: a vector search each, .2 ms."""
     import numpy as np
 
