@@ -6,12 +6,12 @@ from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.stages import UnseenEvidence
 from kb.context.shown_text import known_text_of
-from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchTrace
+from kb.runtime import Runtime
 from kb.search.novelty import count_request, is_redundant, or_warn, penalize_until
 
 
-def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
+def compare_with_shown(kb: Runtime, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
     """What of a search the reader has not been shown; None where that is nothing, or, with a warning, where the
     comparison fails.
 

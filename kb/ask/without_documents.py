@@ -5,10 +5,10 @@ from __future__ import annotations
 from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_told_of_user
 from kb.ask.records import AnswerRetrieval, AskRequest
 from kb.ask.stages import Ended, Findings, Question
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 
 
-def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
+def answer_about_user(kb: Runtime, question: Question) -> Ended | None:
     """The answer to a question about the user, from what they told; None for every other question."""
     if question.decision is None:
         return None
@@ -16,7 +16,7 @@ def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
     return _answer(kb, question, told) if told else None
 
 
-def answer_without_documents(kb: KnowledgeBase, question: Question) -> Ended | None:
+def answer_without_documents(kb: Runtime, question: Question) -> Ended | None:
     """What a node says in a knowledge base that holds no document yet; None where none answers."""
     told = answer_in_place(question, was_read=False)
     return _answer(kb, question, told) if told else None
@@ -32,7 +32,7 @@ def answer_in_place(question: Question, *, was_read: bool) -> NodeAnswer | None:
     return answer_from_nodes(question.decision.node_input, question.decision.included, was_read=was_read)
 
 
-def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
+def nothing_searched(kb: Runtime, request: AskRequest) -> Findings:
     """The findings of an answer that no search was made for."""
     return Findings(
         AnswerRetrieval(
@@ -48,7 +48,7 @@ def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
     )
 
 
-def _answer(kb: KnowledgeBase, question: Question, told: NodeAnswer) -> Ended:
+def _answer(kb: Runtime, question: Question, told: NodeAnswer) -> Ended:
     return Ended(
         question=question,
         findings=nothing_searched(kb, question.request),

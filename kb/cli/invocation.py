@@ -22,8 +22,8 @@ from kb.config import Config, cache_folder, find_config, find_home, load_config
 from kb.wire import to_json
 
 if TYPE_CHECKING:  # annotations alone: these cost 40 ms, and a command that prints its help opens nothing
-    from kb.knowledge_base import KnowledgeBase as Engine
     from kb.library import KnowledgeBase
+    from kb.runtime import Runtime
 
 Record = TypeVar("Record")
 
@@ -54,9 +54,9 @@ class Invocation:
 
         return KnowledgeBase(self.home, config, notify=notify or self.notify, log=self.log)
 
-    def open(self, config: Config, *, write: bool = False) -> Engine:
+    def open(self, config: Config, *, write: bool = False) -> Runtime:
         """The open store, indexes, encoder and model of this home, for jobs that the library has no method for."""
-        return self.base(config).engine(write=write)
+        return self.base(config).runtime(write=write)
 
     def cache(self) -> Path:
         """The folder of exported models and other files that can be created again, shared by all homes."""

@@ -59,7 +59,7 @@ def search(
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
     with invocation.base(config) as base:
-        roots = base.engine().corpus.source_roots() if paths else {}
+        roots = base.runtime().corpus.source_roots() if paths else {}
         for text in queries:
             response = base.search(text, filters=filters, min_score=min_score, seen=known_text, explain=explain)
             any_hit = any_hit or bool(response.hits)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
 from kb.index.protocol import LexicalStatistics
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.decompose import decompose
 from kb.rank.fit import Question, detect_domain, fit_scorer
 from kb.rank.stability import (
@@ -26,6 +25,7 @@ from kb.rank.stability import (
     vector_scores,
 )
 from kb.records import ChunkAxes, StabilityTrace
+from kb.runtime import Runtime
 from kb.store.neighbours import (
     Neighbour,
     PassageText,
@@ -74,7 +74,7 @@ class ContextScores:
 
 
 def score_chunks(
-    kb: KnowledgeBase,
+    kb: Runtime,
     query: str,
     chunk_ids: Iterable[int],
     query_vector: FloatVector | None,
@@ -126,7 +126,7 @@ def _rows(
 
 
 def _axes(
-    kb: KnowledgeBase,
+    kb: Runtime,
     ids: Sequence[int],
     fits: Sequence[float],
     query_vector: FloatVector | None,
@@ -170,7 +170,7 @@ def _beside(neighbours: Sequence[Neighbour | None]) -> Beside:
 
 
 def _coherence(
-    kb: KnowledgeBase, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]
+    kb: Runtime, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]
 ) -> DoubleVector | None:
     """Each chunk against the rest of its project; None where there are several that have not been summed up yet."""
     import numpy as np
@@ -196,9 +196,7 @@ def _coherence(
     return project_coherence(cosines, len(projects))
 
 
-def _shares(
-    kb: KnowledgeBase, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]
-) -> DoubleVector:
+def _shares(kb: Runtime, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]) -> DoubleVector:
     """Of each chunk, the share of the NEAREST chunks that are of its project: a vector search each, .2 ms."""
     import numpy as np
 
@@ -213,7 +211,7 @@ def _shares(
     return np.array(shares)
 
 
-def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
+def known_names(kb: Runtime, names: Sequence[str]) -> set[str]:
     """Those of the names that this knowledge base has: in a title, among the headings of a chunk, as a tag; names that
     look like one (a capital letter, a digit, an identifier) also when several texts hold them.
     """
@@ -241,7 +239,7 @@ def is_frequent(statistics: LexicalStatistics, terms: Sequence[str], least: int)
     return bool(terms) and all(statistics.holding["text"][term] >= least for term in terms)
 
 
-def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
+def thresholds_of(kb: Runtime, config: CswrConfig) -> dict[str, float]:
     """Each domain's stability threshold: what `kb expert recalibrate` found, else what is configured."""
     return thresholds_in_force(configured_thresholds(config), kb.journal.read_thresholds())
 
