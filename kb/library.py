@@ -20,7 +20,6 @@ from kb.runtime import Notify, Runtime, ignore
 from kb.store.chunks import document_text
 from kb.store.documents import utc_text
 from kb.store.lock import writer_lock
-from kb.store.memories import Forgotten, Memory, Remembered, clean_memory_text
 
 if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands above all of them
     from kb.ask.records import Answer, AnswerEvent
@@ -29,6 +28,7 @@ if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands abov
     from kb.graph.records import Slice
     from kb.ingest.report import IngestEvent, IngestReport
     from kb.rank.known_text import KnownText
+    from kb.store.memories import Forgotten, Memory, Remembered
 
 
 def open(
@@ -364,6 +364,8 @@ class KnowledgeBase:
         session  the conversation it holds in; None for all of them
         raises   InvalidInput for an empty text, or for one that is longer than a fact
         """
+        from kb.store.memories import Remembered, clean_memory_text  # checked before a data folder is created
+
         cleaned = clean_memory_text(text)
         fact, is_new = self.runtime(write=True).journal.add_memory(cleaned, session, utc_text())
         return Remembered(fact=fact, is_new=is_new)
@@ -377,9 +379,7 @@ class KnowledgeBase:
 
         raises  NotFound, NotIndexed
         """
-        journal = self.runtime(write=True, create=False).journal
-        facts = journal.remove_memories(fact_ids)
-        return Forgotten(forgotten=tuple(facts), answers=journal.count_answers_with([fact.text for fact in facts]))
+        return self.runtime(write=True, create=False).journal.forget(fact_ids)
 
     # ---- context stability
 

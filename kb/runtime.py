@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
     from kb.embed.protocol import Encoder
     from kb.llm.protocol import LanguageModel
+    from kb.store.journal import Journal
 
 Notify = Callable[[str], None]
 # Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
@@ -61,7 +62,6 @@ class Runtime:
         self.cache = cache_folder(os.environ)
         self.store = Store(home, write=write)
         self.corpus = self.store.corpus
-        self.journal = self.store.journal
         self._lexical = self._keep_lexical()
         self._vector = self._keep_vector()
         self._encoder: Encoder | None = None
@@ -85,6 +85,11 @@ class Runtime:
         if message not in self._told:
             self._told.add(message)
             self.notify(message)
+
+    @property
+    def journal(self) -> Journal:
+        """Answers, sessions and memories of this home."""
+        return self.store.journal
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:

@@ -9,7 +9,6 @@ import io
 import os
 import sqlite3
 import sys
-import traceback
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import import_module
@@ -215,6 +214,8 @@ def _print_error(error: KbError, json: bool) -> int:
 
 def _print_bug(error: Exception, json: bool) -> int:
     """A bug keeps its traceback, in the log; the user gets one line and where the log is."""
+    import traceback
+
     state = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
     log = Path(state) / "kb" / "kb.log"
     try:

@@ -39,6 +39,7 @@ class Journal(Rows):
 
     # memories: what the user told kb
     add_memory = method(memories.add_memory)
+    forget = method(memories.forget)
     remove_memories = method(memories.remove_memories)
     list_memories = method(memories.list_memories)
     count_memories = method(memories.count_memories)

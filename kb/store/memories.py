@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kb.errors import InvalidInput, NotFound
+from kb.store.answers import count_answers_with
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.search_terms import any_expression, terms_text
@@ -137,6 +138,12 @@ def _what_there_is(connection: sqlite3.Connection) -> str:
         return "there are none; kb remember TEXT makes one"
     more = f" and {total - len(ids)} more" if total > len(ids) else ""
     return f"there are: {', '.join(ids)}{more}; see them with: kb facts"
+
+
+def forget(connection: sqlite3.Connection, fact_ids: Sequence[int]) -> Forgotten:
+    """Forget these facts, all or none, and count the stored answers that still hold one of their texts."""
+    facts = remove_memories(connection, fact_ids)
+    return Forgotten(forgotten=tuple(facts), answers=count_answers_with(connection, [fact.text for fact in facts]))
 
 
 def list_memories(connection: sqlite3.Connection) -> list[Memory]:

@@ -8,13 +8,16 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from kb.store.compact import compact
 from kb.store.corpus import Corpus
 from kb.store.database import checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
-from kb.store.journal import Journal
+
+if TYPE_CHECKING:
+    from kb.store.journal import Journal
 
 
 class Store:
@@ -27,7 +30,13 @@ class Store:
         self.home = home
         self._connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
         self.corpus = Corpus(self._connection)
-        self.journal = Journal(self._connection)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """What was asked; opened on first use."""
+        from kb.store.journal import Journal  # 6 ms that a search does not need
+
+        return Journal(self._connection)
 
     def __enter__(self) -> Self:
         return self
