@@ -72,7 +72,8 @@ def graphs(folders: list[Path]) -> Iterator[tuple[Path, str, GraphDraft, int, fl
 def extract(folders: list[Path]) -> None:
     """Cost per chunk of 1,000 characters, and what is stored."""
     from kb.store.database import open_for_writing
-    from kb.store.documents import save_document, save_source
+    from kb.store.documents import save_source
+    from kb.store.saving import save_document
 
     names, edges = Counter[str](), Counter[str]()
     chunks, seconds, saving = 0, 0.0, 0.0

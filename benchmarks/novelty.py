@@ -326,7 +326,7 @@ def print_storing(texts: Sequence[str]) -> None:
 def fill(connection: sqlite3.Connection, texts: Sequence[str]) -> int:
     """Chunks without fingerprints, as an earlier kb left them."""
     from kb.drafts import ChunkDraft, DocumentDraft
-    from kb.store.documents import save_document
+    from kb.store.saving import save_document
 
     draft = DocumentDraft("s", "a.md", "a", "markdown", "en", (), 1, 1, "hash", "signature")
     rows = [(ChunkDraft(i, 0, len(text), text, (), 2, 1, 2), f"e:{i}") for i, text in enumerate(texts)]

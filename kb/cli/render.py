@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kb.cli.terminal import harmless, harmless_line, highlighted, say, shown_path, styled, tell
-from kb.cli.views import DocumentList
 from kb.records import Hit, RankedChunk, SearchResponse, SearchTrace, StabilityTrace
 
-if TYPE_CHECKING:  # a search prints no status
+if TYPE_CHECKING:  # a search prints no status and no list
+    from kb.cli.views import DocumentList
     from kb.status import Status
 
 

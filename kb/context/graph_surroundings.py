@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from kb.drafts import EndDraft
 from kb.graph.names import name_key
 from kb.graph.records import Edge, Node
-from kb.store.corpus import GraphRows
+from kb.store.derived import GraphRows
 from kb.store.graph import StoredEdge, StoredName
 
 # A word written like a name is one when so many documents have it, or one document so often.

@@ -6,69 +6,48 @@ beside it, with the connection left out; its docstring stands there.
 
 from __future__ import annotations
 
-import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from kb.store import chunks, database, documents, filters, fingerprints, graph, neighbours, notes, tags
+from kb.store import chunks, database, documents, filters
 from kb.store.door import Rows, method
 
-
-class GraphRows(Rows):
-    """Names and relations read out of the documents (kb/store/graph.py)."""
-
-    existing_keys = method(graph.existing_keys)
-    names_by_key = method(graph.names_by_key)
-    forms_by_key = method(graph.forms_by_key)
-    names_by_document = method(graph.names_by_document)
-    edges_by_key = method(graph.edges_by_key)
-    edges_by_document = method(graph.edges_by_document)
-    count_graph = method(graph.count_graph)
-
-
-class TagRows(Rows):
-    """The vocabulary, and the tags of documents (kb/store/tags.py)."""
-
-    imported_vocabulary = method(tags.imported_vocabulary)
-    save_vocabulary = method(tags.save_vocabulary)
-    forget_vocabulary = method(tags.forget_vocabulary)
-    read_vocabulary = method(tags.read_vocabulary)
-    document_tag_lists = method(tags.document_tag_lists)
-    applied_tags = method(tags.applied_tags)
-    replace_applied_tags = method(tags.replace_applied_tags)
-    documents_by_tag = method(tags.documents_by_tag)
-
-
-class NoteRows(Rows):
-    """What documents are about, and their open list items (kb/store/notes.py)."""
-
-    heal_notes = method(notes.heal_notes)
-    count_gists = method(notes.count_gists)
-    fetch_gists = method(notes.fetch_gists)
-    list_open_items = method(notes.list_open_items)
-
-
-class NeighbourRows(Rows):
-    """Adjacent chunks and projects, with their cosines: what context stability reads (kb/store/neighbours.py)."""
-
-    heal_neighbours = method(neighbours.heal_neighbours)
-    neighbours_of = method(neighbours.neighbours_of)
-    passage_texts = method(neighbours.passage_texts)
-    chunks_around = method(neighbours.chunks_around)
-    known_tags = method(neighbours.known_tags)
-    has_several_projects = method(neighbours.has_several_projects)
-    read_projects = method(neighbours.read_projects)
+if TYPE_CHECKING:
+    from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
+    from kb.fingerprint import Fingerprint, Shape
+    from kb.store.derived import Derived, GraphRows, NeighbourRows, NoteRows, TagRows
+    from kb.store.saving import Saved
 
 
 class Corpus(Rows):
     """Documents and chunks of one knowledge base; its parts hold what is derived from them."""
 
-    __slots__ = ("graph", "neighbours", "notes", "tags")
+    @cached_property
+    def _derived(self) -> Derived:
+        from kb.store.derived import Derived  # 10 ms that a search does not need
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        super().__init__(connection)
-        self.graph = GraphRows(connection)
-        self.tags = TagRows(connection)
-        self.notes = NoteRows(connection)
-        self.neighbours = NeighbourRows(connection)
+        return Derived(self._connection)
+
+    @property
+    def graph(self) -> GraphRows:
+        """Names and relations."""
+        return self._derived.graph
+
+    @property
+    def tags(self) -> TagRows:
+        """The vocabulary, and the tags of documents."""
+        return self._derived.tags
+
+    @property
+    def notes(self) -> NoteRows:
+        """What documents are about, and their open list items."""
+        return self._derived.notes
+
+    @property
+    def neighbours(self) -> NeighbourRows:
+        """Adjacent chunks and projects, with their cosines."""
+        return self._derived.neighbours
 
     # which corpus this is, and whose vectors it holds
     state = method(database.corpus_state)
@@ -89,9 +68,25 @@ class Corpus(Rows):
     # what ingest compares with, and writes
     document_stamps = method(documents.document_stamps)
     save_source = method(documents.save_source)
-    save_document = method(documents.save_document)
+
+    def save_document(
+        self,
+        draft: DocumentDraft,
+        chunks: Sequence[tuple[ChunkDraft, str]],
+        encoder_digest: str | None,
+        vectors: Mapping[str, bytes],
+        replacing: int | None = None,
+        graph: GraphDraft | None = None,
+        notes: DocumentNotes | None = None,
+    ) -> Saved:
+        """See `kb.store.saving.save_document`."""
+        return self._derived.save_document(draft, chunks, encoder_digest, vectors, replacing, graph, notes)
+
+    def remove_documents(self, doc_ids: Iterable[int]) -> int:
+        """See `kb.store.saving.remove_documents`."""
+        return self._derived.remove_documents(doc_ids)
+
     touch_document = method(documents.touch_document)
-    remove_documents = method(documents.remove_documents)
 
     # chunks
     fetch_chunks = method(chunks.fetch_chunks)
@@ -102,7 +97,11 @@ class Corpus(Rows):
     chunks_at_lines = method(chunks.chunks_at_lines)
     chunk_starts = method(chunks.chunk_starts)
     count_chunks = method(chunks.count_chunks)
-    fetch_fingerprints = method(fingerprints.fetch_fingerprints)
+
+    def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape | None = None) -> dict[int, Fingerprint]:
+        """See `kb.store.fingerprints.fetch_fingerprints`; None for the default shape."""
+        read = self._derived.fetch_fingerprints
+        return read(chunk_ids) if shape is None else read(chunk_ids, shape)
 
     # filters
     allowed_documents = method(filters.allowed_documents)

@@ -14,8 +14,6 @@ R = TypeVar("R")
 class Rows:
     """Some tables of one SQLite file; the connection stays inside `kb/store`."""
 
-    __slots__ = ("_connection",)
-
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 

@@ -17,7 +17,8 @@ from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.fingerprint import Fingerprint, Shape
 from kb.records import Chunk, Document, Filters
 from kb.store.database import CorpusState
-from kb.store.documents import Saved, Stamp
+from kb.store.documents import Stamp
+from kb.store.saving import Saved
 
 
 class CorpusDoor(Protocol):
@@ -56,7 +57,7 @@ class CorpusDoor(Protocol):
     def fetch_chunks(self, chunk_ids: Iterable[int], /) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
 
-    def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape = ..., /) -> dict[int, Fingerprint]:
+    def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape | None = None, /) -> dict[int, Fingerprint]:
         """Stored fingerprints by chunk id; the caller computes a missing one from the text."""
 
     def vectors_of(self, encoder_digest: str, chunk_ids: Iterable[int], /) -> Iterator[tuple[int, bytes]]:

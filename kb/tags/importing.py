@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from kb.errors import InvalidInput, NotIndexed
-from kb.store.corpus import TagRows
+from kb.store.derived import TagRows
 from kb.store.documents import utc_text
 from kb.store.tags import StoredVocabulary
 from kb.tags.draft import describe_faults

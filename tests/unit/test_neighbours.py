@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.drafts import ChunkDraft, DocumentDraft
-from kb.store import documents
+from kb.store import documents, saving
 from kb.store.database import open_for_writing
 from kb.store.neighbours import (
     chunks_around,
@@ -41,7 +41,7 @@ def save(
     vectors = {
         f"e{a}": np.array([np.cos(np.radians(a)), np.sin(np.radians(a))], "<f4").tobytes() for a in angles if a >= 0
     }
-    return documents.save_document(connection, draft, rows, "d", vectors, replacing).doc_id
+    return saving.save_document(connection, draft, rows, "d", vectors, replacing).doc_id
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def test_step_by_step_equals_from_scratch(work: list[tuple[int, list[int], bool]
         known: dict[int, int] = {}
         for number, angles, is_moved in work:
             if not angles and number in known:
-                documents.remove_documents(connection, [known.pop(number)])
+                saving.remove_documents(connection, [known.pop(number)])
             elif angles:
                 path = f"{'x' if is_moved else 'y'}/{number}.md"
                 known[number] = save(connection, path, angles, replacing=known.get(number))

@@ -11,7 +11,7 @@ import pytest
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import CorruptStore, InvalidInput, NotFound, NotIndexed
 from kb.records import Filters
-from kb.store import chunks, documents
+from kb.store import chunks, documents, saving
 from kb.store.database import (
     corpus_state,
     open_for_reading,
@@ -47,7 +47,7 @@ def save(connection: sqlite3.Connection, document: DocumentDraft, *texts: str, r
         (ChunkDraft(i, i * 10, i * 10 + 5, t, ("H", f"h{i}"), 2, i + 1, i + 2), f"e:{t}") for i, t in enumerate(texts)
     ]
     vectors = {f"e:{t}": VECTOR for t in texts}
-    return documents.save_document(connection, document, rows, "digest", vectors, replacing).doc_id
+    return saving.save_document(connection, document, rows, "digest", vectors, replacing).doc_id
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_revision_and_state_change_with_every_change_and_only_then(store: sqlite
     stamp = documents.document_stamps(store, "s")[0]
     documents.touch_document(store, doc_id, stamp)
     assert corpus_state(store) == states[-1]
-    documents.remove_documents(store, [doc_id])
+    saving.remove_documents(store, [doc_id])
     states.append(corpus_state(store))
     assert [s.revision for s in states] == [0, 1, 2, 3]
     assert len({s.token for s in states}) == 4
@@ -124,14 +124,14 @@ def test_twins_are_two_documents_and_one_vector(store: sqlite3.Connection) -> No
     first = save(store, draft("a.md", content_hash="same"), "one")
     save(store, draft("b.md", content_hash="same"), "one")
     assert store.execute("SELECT count(*) FROM embeddings").fetchone() == (1,)
-    documents.remove_documents(store, [first])
+    saving.remove_documents(store, [first])
     assert documents.remove_unused_embeddings(store) == 0
     assert len(list(chunks.vector_rows(store, "digest"))) == 1
 
 
 def test_what_is_removed_leaves_no_vector(store: sqlite3.Connection) -> None:
     doc_id = save(store, draft("a.md"), "one", "two")
-    documents.remove_documents(store, [doc_id])
+    saving.remove_documents(store, [doc_id])
     assert documents.remove_unused_embeddings(store) == 2
     assert documents.source_roots(store) == {}
 

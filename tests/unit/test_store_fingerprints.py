@@ -10,7 +10,7 @@ from sqlite_utils import Database
 
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.fingerprint import Shape, fingerprint
-from kb.store import documents
+from kb.store import documents, saving
 from kb.store.database import open_for_writing
 from kb.store.fingerprints import fetch_fingerprints
 from kb.store.migrations import migrations
@@ -30,7 +30,7 @@ def store(tmp_path: Path):
 def save(connection: sqlite3.Connection, *texts: str, replacing: int | None = None) -> int:
     draft = DocumentDraft("s", "a.md", "a", "markdown", "en", (), 1, 1, "hash", "signature")
     rows = [(ChunkDraft(i, 0, len(text), text, (), 2, 1, 2), f"e:{text}") for i, text in enumerate(texts)]
-    return documents.save_document(connection, draft, rows, "digest", {}, replacing).doc_id
+    return saving.save_document(connection, draft, rows, "digest", {}, replacing).doc_id
 
 
 def chunk_ids(connection: sqlite3.Connection) -> list[int]:
@@ -51,7 +51,7 @@ def test_they_go_with_their_chunks(store: sqlite3.Connection) -> None:
     save(store, "another text", replacing=doc_id)
     assert fetch_fingerprints(store, before) == {}
     assert list(fetch_fingerprints(store, chunk_ids(store)).values()) == [fingerprint("another text")]
-    documents.remove_documents(store, [doc_id])
+    saving.remove_documents(store, [doc_id])
     assert store.execute("SELECT count(*) FROM chunk_fingerprints").fetchone() == (0,)
 
 
@@ -64,7 +64,7 @@ def test_what_an_earlier_kb_left_is_filled_in_when_the_document_is_written_again
         [b"kbfp\x00", ids[1]],
     )
     assert fetch_fingerprints(store, ids) == {ids[2]: fingerprint(TEXTS[2])}
-    saved = documents.save_document(
+    saved = saving.save_document(
         store,
         DocumentDraft("s", "a.md", "a", "markdown", "en", (), 1, 1, "hash", "signature"),
         [(ChunkDraft(i, 0, len(text), text, (), 2, 1, 2), f"e:{text}") for i, text in enumerate(TEXTS)],
