@@ -60,7 +60,7 @@ COMMANDS = {
     "open": Entry("kb.cli.documents:open_", "Open a citation in $EDITOR at its line."),
     "rm": Entry("kb.cli.documents:rm", "Forget documents; their files are not touched."),
     "status": Entry("kb.cli.upkeep:status", "Show what is in the knowledge base, and whether it is complete."),
-    "doctor": Entry("kb.cli.upkeep:doctor", "Check this installation; every fault comes with its fix."),
+    "doctor": Entry("kb.cli.doctor:doctor", "Check this installation; every fault comes with its fix."),
     "reindex": Entry("kb.cli.upkeep:reindex", "Rebuild both indexes from the store."),
     "backup": Entry("kb.cli.upkeep:backup", "Copy the whole knowledge base to one file."),
     "schema": Entry("kb.cli.schema:schema", "Print the JSON Schema of a wire object, or list them."),

@@ -1,4 +1,4 @@
-"""kb init, status, doctor, reindex, backup: create a knowledge base, check it, and look after it."""
+"""kb init, status, reindex, backup: create a knowledge base and look after it."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import typer
 
 from kb.cli.invocation import Invocation, command
 from kb.cli.render import print_status
-from kb.cli.terminal import harmless, say, styled
+from kb.cli.terminal import harmless, say
 from kb.cli.views import Finished
 from kb.config import commented_toml
-from kb.doctor import Diagnosis, diagnose, repair_home
-from kb.errors import ExitCode, InvalidInput, IoError
+from kb.errors import InvalidInput, IoError
 from kb.status import read_status
 from kb.store.store import Store
-
-HEALTH_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
 @command
@@ -44,32 +41,6 @@ def status(invocation: Invocation) -> None:
     with invocation.open(invocation.config()) as kb:
         found = read_status(kb)
     invocation.emit(found, print_status)
-
-
-@command
-def doctor(
-    invocation: Invocation,
-    repair: Annotated[bool, typer.Option("--repair", help="repair what can be repaired, then check again")] = False,
-) -> None:
-    """Check this installation; every fault comes with its fix.
-
-    Exit 3 when something fails.
-    """
-    config = invocation.config()
-    if repair:
-        repair_home(invocation.home, config, invocation.notify)
-    diagnosis = diagnose(invocation.home, config)
-    invocation.emit(diagnosis, _print_diagnosis)
-    if not diagnosis.ok:
-        raise typer.Exit(ExitCode.UNHEALTHY)
-
-
-def _print_diagnosis(diagnosis: Diagnosis) -> None:
-    for check in diagnosis.checks:
-        status = styled(f"{check.status:<4}", HEALTH_COLOURS[check.status])
-        say(f"{status}  {check.name:<15} {harmless(check.detail)}")
-        if check.fix:
-            say(f"{'':<21} fix: {harmless(check.fix)}")
 
 
 @command
