@@ -6,6 +6,7 @@ of tests/relevance/test_signals.py hold the cases.
 
 from __future__ import annotations
 
+from kb.language.english_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
 from kb.text import STOP_WORDS
 
@@ -340,4 +341,12 @@ _REPLIES = {
     "nothing_new": "Nothing new: what was found on this was shown before, and nothing else answers it.",
 }
 
-ENGLISH = Language(code="en", letters="", words=_WORDS, patterns=_PATTERNS, numbers=_NUMBERS, replies=_REPLIES)
+ENGLISH = Language(
+    code="en",
+    letters="",
+    words=_WORDS | OWN_SIGNS,
+    patterns=_PATTERNS | OWN_PATTERNS,
+    numbers=_NUMBERS,
+    replies={**_REPLIES, **OWN_REPLIES},
+    everyday=EVERYDAY,
+)

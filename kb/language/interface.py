@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+# Questions that kb answers itself, without documents: the name of a pattern, and of the words that stand in all its matches.
+OwnKind = Literal["own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks"]
 # Words, whole and in lower case, by what they are:
 #   stop            carry no topic
 #   asking          stand in questions, and no answer needs to hold them
@@ -14,7 +16,7 @@ from typing import Any, Literal
 #   asked_for       what is asked for, not what the question is about: "이름"
 #   asked_of_user   the same in questions about the user: "email"
 #   beside_courtesy may stand beside a courtesy and are none alone; not_courtesy: what begins so asks
-#   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"
+#   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"; own_X: of the pattern "own_X"
 #   tool            what kb's commands do, and to what; tool_stem: the same, as beginnings of words
 #   names_nothing   are no names even where they are written like one
 #   negator         negate the word behind them
@@ -24,6 +26,7 @@ WordKind = Literal[
     "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_courtesy", "not_courtesy", "urgent_sign", "errand_sign",
     "tool", "tool_stem", "names_nothing", "negator", "explain", "troubleshoot", "compare", "list", "design",
     "definition", "enumeration", "tech",
+    "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks",
 ]  # fmt: skip
 
 # Regular expressions, by what they find:
@@ -40,6 +43,7 @@ WordKind = Literal[
 #   recalls                   a word that recalls what was said, and says nothing of what
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
+#   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
 PatternKind = Literal[
     "greeting", "courtesy", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
     "urgency", "errand", "introduction", "asks", "about_user", "about_kb",
@@ -50,6 +54,7 @@ PatternKind = Literal[
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",
     "asks_more", "refusal", "verdict", "says_nothing", "implies_no", "recalls", "sentence_end", "code",
+    "own_frame", "own_tail", "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks",
 ]  # fmt: skip
 
 
@@ -110,6 +115,7 @@ class Language:
     letters   regex class of the letters that it alone is written in; empty for Latin letters
     bare      a word of a question → the word without particles; as it is where nothing can be taken off
     replies   what kb says in this language, by what it answers (kb/ask); {name}, {words}, … are filled in
+    everyday  a key that all languages share → this language's words for it, apart by blanks; the first is the one kb says
     """
 
     code: str
@@ -118,4 +124,5 @@ class Language:
     patterns: Mapping[PatternKind, str]
     numbers: Numbers
     replies: Mapping[str, str]
+    everyday: Mapping[str, str] = field(default_factory=dict)
     bare: Callable[[str], str] = as_is

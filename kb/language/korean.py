@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
+from kb.language.korean_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.korean_particles import strip_question_ending
 
 
@@ -244,9 +245,10 @@ _REPLIES = {
 KOREAN = Language(
     code="ko",
     letters="[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]",
-    words=_WORDS,
-    patterns=_PATTERNS,
+    words=_WORDS | OWN_SIGNS,
+    patterns=_PATTERNS | OWN_PATTERNS,
     numbers=_NUMBERS,
-    replies=_REPLIES,
+    replies={**_REPLIES, **OWN_REPLIES},
+    everyday=EVERYDAY,
     bare=strip_question_ending,
 )

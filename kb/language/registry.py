@@ -38,6 +38,11 @@ def pattern(kind: PatternKind, text: str, flags: int = 0) -> re.Pattern[str]:
     return _joined(kind, flags, _languages_in(text))
 
 
+def pattern_in(code: str, kind: PatternKind) -> re.Pattern[str]:
+    """The pattern of a kind in one language, for what is asked in that language."""
+    return _joined(kind, 0, (code,))
+
+
 def says(kind: PatternKind, text: str, flags: int = 0) -> bool:
     """True where a text holds what the kind stands for."""
     return pattern(kind, text, flags).search(text) is not None
