@@ -70,7 +70,7 @@ def hold_against_shown(kb: KnowledgeBase, response: SearchResponse, request: Ask
     wanted = CANDIDATES_PER_PASSAGE * request.k
     penalized = or_warn(
         lambda: penalize_until(kb, ranking, wanted, window),
-        "holding the evidence against the window",
+        "comparing the evidence with the seen text",
         kb.notify,
         kb.log,
     )
@@ -154,5 +154,5 @@ def _novelty(fresh: Fresh, used: Literal["fresh", "all", "none"], shown_in: tupl
 
 def shown_before_note(novelty: AnswerNovelty) -> str:
     """What a reader is told of an answer from evidence that was shown before."""
-    where = f", in answer {novelty.shown_in[0]}" if novelty.shown_in else ": it is in the window"
+    where = f", in answer {novelty.shown_in[0]}" if novelty.shown_in else ": you named it with --seen"
     return f"note: the evidence was shown before{where}"

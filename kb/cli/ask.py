@@ -37,7 +37,7 @@ def ask(
         typer.Option(
             "--session",
             metavar="S",
-            help="file the answer under this name; what it has shown is in the window",
+            help="file the answer under this name; what its answers showed counts as seen",
             show_default=False,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def ask(
     mode_hint: Annotated[
         str | None,
         typer.Option(
-            "--mode-hint",
+            "--intent",
             metavar="M",
             help="what kind of prompt it is: RESPOND, CLARIFY, ACT, ACKNOWLEDGE, or a mode of your rules",
             show_default=False,

@@ -82,7 +82,12 @@ COMMANDS = {
 GROUPS = frozenset(name for name, entry in COMMANDS.items() if entry.is_group)
 
 # Options of an earlier version → today's, by command.
-RENAMED_OPTIONS: dict[str, dict[str, str]] = {}
+_SEEN = {"--window": "--seen"}
+RENAMED_OPTIONS: dict[str, dict[str, str]] = {
+    "search": _SEEN,
+    "ask": {**_SEEN, "--mode-hint": "--intent"},
+    "context": {**_SEEN, "--window-fingerprint": "--seen-fingerprint", "--k": "--limit"},
+}
 # The same for commands of a group: both words → both words.
 RENAMED_COMMANDS = {("cswr", "show"): ("expert", "stability"), ("cswr", "recalibrate"): ("expert", "recalibrate")}
 
@@ -90,6 +95,8 @@ RENAMED_COMMANDS = {("cswr", "show"): ("expert", "stability"), ("cswr", "recalib
 def present_names(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
     """(the arguments in today's names, a note for each name that is another one today).
 
+    >>> present_names(["ask", "why?", "--window=a.md"])
+    (['ask', 'why?', '--seen=a.md'], ['--window is called --seen now'])
     >>> present_names(["cswr", "show", "--json"])
     (['expert', 'stability', '--json'], ['kb cswr show is called kb expert stability now'])
     """

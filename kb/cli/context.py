@@ -29,30 +29,30 @@ def context(
     words: Annotated[
         list[str],
         typer.Argument(
-            metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --window-fingerprint"
+            metavar="QUERY", help="words or a question; or: fingerprint [FILE… | -], for --seen-fingerprint"
         ),
     ],
     window: KnownTextOption = None,
     window_fingerprint: Annotated[
         str | None,
         typer.Option(
-            "--window-fingerprint",
+            "--seen-fingerprint",
             metavar="FILE",
-            help="what kb context fingerprint printed; wins over --window",
+            help="what kb context fingerprint printed; it replaces --seen",
             show_default=False,
         ),
     ] = None,
     session: Annotated[
         str | None,
         typer.Option(
-            "--session", metavar="S", help="what its answers have cited is in the window too", show_default=False
+            "--session", metavar="S", help="what its answers have cited counts as seen too", show_default=False
         ),
     ] = None,
     max_tokens: Annotated[
         int | None, typer.Option("--max-tokens", metavar="N", help="of the whole block", show_default=False)
     ] = None,
     k: Annotated[
-        int | None, typer.Option("--k", "-k", metavar="N", help="passages at most", show_default=False)
+        int | None, typer.Option("-k", "-n", "--limit", metavar="N", help="passages at most", show_default=False)
     ] = None,
     mode: ModeOption = None,
     project: Annotated[
@@ -63,7 +63,7 @@ def context(
         str | None, typer.Option("--cwd", metavar="DIR", help="the project is this folder's name", show_default=False)
     ] = None,
     no_graph: Annotated[bool, typer.Option("--no-graph", help="passages alone, no relations and no token")] = False,
-    no_novelty: Annotated[bool, typer.Option("--no-novelty", help="as if there were no window")] = False,
+    no_novelty: Annotated[bool, typer.Option("--no-novelty", help="as if nothing had been seen")] = False,
     expand_tags: ExpandTagsOption = False,
     debug: Annotated[bool, typer.Option("--debug", help="every candidate's overlap and scores")] = False,
     metrics: Annotated[
@@ -121,7 +121,7 @@ def _print_response(invocation: Invocation, response: ContextResponse) -> None:
     for note in response.notes:
         invocation.notify(note if note.startswith("warning:") else f"note: {note}")
     if response.omitted and response.text:
-        invocation.notify(f"note: left out {passages_text(response.omitted)} that the window holds already")
+        invocation.notify(f"note: left out {passages_text(response.omitted)} that you have seen already")
     if response.debug:
         _tell_debug(invocation, response.debug)
     if response.text:
@@ -133,7 +133,7 @@ def _print_response(invocation: Invocation, response: ContextResponse) -> None:
 def _tell_debug(invocation: Invocation, debug: ContextDebug) -> None:
     """On stderr: the block on stdout stays what it is without --debug."""
     expanded = "; ".join(debug.expansion_queries) or ("failed" if debug.expansion_triggered else "no")
-    invocation.notify(f"window: {debug.window_spans} spans · expanded by: {expanded}")
+    invocation.notify(f"seen text: {debug.window_spans} spans · expanded by: {expanded}")
     for row in debug.candidates:
         estimate = "≈" if row.is_estimate else " "
         invocation.notify(

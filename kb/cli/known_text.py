@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 KnownTextOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--window",
+        "--seen",
         metavar="FILE",
-        help="what the prompt holds already, each file one block; - for stdin",
+        help="text the reader already has; each file is one block, - reads stdin",
         show_default=False,
     ),
 ]

@@ -128,7 +128,7 @@ def print_status(status: Status) -> None:
         rows.append(("incomplete", f"{status.chunks_without_vector:,} chunks have no vector; kb ingest completes them"))
     if status.novelty:
         n = status.novelty
-        held = f"{n.requests:,} requests with a window · {n.candidates:,} candidates, {n.exact_duplicates:,} of them duplicates"
+        held = f"{n.requests:,} requests with seen text · {n.candidates:,} candidates, {n.exact_duplicates:,} of them duplicates"
         rows.append(("novelty", f"{held} · {n.expansion_successes:,} of {n.expansions:,} widened searches found more"))
     if status.writer:
         rows.append(("writing", status.writer))

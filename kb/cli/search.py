@@ -21,7 +21,9 @@ ModeOption = Annotated[
 ExpandTagsOption = Annotated[
     bool, typer.Option("--expand-tags", help="hybrid: documents with the query's tags join as one more list")
 ]
-KOption = Annotated[int | None, typer.Option("-k", metavar="N", help="how many at most", show_default=False)]
+KOption = Annotated[
+    int | None, typer.Option("-k", "-n", "--limit", metavar="N", help="how many at most", show_default=False)
+]
 
 
 def check_expand_tags(wanted: bool, mode: str) -> None:
@@ -55,7 +57,7 @@ def search(
         problem = "--bulk reads its queries from standard input" if bulk else "no query given"
         raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
     if bulk and "-" in (window or ()):
-        raise InvalidInput("--bulk and --window - both read standard input", fix="give the window as a file")
+        raise InvalidInput("--bulk and --seen - both read standard input", fix="give the seen text as a file")
     known_text = read_known_text_option(invocation, config, window)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False

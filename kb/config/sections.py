@@ -256,7 +256,7 @@ class HistoryConfig:
 class ContextConfig:
     """How kb context fills a block: 60 % of its tokens for passages, 30 % for relations, 10 % for the lines around them."""
 
-    k: int = key(5, "Maximum number of passages when --k is not given.", low=1, high=100)
+    k: int = key(5, "Maximum number of passages when -k is not given.", low=1, high=100)
     max_tokens: int = key(500, "Maximum tokens of a block when --max-tokens is not given.", low=50, high=100_000)
     tokenizer: TokenCounter = key(
         "estimate",
@@ -272,7 +272,7 @@ class ContextConfig:
 class NoveltyConfig:
     """Down-ranks passages that repeat text the reader already has (--window). Overlaps lie in [0, 1]."""
 
-    enabled: bool = key(True, "false ranks as if no window were given.", alias="CONTEXT_GATEWAY_SELFREF_ENABLED")
+    enabled: bool = key(True, "false ranks as if no seen text were given.", alias="CONTEXT_GATEWAY_SELFREF_ENABLED")
     shingle_size: int = key(
         5,
         "Number of tokens in a shingle; texts under 20 tokens use shingles of 3.",
@@ -296,7 +296,7 @@ class NoveltyConfig:
     )
     trigger_overlap: float = key(
         0.60,
-        "A passage with this overlap or more counts as a repetition of the window.",
+        "A passage with this overlap or more counts as a repetition of the seen text.",
         low=0,
         high=1,
         alias="CONTEXT_GATEWAY_SELFREF_TRIGGER_OVERLAP",
@@ -308,7 +308,7 @@ class NoveltyConfig:
         high=1000,
         alias="CONTEXT_GATEWAY_SELFREF_MIN_NOVEL",
     )
-    chunk_weight: float = key(0.90, "Penalty of a passage whose whole text is in the window.", low=0, high=1)
+    chunk_weight: float = key(0.90, "Penalty of a passage whose whole text was seen.", low=0, high=1)
     best_effort: bool = key(False, "Show exact duplicates when there is nothing else.")
 
 

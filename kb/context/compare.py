@@ -32,7 +32,7 @@ def compare(kb: KnowledgeBase, found: Found, known: KnownText) -> Compared:
     notes: list[str] = []
     chunks = or_warn(
         lambda: penalize_chunks(kb, found.chunks(), found.request.k, known),
-        "holding the passages against the window",
+        "comparing the passages with the seen text",
         notes.append,
         kb.log,
     )
@@ -44,7 +44,7 @@ def compare(kb: KnowledgeBase, found: Found, known: KnownText) -> Compared:
         ]
         paths = or_warn(
             lambda: penalize_overlap(kb, candidates, len(candidates), known),
-            "holding the relations against the window",
+            "comparing the relations with the seen text",
             notes.append,
             kb.log,
         )

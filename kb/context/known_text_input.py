@@ -44,7 +44,7 @@ def read_known_text(files: Sequence[str], fingerprint: str | None, shape: Shape,
     """
     if fingerprint is not None:
         if files:
-            notify("note: the fingerprint is the window; --window is not read (it would say the same again)")
+            notify("note: the fingerprint stands for the seen text; --seen is not read")
         return known_text_from_payload(read_payload(_read_fingerprint(fingerprint)))
     texts, running = read_texts(files, notify)
     known_text = known_text_from_blocks(texts, shape) if texts else None
@@ -52,7 +52,7 @@ def read_known_text(files: Sequence[str], fingerprint: str | None, shape: Shape,
         spans = known_text_from_text(running, shape)
         known_text = spans if known_text is None else merge_known_texts(known_text, spans)
     if files and (known_text is None or known_text.is_empty):
-        notify("note: the window is empty: nothing is held against it")
+        notify("note: the seen text is empty: nothing is compared with it")
         return None
     return known_text
 
@@ -69,7 +69,7 @@ def read_texts(files: Sequence[str], notify: Notify) -> tuple[list[str], str]:
         raw, size = _read_stdin(left) if name == STDIN else _read_file(Path(name), left)
         shown = "standard input" if name == STDIN else name
         if size > len(raw):
-            notify(f"note: {shown} has {size:,} bytes; of the window its last {len(raw):,} are read")
+            notify(f"note: {shown} has {size:,} bytes; only the last {len(raw):,} are read")
         left -= len(raw)
         text = _as_text(raw, shown, notify)
         if name == STDIN:
@@ -85,7 +85,7 @@ def _identity(name: str) -> str:
 
 def _as_text(raw: bytes, shown: str, notify: Notify) -> str:
     if is_binary(raw[:8192]):
-        notify(f"note: {shown} is not text: left out of the window")
+        notify(f"note: {shown} is not text and was left out")
         return ""
     return decode(raw).text
 
@@ -101,14 +101,14 @@ def _read_file(path: Path, most_bytes: int) -> tuple[bytes, int]:
             file.seek(max(0, size - most_bytes))
             return file.read(most_bytes), size
     except OSError as error:
-        raise IoError(f"cannot read the window {path}: {error.strerror}", fix="name a readable text file") from error
+        raise IoError(f"cannot read {path}: {error.strerror}", fix="name a readable text file") from error
 
 
 def _check_file(path: Path) -> None:
     if not path.exists():
-        raise NotFound(f"no window file '{path}'", fix="name a text file, or - for standard input")
+        raise NotFound(f"no file '{path}'", fix="name a text file, or - for standard input")
     if path.is_dir():
-        raise InvalidInput(f"the window '{path}' is a folder", fix=f"name its files: --window {path}/FILE …")
+        raise InvalidInput(f"'{path}' is a folder", fix=f"name its files: --seen {path}/FILE …")
 
 
 def _read_stdin(most_bytes: int) -> tuple[bytes, int]:

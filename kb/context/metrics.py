@@ -14,13 +14,13 @@ from kb.store.counters import read_counts
 PREFIX = "context_gateway_selfref_"
 # Name, kind, help, the total, and for a summary how many it is the sum of.
 METRICS = (
-    ("requests_total", "counter", "requests that named a window", "requests", None),
-    ("candidates_total", "counter", "passages and paths held against a window", "candidates", None),
+    ("requests_total", "counter", "requests that named seen text", "requests", None),
+    ("candidates_total", "counter", "passages and paths compared with seen text", "candidates", None),
     ("penalized_total", "counter", "of them, not novel", "penalized", None),
-    ("exact_duplicates_total", "counter", "of them, wholly in the window", "exact_duplicates", None),
+    ("exact_duplicates_total", "counter", "of them, whose whole text was seen", "exact_duplicates", None),
     ("expansion_total", "counter", "rounds of expansion", "expansions", None),
     ("expansion_success_total", "counter", "rounds that found something new", "expansion_successes", None),
-    ("overlap_ratio", "summary", "overlap of the candidates with the window", "overlap_sum", "candidates"),
+    ("overlap_ratio", "summary", "overlap of the candidates with the seen text", "overlap_sum", "candidates"),
     ("novel_results", "summary", "novel candidates of a request", "novel", "requests"),
 )
 

@@ -74,7 +74,7 @@ def check_request(request: ContextRequest) -> None:
             f"--max-tokens is {request.max_tokens:,}", fix=f"use a number from {LEAST_TOKENS} to {MOST_TOKENS:,}"
         )
     if not 1 <= request.k <= MOST_PASSAGES:
-        raise InvalidInput(f"--k is {request.k:,}", fix=f"use a number from 1 to {MOST_PASSAGES}")
+        raise InvalidInput(f"-k is {request.k:,}", fix=f"use a number from 1 to {MOST_PASSAGES}")
 
 
 def find(kb: KnowledgeBase, request: ContextRequest, clock: Stopwatch) -> Found:
@@ -181,7 +181,7 @@ def _why_nothing(draft: ContextDraft, omitted: int) -> str:
     if draft.ranked or draft.paths:
         return f"nothing that was found fits into {draft.found.request.max_tokens:,} tokens; raise --max-tokens"
     if omitted:
-        return f"everything that was found ({passages_text(omitted)}) is in the window already"
+        return f"everything that was found ({passages_text(omitted)}) was seen already"
     return f"nothing was found. {draft.found.response.hint or ''}".strip()
 
 

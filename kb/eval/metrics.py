@@ -80,12 +80,10 @@ METRICS: dict[str, Metric] = {
     "suggested_tag_recall@10": Metric(
         "share of the expected tags among the first 10 suggested for the query (kb tags)"
     ),
-    "context_recall": Metric(
-        "share of the facts still wanted that a context of 500 tokens holds, the window being known"
-    ),
-    "context_recall_plain": Metric("the same as if there were no window", None),
+    "context_recall": Metric("share of the unseen facts that a context of 500 tokens holds, the seen text being known"),
+    "context_recall_plain": Metric("the same as if nothing had been seen", None),
     "context_new_tokens": Metric("tokens of those facts in it", True, "tokens"),
-    "context_new_tokens_plain": Metric("the same as if there were no window", None, "tokens"),
+    "context_new_tokens_plain": Metric("the same as if nothing had been seen", None, "tokens"),
     **{name: replace(metric, of_answers=True) for name, metric in _ANSWER_METRICS.items()},
     "latency_p50_ms": Metric("median time of a whole query", False, "ms"),
     "latency_p95_ms": Metric("95th percentile of the time of a whole query", False, "ms"),

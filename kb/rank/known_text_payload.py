@@ -160,19 +160,19 @@ def _check_versions(schema: object, version: object, scheme: object, seed: objec
     wanted = "window_fingerprint.v1"
     if schema != wanted:
         raise InvalidInput(
-            f"the window's fingerprint is {schema!r}, this kb reads '{wanted}'",
+            f"the fingerprint is {schema!r}, this kb reads '{wanted}'",
             fix="make it again with: kb context fingerprint",
         )
     if (version, scheme, seed) != (FP_VERSION, SCHEME, SEED):
         raise InvalidInput(
-            f"the window's fingerprint was made by {version} ({scheme}, seed {seed}), this kb compares"
+            f"the fingerprint was made by {version} ({scheme}, seed {seed}), this kb compares"
             f" {FP_VERSION} ({SCHEME}, seed {SEED})",
             fix="make it again with: kb context fingerprint",
         )
 
 
 def _malformed(what: str) -> InvalidInput:
-    return InvalidInput(f"the window's fingerprint cannot be read: {what}", fix="make it with: kb context fingerprint")
+    return InvalidInput(f"the fingerprint cannot be read: {what}", fix="make it with: kb context fingerprint")
 
 
 def _digest(value: str, place: str) -> str:

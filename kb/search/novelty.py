@@ -98,7 +98,7 @@ class PenalizedHits:
     def why_empty(self) -> str | None:
         """Why nothing is left, where the known text took it."""
         left_out = len(self.trace.omitted)
-        return f"everything that was found ({passages_text(left_out)}) is in the window already" if left_out else None
+        return f"everything that was found ({passages_text(left_out)}) was seen already" if left_out else None
 
 
 def penalize_hits(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> PenalizedHits:
@@ -116,7 +116,7 @@ def penalize_hits(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText)
         ranking=found.kept,
         novelty={s.candidate_id: describe(s) for s in found.scored},
         trace=trace,
-        note=f"left out {passages_text(len(found.omitted))} that the window holds already" if found.omitted else None,
+        note=f"left out {passages_text(len(found.omitted))} that you have seen already" if found.omitted else None,
     )
 
 

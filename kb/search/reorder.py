@@ -35,7 +35,7 @@ def reorder(
         with clock.stage("novelty"):
             penalized = or_warn(
                 lambda: penalize_hits(kb, ranking, request.k, known_text),
-                "holding the hits against the window",
+                "comparing the hits with the seen text",
                 kb.notify,
                 kb.log,
             )

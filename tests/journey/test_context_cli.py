@@ -89,7 +89,7 @@ def test_the_top_passage_verbatim_in_the_window_is_suppressed(kb: Call, corpus_h
     chunk_id, text = chunk_text(kb, corpus_home)
     (tmp_path / "window.md").write_text(f"Earlier in this chat:\n\n{text}\n\nThanks!")
     plain = context(kb, corpus_home, QUERY)
-    pressed = context(kb, corpus_home, QUERY, "--window", tmp_path / "window.md", "--debug")
+    pressed = context(kb, corpus_home, QUERY, "--seen", tmp_path / "window.md", "--debug")
     assert plain["passages"][0]["chunk_id"] == chunk_id
     assert chunk_id not in [p["chunk_id"] for p in pressed["passages"]]
     assert pressed["passages"]
@@ -106,7 +106,7 @@ def test_a_passage_that_the_window_holds_half_of_is_demoted_and_stays(
     words = text.split(" ")
     (tmp_path / "half.md").write_text(" ".join(words[: len(words) // 2 + 2]))
     pressed = context(
-        kb, corpus_home, QUERY, "--window", tmp_path / "half.md", "--debug", "-k", "9", "--max-tokens", "2000"
+        kb, corpus_home, QUERY, "--seen", tmp_path / "half.md", "--debug", "-k", "9", "--max-tokens", "2000"
     )
     row = next(c for c in pressed["debug"]["candidates"] if c["candidate_id"] == str(chunk_id))
     assert 0.4 <= row["overlap_ratio"] <= 0.6
@@ -123,7 +123,7 @@ def test_when_all_of_the_first_are_duplicates_the_search_is_widened(
     for rank in range(3):
         path = tmp_path / f"shown-{rank}.md"
         path.write_text(chunk_text(kb, corpus_home, rank=rank)[1])
-        words += ["--window", path]
+        words += ["--seen", path]
     pressed = context(kb, corpus_home, QUERY, "-k", "3", "--debug", *words)
     shown = {p["chunk_id"] for p in plain["passages"]}
     assert pressed["debug"]["expansion_triggered"]
@@ -147,9 +147,9 @@ def test_the_token_is_the_traversals_in_every_case(
         everything.write_text("\n\n".join(row[0] for row in store.execute("SELECT text FROM chunks")))
     cases: list[list[str | Path]] = [
         [],
-        ["--window", block],
-        ["--window", everything],
-        ["--no-novelty", "--window", block],
+        ["--seen", block],
+        ["--seen", everything],
+        ["--no-novelty", "--seen", block],
     ]
     for words in cases:
         found = context(kb, corpus_home, query, *words)
@@ -159,7 +159,7 @@ def test_the_token_is_the_traversals_in_every_case(
         ) or not found["text"]
     with sqlite3.connect(corpus_home / "kb.sqlite") as store:
         store.execute("DROP TABLE chunk_fingerprints")
-    failed = context(kb, corpus_home, query, "--window", block)
+    failed = context(kb, corpus_home, query, "--seen", block)
     assert failed["text"] == plain["text"]
     assert failed["admissibility_token"] == issued
     assert "no-graph" not in failed["text"]
@@ -170,7 +170,7 @@ def test_paths_are_pressed_less_than_passages(kb: Call, corpus_home: Path, tmp_p
     plain = context(kb, corpus_home, "lampd")
     assert plain["paths"]
     (tmp_path / "path.txt").write_text(plain["paths"][0]["text"])
-    pressed = context(kb, corpus_home, "lampd", "--window", tmp_path / "path.txt", "--debug")
+    pressed = context(kb, corpus_home, "lampd", "--seen", tmp_path / "path.txt", "--debug")
     assert plain["paths"][0]["text"] not in [p["text"] for p in pressed["paths"]]
     rows = [c for c in pressed["debug"]["candidates"] if c["source"] == "path" and 0.2 < c["overlap_ratio"] < 1]
     for row in rows:
@@ -189,11 +189,11 @@ def test_without_a_window_nothing_changes(
         plain = kb(*words, home=corpus_home)
         monkeypatch.setenv("KB_NOVELTY__ENABLED", "false")
         off = kb(*words, home=corpus_home)
-        ignored = kb(*words, "--window", tmp_path / "window.md", home=corpus_home)
+        ignored = kb(*words, "--seen", tmp_path / "window.md", home=corpus_home)
         monkeypatch.delenv("KB_NOVELTY__ENABLED")
         assert plain == off == ignored
     assert (
-        kb("context", QUERY, "--no-novelty", "--window", tmp_path / "window.md", home=corpus_home).out
+        kb("context", QUERY, "--no-novelty", "--seen", tmp_path / "window.md", home=corpus_home).out
         == kb("context", QUERY, home=corpus_home).out
     )
     assert not (corpus_home / "counters.sqlite").exists()
@@ -201,13 +201,13 @@ def test_without_a_window_nothing_changes(
 
 def test_an_unrelated_window_costs_nothing(kb: Call, corpus_home: Path) -> None:
     window = Path(__file__).parents[2] / "kb" / "config" / "sections.py"
-    assert kb("context", QUERY, "--window", window, home=corpus_home).out == kb("context", QUERY, home=corpus_home).out
+    assert kb("context", QUERY, "--seen", window, home=corpus_home).out == kb("context", QUERY, home=corpus_home).out
 
 
 def test_debug_leaves_the_block_alone(kb: Call, corpus_home: Path) -> None:
     plain, debugged = kb("context", QUERY, home=corpus_home), kb("context", QUERY, "--debug", home=corpus_home)
     assert plain.out == debugged.out
-    assert "window: 0 spans" in debugged.err
+    assert "seen text: 0 spans" in debugged.err
     fields = ("overlap_ratio", "original_score", "self_ref_penalty_applied", "expansion_triggered")
     assert not any(name in kb("context", QUERY, "--json", home=corpus_home).out for name in fields)
 
@@ -217,7 +217,7 @@ def test_debug_leaves_the_block_alone(kb: Call, corpus_home: Path) -> None:
 
 def test_a_pipe_of_contexts_goes_on_to_what_is_new(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     first = kb("context", QUERY, home=corpus_home)
-    second = kb("context", QUERY, "--window", "-", home=corpus_home, stdin=first.out)
+    second = kb("context", QUERY, "--seen", "-", home=corpus_home, stdin=first.out)
     assert (second.code, second.out != first.out) == (0, True)
     lines = {line for line in first.out.splitlines() if line.startswith("> ") and len(line) > 40}
     assert lines
@@ -233,7 +233,7 @@ def test_a_fingerprint_stands_for_its_text(kb: Call, corpus_home: Path, tmp_path
     piped = kb("context", "fingerprint", "-", home=corpus_home, stdin=(tmp_path / "window.md").read_text())
     assert json.loads(piped.out)["fp_version"] == json.loads(printed.out)["fp_version"]
     (tmp_path / "window.json").write_text(printed.out)
-    pressed = context(kb, corpus_home, QUERY, "--window-fingerprint", tmp_path / "window.json", "--debug", "-k", "9")
+    pressed = context(kb, corpus_home, QUERY, "--seen-fingerprint", tmp_path / "window.json", "--debug", "-k", "9")
     row = next(c for c in pressed["debug"]["candidates"] if c["candidate_id"] == str(chunk_id))
     assert row["is_estimate"]
     assert row["overlap_ratio"] >= 0.6
@@ -244,9 +244,9 @@ def test_a_fingerprint_stands_for_its_text(kb: Call, corpus_home: Path, tmp_path
 def test_the_whole_corpus_in_the_window_leaves_nothing(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     with sqlite3.connect(corpus_home / "kb.sqlite") as store:
         (tmp_path / "all.md").write_text("\n\n".join(row[0] for row in store.execute("SELECT text FROM chunks")))
-    found = kb("context", QUERY, "--no-graph", "--window", tmp_path / "all.md", home=corpus_home)
+    found = kb("context", QUERY, "--no-graph", "--seen", tmp_path / "all.md", home=corpus_home)
     assert (found.code, found.out) == (1, "")
-    assert found.err == "nothing to add: everything that was found (15 passages) is in the window already\n"
+    assert found.err == "nothing to add: everything that was found (15 passages) was seen already\n"
 
 
 @pytest.mark.parametrize("raw", [b"", b"\n \n", b"\x7fELF\x02\x01\x01" + bytes(range(9)) * 30, b"\xff\xfe"])
@@ -254,21 +254,21 @@ def test_a_window_without_text_changes_nothing_and_is_said(
     kb: Call, corpus_home: Path, tmp_path: Path, raw: bytes
 ) -> None:
     (tmp_path / "window").write_bytes(raw)
-    found = kb("context", QUERY, "--window", tmp_path / "window", home=corpus_home)
+    found = kb("context", QUERY, "--seen", tmp_path / "window", home=corpus_home)
     assert found.out == kb("context", QUERY, home=corpus_home).out
-    assert "the window is empty" in found.err
+    assert "the seen text is empty" in found.err
 
 
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--window", "/no/such/file"], "no window file '/no/such/file'"),
-        (["--window", "/"], "is a folder"),
-        (["--window", "-", "--window", "-"], "named twice"),
-        (["--window-fingerprint", str(CORPUS / "README.md")], "cannot be read"),
+        (["--seen", "/no/such/file"], "no window file '/no/such/file'"),
+        (["--seen", "/"], "is a folder"),
+        (["--seen", "-", "--seen", "-"], "named twice"),
+        (["--seen-fingerprint", str(CORPUS / "README.md")], "cannot be read"),
         (["--max-tokens", "49"], "context.max_tokens"),
         (["--max-tokens", "many"], "--max-tokens"),
-        (["--k", "0"], "context.k"),
+        (["--limit", "0"], "context.k"),
         (["--metrics", "/no/such/folder/file"], "the metrics cannot be written"),
         (["--project", "a", "--cwd", "b"], "both name a project"),
         (["--mode", "lexical", "--expand-tags"], "--expand-tags"),
@@ -317,17 +317,17 @@ def test_a_window_that_cannot_be_pressed_with_gives_the_plain_result_and_a_warni
     (tmp_path / "window.md").write_text(chunk_text(kb, corpus_home)[1])
     with sqlite3.connect(corpus_home / "kb.sqlite") as store:
         store.execute("DROP TABLE chunk_fingerprints")
-    found = kb("context", QUERY, "--window", tmp_path / "window.md", home=corpus_home)
+    found = kb("context", QUERY, "--seen", tmp_path / "window.md", home=corpus_home)
     assert (found.code, found.out) == (0, plain.out)
-    assert found.err.startswith("warning: holding the passages against the window failed (OperationalError")
-    hits = kb("search", QUERY, "--window", tmp_path / "window.md", home=corpus_home)
+    assert found.err.startswith("warning: comparing the passages with the seen text failed (OperationalError")
+    hits = kb("search", QUERY, "--seen", tmp_path / "window.md", home=corpus_home)
     assert hits.out == kb("search", QUERY, home=corpus_home).out
     assert "the plain result is shown" in hits.err
 
 
 def test_damaged_fingerprints_are_made_again(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     (tmp_path / "window.md").write_text(chunk_text(kb, corpus_home)[1])
-    words = ["context", QUERY, "--window", tmp_path / "window.md"]
+    words = ["context", QUERY, "--seen", tmp_path / "window.md"]
     expected = kb(*words, home=corpus_home)
     with sqlite3.connect(corpus_home / "kb.sqlite") as store:
         store.execute("UPDATE chunk_fingerprints SET fingerprint = x'00ff'")
@@ -339,7 +339,7 @@ def test_an_expansion_that_fails_keeps_the_first_pass(kb: Call, corpus_home: Pat
     words: list[str | Path] = ["context", QUERY, "--mode", "vector", "-k", "2"]
     for rank in range(2):
         (tmp_path / f"{rank}.md").write_text(chunk_text(kb, corpus_home, rank=rank)[1])
-        words += ["--window", tmp_path / f"{rank}.md"]
+        words += ["--seen", tmp_path / f"{rank}.md"]
     for path in (corpus_home / "index").glob("lexical*"):
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     (corpus_home / "index" / "lexical.json").mkdir()
@@ -357,7 +357,7 @@ def test_an_expansion_that_fails_keeps_the_first_pass(kb: Call, corpus_home: Pat
 def test_requests_are_counted_logged_and_exported(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     assert kb("status", "--json", home=corpus_home).json()["novelty"] is None
     (tmp_path / "window.md").write_text(chunk_text(kb, corpus_home)[1])
-    words = ["--window", tmp_path / "window.md"]
+    words = ["--seen", tmp_path / "window.md"]
     found = kb("context", QUERY, *words, "--verbose", "--metrics", tmp_path / "kb.prom", home=corpus_home)
     logged = json.loads(next(line for line in found.err.splitlines() if line.startswith("{")))
     assert (logged["query"], logged["exact_duplicate_count"], logged["session_id"]) == (QUERY, 1, None)
@@ -372,8 +372,8 @@ def test_requests_are_counted_logged_and_exported(kb: Call, corpus_home: Path, t
 
 def test_a_home_that_cannot_count_answers_all_the_same(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     (tmp_path / "window.md").write_text(chunk_text(kb, corpus_home)[1])
-    expected = kb("context", QUERY, "--window", tmp_path / "window.md", home=corpus_home)
+    expected = kb("context", QUERY, "--seen", tmp_path / "window.md", home=corpus_home)
     (corpus_home / "counters.sqlite").unlink()
     (corpus_home / "counters.sqlite").mkdir()
-    assert kb("context", QUERY, "--window", tmp_path / "window.md", home=corpus_home) == expected
+    assert kb("context", QUERY, "--seen", tmp_path / "window.md", home=corpus_home) == expected
     assert kb("status", home=corpus_home).code == 0

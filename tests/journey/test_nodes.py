@@ -108,9 +108,9 @@ class TestCourtesies:
         assert "safety:warm_return_hint" in said["relevance"]["overrides_applied"]
 
     def test_a_hint_overrides(self, kb: Call, corpus_home: Path) -> None:
-        assert kb("ask", "Hey!", "--mode-hint", "RESPOND", *LEXICAL, home=corpus_home).code == 1
-        assert kb("ask", MIRROR, "--mode-hint", "acknowledge", home=corpus_home).code == 0
-        unknown = kb("ask", MIRROR, "--mode-hint", "MUSE", "--json", *LEXICAL, home=corpus_home)
+        assert kb("ask", "Hey!", "--intent", "RESPOND", *LEXICAL, home=corpus_home).code == 1
+        assert kb("ask", MIRROR, "--intent", "acknowledge", home=corpus_home).code == 0
+        unknown = kb("ask", MIRROR, "--intent", "MUSE", "--json", *LEXICAL, home=corpus_home)
         assert unknown.code == 0
         assert "unknown mode 'MUSE', so every node is included" in unknown.err
         assert sorted(read_nodes(unknown.json())) == sorted(PROVIDERS)
@@ -146,7 +146,7 @@ class TestProviders:
     def test_exactly_those_that_are_included_run(
         self, kb: Call, corpus_home: Path, question: str, hint: str | None, ran: list[str]
     ) -> None:
-        hinted = ("--mode-hint", hint) if hint else ()
+        hinted = ("--intent", hint) if hint else ()
         said = kb("ask", question, "--json", *LEXICAL, *hinted, home=corpus_home).json()
         assert read_nodes(said) == ran
         assert sorted(ran) == said["relevance"]["included"]

@@ -36,7 +36,7 @@ def test_hits_that_the_window_holds_are_left_out_and_said(kb: Call, corpus_home:
     plain = kb("search", QUERY, "-k", 5, "--json", home=corpus_home).json()
     shown = plain["hits"][0]["chunk_id"]
     (tmp_path / "window.md").write_text(f"Before.\n\n{text_of(corpus_home, shown)}")
-    found = kb("search", QUERY, "-k", 5, "--window", tmp_path / "window.md", "--explain", "--json", home=corpus_home)
+    found = kb("search", QUERY, "-k", 5, "--seen", tmp_path / "window.md", "--explain", "--json", home=corpus_home)
     response = found.json()
     jsonschema.validate(response, json_schema("search_response.v1"))
     assert [hit["chunk_id"] for hit in response["hits"][:4]] == [hit["chunk_id"] for hit in plain["hits"][1:]]
@@ -48,9 +48,9 @@ def test_hits_that_the_window_holds_are_left_out_and_said(kb: Call, corpus_home:
         assert hit["retrieval"]["fusion_score"] >= hit["score"]
         assert novelty["penalty"] == pytest.approx(0.9 * novelty["overlap"] ** 1.35, abs=1e-5)
     assert response["trace"]["novelty"]["omitted"] == [shown]
-    assert response["note"] == "left out 1 passage that the window holds already"
-    shown_text = kb("search", QUERY, "--window", tmp_path / "window.md", home=corpus_home)
-    assert shown_text.err == "note: left out 1 passage that the window holds already\n"
+    assert response["note"] == "left out 1 passage that you have seen already"
+    shown_text = kb("search", QUERY, "--seen", tmp_path / "window.md", home=corpus_home)
+    assert shown_text.err == "note: left out 1 passage that you have seen already\n"
     assert plain["hits"][0]["retrieval"]["novelty"] is None
 
 
@@ -58,7 +58,7 @@ def test_a_hit_that_overlaps_half_is_demoted_not_removed(kb: Call, corpus_home: 
     plain = kb("search", QUERY, "--json", home=corpus_home).json()["hits"]
     words = text_of(corpus_home, plain[0]["chunk_id"]).split(" ")
     (tmp_path / "half.md").write_text(" ".join(words[: len(words) // 2 + 2]))
-    pressed = kb("search", QUERY, "--window", tmp_path / "half.md", "--json", home=corpus_home).json()["hits"]
+    pressed = kb("search", QUERY, "--seen", tmp_path / "half.md", "--json", home=corpus_home).json()["hits"]
     again = next(hit for hit in pressed if hit["chunk_id"] == plain[0]["chunk_id"])
     assert 0.4 <= again["retrieval"]["novelty"]["overlap"] <= 0.6
     assert again["score"] < plain[0]["score"]
@@ -68,17 +68,17 @@ def test_a_hit_that_overlaps_half_is_demoted_not_removed(kb: Call, corpus_home: 
 def test_a_window_that_holds_everything_leaves_no_hit_and_says_why(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     with sqlite3.connect(corpus_home / "kb.sqlite") as store:
         (tmp_path / "all.md").write_text("\n\n".join(row[0] for row in store.execute("SELECT text FROM chunks")))
-    found = kb("search", QUERY, "--mode", "lexical", "--window", tmp_path / "all.md", home=corpus_home)
+    found = kb("search", QUERY, "--mode", "lexical", "--seen", tmp_path / "all.md", home=corpus_home)
     assert (found.code, found.out) == (1, "")
     assert "everything that was found (" in found.err
-    assert "is in the window already" in found.err
+    assert "was seen already" in found.err
 
 
 def test_bulk_and_a_window_from_standard_input_exclude_each_other(kb: Call, corpus_home: Path) -> None:
-    found = kb("search", "--bulk", "--window", "-", home=corpus_home, stdin="x\n")
+    found = kb("search", "--bulk", "--seen", "-", home=corpus_home, stdin="x\n")
     assert found.code == 2
     assert "both read standard input" in found.err
-    piped = kb("search", QUERY, "--window", "-", "--json", home=corpus_home, stdin="nothing of the kind")
+    piped = kb("search", QUERY, "--seen", "-", "--json", home=corpus_home, stdin="nothing of the kind")
     assert piped.json()["hits"][0]["retrieval"]["novelty"]["reason"] == "novel"
 
 
@@ -86,9 +86,7 @@ def test_every_mode_is_pressed(kb: Call, corpus_home: Path, tmp_path: Path) -> N
     for mode in ("lexical", "vector", "hybrid"):
         top = kb("search", QUERY, "--mode", mode, "--json", home=corpus_home).json()["hits"][0]["chunk_id"]
         (tmp_path / "window.md").write_text(text_of(corpus_home, top))
-        hits = kb(
-            "search", QUERY, "--mode", mode, "--window", tmp_path / "window.md", "--json", home=corpus_home
-        ).json()
+        hits = kb("search", QUERY, "--mode", mode, "--seen", tmp_path / "window.md", "--json", home=corpus_home).json()
         assert top not in [hit["chunk_id"] for hit in hits["hits"]]
 
 
@@ -119,21 +117,21 @@ def test_a_follow_up_that_asks_for_more_brings_new_evidence(kb: Call, corpus_hom
 
 def test_when_there_is_nothing_new_a_question_for_more_is_refused(kb: Call, corpus_home: Path) -> None:
     path = str(CORPUS / "guide" / "marigold-telescope.md")
-    answer = ask(kb, corpus_home, MORE, "--path", "guide/marigold-telescope.md", "--window", path)
+    answer = ask(kb, corpus_home, MORE, "--path", "guide/marigold-telescope.md", "--seen", path)
     assert (answer["grounded"], answer["refusal_reason"], answer["citations"]) == (False, "weak_evidence", [])
     assert answer["answer"] == "Nothing new: what was found on this was shown before, and nothing else answers it."
     assert answer["novelty"]["used"] == "none"
     page = "ko/마리골드-망원경.md"
-    korean = ask(kb, corpus_home, "그 밖에 마리골드 거울은 어떻게 하나요?", "--path", page, "--window", CORPUS / page)
+    korean = ask(kb, corpus_home, "그 밖에 마리골드 거울은 어떻게 하나요?", "--path", page, "--seen", CORPUS / page)
     assert "새로운 내용 없음" in korean["answer"]
-    found = kb("ask", MORE, "--path", "guide/marigold-telescope.md", "--window", path, home=corpus_home)
+    found = kb("ask", MORE, "--path", "guide/marigold-telescope.md", "--seen", path, home=corpus_home)
     assert found.code == 1
     stored = kb("answers", "show", answer["trace_id"], "--json", home=corpus_home).json()
     assert "Nothing new" in json.dumps(stored)
 
 
 def test_a_window_never_costs_the_answer(kb: Call, corpus_home: Path) -> None:
-    answer = ask(kb, corpus_home, QUESTION, "--window", str(CORPUS / "guide" / "marigold-telescope.md"))
+    answer = ask(kb, corpus_home, QUESTION, "--seen", str(CORPUS / "guide" / "marigold-telescope.md"))
     assert answer["grounded"]
     assert "14 days" in answer["answer"] or "14일" in answer["answer"]
     assert answer["novelty"]["used"] == "all"
@@ -142,7 +140,7 @@ def test_a_window_never_costs_the_answer(kb: Call, corpus_home: Path) -> None:
 
 def test_an_unrelated_window_changes_nothing(kb: Call, corpus_home: Path) -> None:
     plain = ask(kb, corpus_home, QUESTION)
-    windowed = ask(kb, corpus_home, QUESTION, "--window", __file__)
+    windowed = ask(kb, corpus_home, QUESTION, "--seen", __file__)
     assert windowed["answer"] == plain["answer"]
     assert windowed["citations"] == plain["citations"]
     assert windowed["novelty"]["used"] == "fresh"
@@ -175,9 +173,9 @@ def test_a_failing_window_never_fails_an_answer(kb: Call, corpus_home: Path, tmp
     plain = ask(kb, corpus_home, QUESTION)
     with sqlite3.connect(corpus_home / "kb.sqlite") as store:
         store.execute("DROP TABLE chunk_fingerprints")
-    found = kb("ask", QUESTION, "--window", CORPUS / "guide" / "marigold-telescope.md", "--json", home=corpus_home)
+    found = kb("ask", QUESTION, "--seen", CORPUS / "guide" / "marigold-telescope.md", "--json", home=corpus_home)
     assert found.json()["answer"] == plain["answer"]
-    assert "warning: holding the evidence against the window failed" in found.err
+    assert "warning: comparing the evidence with the seen text failed" in found.err
 
 
 def test_verbose_requests_log_one_line_each(kb: Call, corpus_home: Path) -> None:
@@ -187,11 +185,11 @@ def test_verbose_requests_log_one_line_each(kb: Call, corpus_home: Path) -> None
     )
     for words in (["search", QUERY], ["ask", QUESTION], ["context", QUERY]):
         for options in ([], ["--json"]):
-            found = kb(*words, "--window", window, "--verbose", *options, home=corpus_home)
+            found = kb(*words, "--seen", window, "--verbose", *options, home=corpus_home)
             lines = [json.loads(line) for line in found.err.splitlines() if line.startswith("{")]
             assert [list(line) for line in lines] == [fields.split()]
             assert lines[0]["query"] == words[1]
             assert lines[0]["candidate_count"] == lines[0]["penalized_count"] + lines[0]["novel_result_count"]
             assert lines[0]["exact_duplicate_count"] > 0
-            quiet = kb(*words, "--window", window, "--verbose", *options, "--quiet", home=corpus_home)
+            quiet = kb(*words, "--seen", window, "--verbose", *options, "--quiet", home=corpus_home)
             assert not any(line.startswith("{") for line in quiet.err.splitlines())

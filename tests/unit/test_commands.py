@@ -27,6 +27,8 @@ def test_help_fits_on_a_line(name: str) -> None:
         (["cswr", "show"], ["expert", "stability"]),
         (["cswr", "recalibrate", "--reset"], ["expert", "recalibrate", "--reset"]),
         (["relevance", "ACT", "--json"], ["expert", "relevance", "ACT", "--json"]),
+        (["ask", "x", "--window", "a", "--mode-hint=ACT"], ["ask", "x", "--seen", "a", "--intent=ACT"]),
+        (["context", "--k", "3", "--", "--k"], ["context", "--limit", "3", "--", "--k"]),
         (["search", "cswr", "show"], ["search", "cswr", "show"]),
         ([], []),
     ],

@@ -61,7 +61,7 @@ def test_bad_names_are_errors_that_say_the_fix(tmp_path: Path) -> None:
 def test_a_window_without_text_is_none_and_said(tmp_path: Path, raw: bytes) -> None:
     notes: list[str] = []
     assert read_known_text([write(tmp_path, "w", raw)], None, DEFAULT_SHAPE, notes.append) is None
-    assert notes[-1] == "note: the window is empty: nothing is held against it"
+    assert notes[-1] == "note: the seen text is empty: nothing is compared with it"
     assert any("not text" in note for note in notes) == raw.startswith(b"\x89PNG")
 
 
@@ -104,7 +104,7 @@ def test_a_fingerprint_is_the_window_and_wins(tmp_path: Path) -> None:
     assert found is not None
     assert not found.has_text
     assert found.whole.sha256 == window.whole.sha256
-    assert notes == ["note: the fingerprint is the window; --window is not read (it would say the same again)"]
+    assert notes == ["note: the fingerprint stands for the seen text; --seen is not read"]
 
 
 @pytest.mark.parametrize(
