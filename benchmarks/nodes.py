@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 from kb.ask.pipeline import ask
 from kb.ask.records import Answer, AskRequest
-from kb.ask.situation import look_ahead
+from kb.ask.relevance_decision import decide_relevance
 from kb.config import Config, LlmConfig, ProfileConfig, RelevanceConfig
 from kb.ingest.pipeline import IngestRequest, ingest
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
@@ -176,11 +176,11 @@ def print_parser(home: Path, runs: int) -> None:
     """What deciding costs a question that stands alone, in a process that has decided before."""
     with open_knowledge_base(home, Config()) as kb:
         request = AskRequest(TURNS[0], is_evaluation=True)
-        look_ahead(kb, request)
+        decide_relevance(kb, request)
         times = []
         for _ in range(runs * 40):
             began = time.perf_counter()
-            look_ahead(kb, request)
+            decide_relevance(kb, request)
             times.append((time.perf_counter() - began) * 1000)
     times.sort()
     print(f"\ndeciding, once warm: p50 {times[len(times) // 2]:.2f} ms, p99 {times[int(len(times) * 0.99)]:.2f} ms")

@@ -8,7 +8,7 @@ of the first span are the window, the tokens of the others are wanted. `echo` ar
 in the first five hits: these five are the window, what they lack is wanted, and the search is widened. `unrelated` gives every question a window of as many
 words from a document that no candidate is from: what comes out must be what comes out without one. `sessions` asks the fixture suite's
 questions twice in one session, by paraphrases: what pressure on the evidence costs or brings, by the margin of
-kb/ask/freshness.py. Intervals are paired bootstraps over the tasks (95 %), p a paired permutation test.
+kb/ask/unseen.py. Intervals are paired bootstraps over the tasks (95 %), p a paired permutation test.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import kb.ask.freshness as freshness
+from kb.ask import unseen
 from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
 from kb.config import Config, cache_folder
@@ -222,7 +222,7 @@ def show_sessions(kb: KnowledgeBase) -> None:
             f"\n{name}: {len(pairs)} pairs; asked alone {sum(alone[b.id] for _, b in pairs) / len(pairs):.3f} say what they must"
         )
         for margin in (-1.0, 0.0, 0.02, 0.05, 0.1, 0.2, 1.0):
-            freshness.MARGIN = margin
+            unseen.MARGIN = margin
             results = [answers_in_session(kb, a, b) for a, b in pairs]
             right = sum(r for r, _ in results) / len(pairs)
             fresh = sum(used == "fresh" for _, used in results) / len(pairs)

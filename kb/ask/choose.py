@@ -1,22 +1,22 @@
-"""A search's hits → the passages to pack and the chunks each is made of: as ranked, or as neighbourhoods."""
+"""Candidates → the passages to pack and the chunks each is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kb.ask.prompt import render_entry
+from kb.ask.stages import Judged, Ranked
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
-from kb.records import Chunk, SearchResponse
+from kb.records import Chunk
 from kb.search.passages import merge_adjacent
 from kb.search.retrieve import can_read
 from kb.text import estimate_tokens
 
 # For every passage that may be retrieved, candidates that neighbourhoods are chosen from.
 CANDIDATES_PER_PASSAGE = 3
-Candidates = Sequence[tuple[Chunk, float]]
 # Scores by words alone spread wider than those that cosines are part of: of the least share, what is asked of them then.
 # At .35 the span questions lose no recall at 2,000 tokens, at .5 .8 points (benchmarks/context_packs.py).
 WORDS_ALONE = 0.7
@@ -38,33 +38,25 @@ class Passage:
     members: tuple[int, ...]
 
 
-def fetch_candidates(kb: KnowledgeBase, response: SearchResponse, k: int) -> Candidates:
-    """What neighbourhoods are chosen from: the ranking, farther down than the hits; empty for ranked packing."""
-    if kb.config.rag.packing == "ranked" or response.trace is None:
-        return ()
-    rows = response.trace.ranking[: CANDIDATES_PER_PASSAGE * k]
-    chunks = kb.corpus.fetch_chunks([row.chunk_id for row in rows])
-    return [(chunks[row.chunk_id], row.score) for row in rows]
+def choose_passages(kb: KnowledgeBase, judged: Judged, budget_tokens: int, fence: str) -> list[Passage]:
+    """The passages for a prompt, best first, made of the request's k chunks at most.
 
-
-def choose_passages(
-    kb: KnowledgeBase, response: SearchResponse, candidates: Candidates, most: int, budget_tokens: int, fence: str
-) -> list[Passage]:
-    """The neighbourhoods for a prompt, best first.
-
-    most   chunks in all
     fence  the tag of the headers, or one that is as long
     """
     if kb.config.rag.packing == "stability":
-        return _by_stability(kb, response, candidates, budget_tokens)
+        return _by_stability(kb, judged, budget_tokens)
+    has_vectors = bool(judged.retrieved.response.trace and judged.retrieved.response.trace.vector)
+    least_share = kb.config.rag.least_share * (1.0 if has_vectors else WORDS_ALONE)
+    candidates = judged.candidates
+    if judged.retrieved.has_rank_scores:  # scores that only order say nothing of how far below the best a chunk is
+        candidates, least_share = _above(candidates, judged.retrieved.relevance, least_share), 0.0
     chunks = {chunk.chunk_id: chunk for chunk, _ in candidates}
     found = [
         Found(c.chunk_id, c.doc_id, c.position, estimate_tokens(render_entry(MARKER, c, fence)), score)
         for c, score in candidates
     ]
-    has_vectors = response.trace is not None and bool(response.trace.vector)
-    least_share = kb.config.rag.least_share * (1.0 if has_vectors else WORDS_ALONE)
     passages = []
+    most = judged.retrieved.question.request.k
     for run in select_neighbourhoods(found, budget_tokens, most, least_share=least_share):
         best = max(run, key=lambda f: (f.score, -f.chunk_id))
         merged = merge_adjacent([chunks[f.chunk_id] for f in run], best.chunk_id)
@@ -72,11 +64,17 @@ def choose_passages(
     return passages
 
 
-def _by_stability(
-    kb: KnowledgeBase, response: SearchResponse, candidates: Candidates, budget_tokens: int
-) -> list[Passage]:
-    from kb.search.passage_packs import pack_found  # here: most questions are not packed by it
+def _above(candidates: Ranked, relevance: Mapping[int, float], least_share: float) -> Ranked:
+    """The candidates, in their order, whose relevance is at least this share of the most relevant one's."""
+    best = max((relevance.get(chunk.chunk_id, 0.0) for chunk, _ in candidates), default=0.0)
+    return [row for row in candidates if relevance.get(row[0].chunk_id, 0.0) >= least_share * best]
 
+
+def _by_stability(kb: KnowledgeBase, judged: Judged, budget_tokens: int) -> list[Passage]:
+    # Imported here: it brings the scoring of context stability, which few questions are packed by.
+    from kb.search.passage_packs import pack_found
+
+    response, candidates = judged.retrieved.response, judged.candidates
     has_vectors = response.mode != "lexical" and can_read(kb, response.query)
     query = kb.encode_query(response.query) if has_vectors else None
     ranking = [(chunk.chunk_id, score) for chunk, score in candidates]

@@ -49,7 +49,7 @@ def is_refusal(text: str) -> bool:
     return len(claims) == 1 and says("says_nothing", claims[0].text, re.I)
 
 
-def judge(text: str, packed_markers: Sequence[int]) -> tuple[bool, RefusalReason | None]:
+def judge_citations(text: str, packed_markers: Sequence[int]) -> tuple[bool, RefusalReason | None]:
     """(grounded, refusal reason) of a complete answer, by the form of its citations.
 
     Grounded: at least one marker, every marker stands for a packed passage, and it is no refusal. Everything else is the model's own refusal, a silent ungrounded answer included.

@@ -11,6 +11,7 @@ from kb.knowledge_base import KnowledgeBase
 from kb.rank.fit import Question
 from kb.records import ChunkAxes, SearchResponse, StabilityTrace
 from kb.search.retrieve import can_read
+from kb.search.stability import score_chunks
 from kb.store.episodes import EpisodeRow
 
 
@@ -44,8 +45,6 @@ def _score(
 ) -> list[ChunkAxes]:
     if not chunk_ids:
         return []
-    from kb.search.stability import score_chunks  # here: who keeps no log need not pay for it
-
     query = None
     if response.mode != "lexical" and can_read(kb, response.query):
         query = kb.encode_query(response.query)

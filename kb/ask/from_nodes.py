@@ -44,27 +44,27 @@ class NodeAnswer:
         return NodeText(self.node, self.text, estimate_tokens(self.text))
 
 
-def answer_from_nodes(occasion: NodeInput, included: Collection[str], *, was_read: bool) -> NodeAnswer | None:
+def answer_from_nodes(node_input: NodeInput, included: Collection[str], *, was_read: bool) -> NodeAnswer | None:
     """The first node that answers strongly, of those that are included; None when none does.
 
     was_read  a model has read the evidence and found no answer in it: then no earlier answer is repeated
     """
-    language = question_language(occasion.question)
+    language = question_language(node_input.question)
     for node, speak in SPEAKERS.items():
         if node in included and not (was_read and node in EARLIER_ANSWERS):
-            said = speak(occasion, language)
+            said = speak(node_input, language)
             if said:
                 return NodeAnswer(node, said)
     return None
 
 
-def answer_about_user(occasion: NodeInput, included: Collection[str]) -> NodeAnswer | None:
+def find_told_of_user(node_input: NodeInput, included: Collection[str]) -> NodeAnswer | None:
     """What the user told of themselves, where that is what is asked for: no document knows which night is theirs."""
-    if "facts" not in included or not is_about_user(tidy(occasion.question)):
+    if "facts" not in included or not is_about_user(tidy(node_input.question)):
         return None
-    language = question_language(occasion.question)
-    found = occasion.journal.find_memories(occasion.question, occasion.session_id, LOOKED_AT)
-    strengths = {fact: user_strength(occasion.question, fact.text) for fact in found}
+    language = question_language(node_input.question)
+    found = node_input.journal.find_memories(node_input.question, node_input.session_id, LOOKED_AT)
+    strengths = {fact: user_strength(node_input.question, fact.text) for fact in found}
     fits = [fact for fact in found if strengths[fact] and strengths[fact] == max(strengths.values())][:SAID_FACTS]
     if not fits:
         return None
@@ -72,9 +72,9 @@ def answer_about_user(occasion: NodeInput, included: Collection[str]) -> NodeAns
     return NodeAnswer("facts", "\n".join(lines))
 
 
-def _from_facts(occasion: NodeInput, language: str) -> str | None:
-    found = occasion.journal.find_memories(occasion.question, occasion.session_id, LOOKED_AT)
-    strengths = {fact: match_strength(occasion.question, fact.text) for fact in found}
+def _from_facts(node_input: NodeInput, language: str) -> str | None:
+    found = node_input.journal.find_memories(node_input.question, node_input.session_id, LOOKED_AT)
+    strengths = {fact: match_strength(node_input.question, fact.text) for fact in found}
     best = max(strengths.values(), default=0.0)
     if not best:
         return None
@@ -83,39 +83,41 @@ def _from_facts(occasion: NodeInput, language: str) -> str | None:
     return "\n".join(wording.format(date=f.created_at[:10], id=f.fact_id, text=make_safe(f.text)) for f in fits)
 
 
-def _from_world(occasion: NodeInput, language: str) -> str | None:
-    if asks_about(occasion.question, "date"):
-        today = occasion.now.astimezone()
+def _from_world(node_input: NodeInput, language: str) -> str | None:
+    if asks_about(node_input.question, "date"):
+        today = node_input.now.astimezone()
         return _TODAY[language].format(date=today.strftime("%Y-%m-%d"), day=_DAYS[language][today.weekday()])
-    if not asks_about(occasion.question, "corpus"):
+    if not asks_about(node_input.question, "corpus"):
         return None
-    count = occasion.corpus.count_documents()
-    newest = occasion.corpus.newest_documents("", NEWEST_DOCUMENTS)
-    said = _CORPUS[language].format(count=count, revision=occasion.corpus.state().revision)
+    count = node_input.corpus.count_documents()
+    newest = node_input.corpus.newest_documents("", NEWEST_DOCUMENTS)
+    said = _CORPUS[language].format(count=count, revision=node_input.corpus.state().revision)
     said += _NEWEST[language] if newest else "."
     return "\n".join([said] + [f" · {make_safe(path)} ({when[:10]})" for path, when in newest])
 
 
-def _from_turns(occasion: NodeInput, language: str) -> str | None:
-    if occasion.session_id is None:
+def _from_turns(node_input: NodeInput, language: str) -> str | None:
+    if node_input.session_id is None:
         return None
-    turns = occasion.journal.session_turns(occasion.session_id, LOOKED_AT)
-    if turns and _LAST_QUESTION.search(tidy(occasion.question)):
+    turns = node_input.journal.session_turns(node_input.session_id, LOOKED_AT)
+    if turns and _LAST_QUESTION.search(tidy(node_input.question)):
         return _LAST[language].format(question=make_safe(quote(turns[-1].question)))
-    return _from_answered([turn for turn in reversed(turns) if turn.grounded], occasion, _TURN[language])
+    return _from_answered([turn for turn in reversed(turns) if turn.grounded], node_input, _TURN[language])
 
 
-def _from_episodes(occasion: NodeInput, language: str) -> str | None:
-    if not occasion.speaks_freely and not refers_back(occasion.question):
+def _from_episodes(node_input: NodeInput, language: str) -> str | None:
+    if not node_input.speaks_freely and not refers_back(node_input.question):
         return None
-    turns = occasion.journal.like_turns(occasion.question, occasion.session_id, LOOKED_AT)
-    return _from_answered([turn for turn in turns if turn.grounded], occasion, _EPISODE[language])
+    turns = node_input.journal.like_turns(node_input.question, node_input.session_id, LOOKED_AT)
+    return _from_answered([turn for turn in turns if turn.grounded], node_input, _EPISODE[language])
 
 
-def _from_answered(turns: Sequence[Turn], occasion: NodeInput, wording: str) -> str | None:
+def _from_answered(turns: Sequence[Turn], node_input: NodeInput, wording: str) -> str | None:
     """The first turn whose question is this one in other words, with its answer: markers taken out, they cite nothing now."""
     for turn in turns:
-        if match_strength(occasion.question, f"{turn.question} {turn.answer}") and _is_same(occasion.question, turn):
+        if match_strength(node_input.question, f"{turn.question} {turn.answer}") and _is_same(
+            node_input.question, turn
+        ):
             return wording.format(
                 date=turn.created_at[:10], trace=turn.trace_id[:13], text=make_safe(quote(turn.answer, 600))
             )
@@ -129,13 +131,13 @@ def _is_same(question: str, turn: Turn) -> bool:
     )
 
 
-def _from_skills(occasion: NodeInput, language: str) -> str | None:
-    if not is_for_kb(occasion.question):
+def _from_skills(node_input: NodeInput, language: str) -> str | None:
+    if not is_for_kb(node_input.question):
         return None
-    terms = frozenset(analyze(occasion.question))
-    scores = {skill: _skill_score(skill, terms, occasion.question) for skill in SKILLS}
+    terms = frozenset(analyze(node_input.question))
+    scores = {skill: _skill_score(skill, terms, node_input.question) for skill in SKILLS}
     fits = [skill for skill in SKILLS if scores[skill] == max(scores.values()) > 0][:LISTED_SKILLS]
-    wording = _SKILL if is_errand(tidy(occasion.question)) else _SKILLS
+    wording = _SKILL if is_errand(tidy(node_input.question)) else _SKILLS
     return wording[language].format(calls="\n".join(f" · {s.call}: {s.does}" for s in fits or SKILLS))
 
 

@@ -1,44 +1,43 @@
-"""A prompt → the model's whole answer, each piece handed on as it comes. Runs on the calling thread."""
+"""A prompt → the model's whole answer, each piece handed on as it comes. Runs on the calling thread.
+
+An answer that cites nothing, or what is not there, is asked for once more (kb/ask/retry.py).
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 
+from kb.ask.from_nodes import find_backing
+from kb.ask.prompt import template_for
+from kb.ask.refuse import near_citations
+from kb.ask.retry import correct, may_retry, needs_retry
+from kb.ask.stages import Ended, Generated, Judged, Written
+from kb.ask.verify import check_answer
 from kb.errors import MalformedResponse
-from kb.llm.protocol import Done, FinishReason, GenerateRequest, LanguageModel, Token
-
-# Between the two texts where both are stored as what the model wrote.
-SECOND_TRY = "\n\n--- second try ---\n\n"
+from kb.knowledge_base import KnowledgeBase
+from kb.llm.protocol import Done, GenerateRequest, LanguageModel, Token
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """What the model wrote.
-
-    finish_reason   None when it was not asked
-    first_token_at  time.perf_counter() of the first piece, None without one
-    is_interrupted  a Ctrl-C ended it
-    prompt_truncated  the model has read only a part of the prompt; None where that cannot be told
-    first_try       what the model wrote before it was asked once more, None when it was not
-    """
-
-    text: str = ""
-    finish_reason: FinishReason | None = None
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    first_token_at: float | None = None
-    is_interrupted: bool = False
-    prompt_truncated: bool | None = None
-    first_try: str | None = None
-
-    def raw_text(self) -> str:
-        """All that the model wrote."""
-        return self.text if self.first_try is None else self.first_try + SECOND_TRY + self.text
+def open_model(kb: KnowledgeBase, judged: Judged, model: LanguageModel) -> int | Ended:
+    """Load the model; returns the tokens of its window, or the end where a Ctrl-C came before: it may take minutes."""
+    try:
+        return model.context_tokens()
+    except KeyboardInterrupt:
+        question, findings = judged.retrieved.question, judged.findings
+        return Ended(
+            question=question,
+            findings=findings,
+            text=template_for(kb.config.rag.prompt_template_version, question.language).aborted,
+            citations=near_citations(findings),
+            reason="llm_stream_aborted",
+            model=model.reference(),
+            written=Written(finish_reason="aborted", is_interrupted=True),
+        )
 
 
-def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Generated:
+def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Written:
     """Run the model to its end.
 
     raises  ModelError when nothing could be generated; a Ctrl-C in the middle gives what came so far, aborted and interrupted
@@ -48,7 +47,7 @@ def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[
     try:
         for event in model.generate_stream(request):
             if isinstance(event, Done):
-                return Generated(
+                return Written(
                     "".join(pieces),
                     event.finish_reason,
                     event.prompt_tokens,
@@ -61,5 +60,36 @@ def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[
             pieces.append(event.text)
             on_token(event.text)
     except KeyboardInterrupt:
-        return Generated("".join(pieces), "aborted", None, None, first_token_at, is_interrupted=True)
+        return Written("".join(pieces), "aborted", None, None, first_token_at, is_interrupted=True)
     raise MalformedResponse("the model's stream ended without saying so", fix="try again, or another --model")
+
+
+def ask_again(kb: KnowledgeBase, first: Generated, model: LanguageModel) -> Generated:
+    """Ask once more where the form of the citations is wrong; a second try that is no better leaves the verdict to it.
+
+    The pieces of the second try are not handed on, since the first answer's may be on the screen. The prompt stays the
+    first one: whoever replays it gets to this point again.
+    """
+    packed, written = first.packed, first.written
+    if written.finish_reason != "stop" or not may_retry(kb.config.rag, packed.model.provider):
+        return first
+    if not needs_retry(written.text, packed.markers()):
+        return first
+    # Asked again for markers, a model puts them behind what no passage says.
+    if packed.nodes and find_backing(check_answer(kb, first).verification, packed.nodes).nodes:
+        return first
+    request, fault = correct(packed.prompt, written.text, packed.template)
+    kb.notify(f"the answer {fault}: asking the model once more")
+    second = generate(model, request, lambda text: None)
+    both = replace(
+        second,
+        prompt_tokens=_sum(written.prompt_tokens, second.prompt_tokens),
+        completion_tokens=_sum(written.completion_tokens, second.completion_tokens),
+        first_token_at=written.first_token_at,
+        first_try=written.text,
+    )
+    return Generated(packed, both)
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return None if one is None or other is None else one + other

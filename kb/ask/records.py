@@ -264,7 +264,7 @@ class Answer:
 
     answer          what to show; for a refusal the refusal, never what the model made up
     grounded        every marker is known, there is at least one, and no sentence rests on a context node instead
-    refusal_reason  None when grounded, when a context node answers (`rests_on`), and for a courtesy
+    refusal_reason  None when grounded, when a context node answers (`rests_on`), and for small talk
     relevance       which context nodes were wanted; None for a replay
     standalone_question  what was searched for, where the question leans on earlier turns; None where it stands alone
     rests_on        context nodes that say what no document does: such an answer is not grounded
@@ -294,7 +294,7 @@ class Answer:
     standalone_question: str | None = None
 
     def is_acknowledgement(self) -> bool:
-        """True for the line that answers a courtesy: it asserts nothing."""
+        """True for the reply to small talk: it asserts nothing."""
         return not (self.grounded or self.refusal_reason or self.rests_on)
 
 

@@ -11,14 +11,15 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kb.ask.answer_row import read_embedding, read_request, read_retrieval
+from kb.ask.judge import NEAR_PLACES
 from kb.ask.node_prompt import base_version
 from kb.ask.pipeline import OnEvent, answer_packed, ask
-from kb.ask.progress import Progress
 from kb.ask.prompt import template_for
-from kb.ask.records import Answer, AnswerRetrieval, AskRequest, EmbeddingRef
-from kb.ask.stored import as_hits, put_together, read_node_texts, read_packed
+from kb.ask.records import Answer
+from kb.ask.stages import Findings, NearPlace, Packed, Question
+from kb.ask.stored import put_together, read_node_texts, read_packed
 from kb.knowledge_base import KnowledgeBase
-from kb.records import Filters, SearchResponse
 from kb.store.answers import AnswerRow
 
 # What may differ, in the order it is shown; times and counts of tokens differ always and say nothing.
@@ -77,13 +78,12 @@ def replay(
     raises    InvalidInput where no prompt was kept, CorruptStore when it is not the one that was sent; ModelError
     """
     if is_fresh:
-        answer = ask(kb, request_of(row), on_event)
+        answer = ask(kb, read_request(row), on_event)
     else:
-        progress = _progress_of(kb, row)
+        packed = read_stored(kb, row)
         model = kb.language_model()
-        progress.model = model.reference()
         model.context_tokens()  # loads it; a prompt that no longer fits is refused by the server
-        answer = answer_packed(kb, progress, model, on_event)
+        answer = answer_packed(kb, packed, model, on_event)
     stored = kb.journal.find_answer(answer.trace_id)
     changes = compare_answers(row, stored)
     return AnswerReplay(
@@ -98,22 +98,6 @@ def replay(
             )
         ),
         answer=answer,
-    )
-
-
-def request_of(row: AnswerRow) -> AskRequest:
-    """The question as it was put."""
-    stored = json.loads(row.filters_json) if row.filters_json else {}
-    kept: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()}
-    return AskRequest(
-        question=row.question,
-        mode=row.retrieval_mode,
-        k=row.retrieval_k,
-        filters=Filters(**kept),
-        temperature=row.temperature,
-        seed=row.seed,
-        replay_of=row.trace_id,
-        standalone=row.standalone_question,
     )
 
 
@@ -138,42 +122,23 @@ def _compared(row: AnswerRow) -> dict[str, Any]:
     return values
 
 
-def _progress_of(kb: KnowledgeBase, row: AnswerRow) -> Progress:
-    """An ask as it stood when its prompt was made."""
+def read_stored(kb: KnowledgeBase, row: AnswerRow) -> Packed:
+    """A stored answer as it stood when its prompt was made."""
     texts = kb.journal.packed_texts(row.trace_id)
     prompt = put_together(row, texts)
     packed = read_packed(row, texts)
-    request = request_of(row)
-    embedding = None
-    if row.embedding_model_id is not None:
-        embedding = EmbeddingRef(id=row.embedding_model_id, dimensions=row.embedding_dimensions or 0)
-    return Progress(
-        request=request,
-        began=time.perf_counter(),
-        template=template_for(base_version(row.prompt_template_version), prompt.language),
-        response=SearchResponse(
-            query=row.question,
-            mode=request.mode,
-            hits=as_hits(packed, row),
-            took_ms=0.0,
-            index_revision=row.corpus_revision,
-        ),
-        ranked=[(p.chunk, p.score) for p in packed],
-        embedding=embedding,
-        model=kb.language_model().reference(),
+    findings = Findings(
+        retrieval=read_retrieval(row),
+        embedding=read_embedding(row),
+        nearest=tuple(NearPlace(p.chunk.citation, p.score) for p in packed[:NEAR_PLACES]),
+    )
+    return Packed(
+        question=Question(read_request(row), time.perf_counter()),
+        findings=findings,
         packed=packed,
         prompt=prompt,
-        version=row.prompt_template_version,
         nodes=read_node_texts(row, texts),
-        retrieval=AnswerRetrieval(
-            mode=request.mode,
-            k=row.retrieval_k,
-            score_gate=row.score_gate,
-            top_score=row.top_score,
-            evidence_gate=row.evidence_gate,
-            evidence_score=row.evidence_score,
-            chunks_returned=row.chunks_returned,
-            chunks_used=row.chunks_used,
-            corpus_revision=row.corpus_revision,
-        ),
+        template=template_for(base_version(row.prompt_template_version), prompt.language),
+        version=row.prompt_template_version,
+        model=kb.language_model().reference(),
     )

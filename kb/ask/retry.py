@@ -6,14 +6,13 @@ it has no other answer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from dataclasses import replace
 
 from kb.ask.cite import find_markers, has_refusal_phrase, is_refusal
-from kb.ask.generate import Generated, generate
 from kb.ask.prompt import Template, render_correction
 from kb.config import RagConfig
-from kb.llm.protocol import GenerateRequest, LanguageModel
+from kb.llm.protocol import GenerateRequest
 from kb.providers import PROVIDERS
 
 
@@ -38,26 +37,8 @@ def needs_retry(text: str, packed: Collection[int]) -> bool:
     return bool(unknown_markers(text, packed))
 
 
-def try_again(
-    model: LanguageModel, request: GenerateRequest, first: Generated, template: Template, notify: Callable[[str], None]
-) -> Generated:
-    """Ask once more; its pieces are not handed on, since the first answer's may be on the screen.
-
-    returns  what came of both: the second text, tokens added up, the moment of the first piece
-    """
-    unknown = unknown_markers(first.text, {e.marker for e in request.evidence})
-    what = f"cites {', '.join(f'[#{n}]' for n in unknown)}, which is not there" if unknown else "cites nothing"
-    notify(f"the answer {what}: asking the model once more")
-    again = replace(request, user=request.user + render_correction(template, first.text, unknown))
-    second = generate(model, again, lambda text: None)
-    return replace(
-        second,
-        prompt_tokens=_sum(first.prompt_tokens, second.prompt_tokens),
-        completion_tokens=_sum(first.completion_tokens, second.completion_tokens),
-        first_token_at=first.first_token_at,
-        first_try=first.text,
-    )
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return None if one is None or other is None else one + other
+def correct(request: GenerateRequest, answer: str, template: Template) -> tuple[GenerateRequest, str]:
+    """(the prompt that asks once more, what was wrong as a few words)."""
+    unknown = unknown_markers(answer, {e.marker for e in request.evidence})
+    fault = f"cites {', '.join(f'[#{n}]' for n in unknown)}, which is not there" if unknown else "cites nothing"
+    return replace(request, user=request.user + render_correction(template, answer, unknown)), fault

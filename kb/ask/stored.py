@@ -15,11 +15,9 @@ from kb.ask.records import PackedChunk
 from kb.context.node_input import NodeText
 from kb.errors import CorruptStore, InvalidInput
 from kb.llm.protocol import Evidence, GenerateRequest
-from kb.records import Chunk, Citation, Hit, Retrieval, ScoreKind
+from kb.records import Chunk, Citation
 from kb.store.answers import AnswerRow, KeptPrompt
 
-# How a hybrid answer's passages were fused is not stored; these hits are read for their places and are not shown.
-_KINDS: dict[str, ScoreKind] = {"lexical": "bm25", "vector": "cosine", "hybrid": "convex"}
 FRESH_FIX = "ask today's documents instead: kb answers replay --fresh"
 
 
@@ -95,42 +93,18 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
     return prompt
 
 
-def read_packed(row: AnswerRow, texts: Mapping[str, str]) -> list[PackedChunk]:
+def read_packed(row: AnswerRow, texts: Mapping[str, str]) -> tuple[PackedChunk, ...]:
     """The passages of a stored answer, in the order of the prompt; `entry` is left empty, the prompt being made already."""
-    return [
+    return tuple(
         PackedChunk(p["marker"], _read_chunk(p["chunk"], texts[p["text_hash"]]), p["score"], "")
         for p in json.loads(row.packed_json)
-    ]
+    )
 
 
 def read_node_texts(row: AnswerRow, texts: Mapping[str, str]) -> tuple[NodeText, ...]:
     """The context nodes that a stored prompt held, in its order."""
     kept = json.loads(row.nodes_json) if row.nodes_json else []
     return tuple(NodeText(entry["node"], texts[entry["text_hash"]], entry["tokens"]) for entry in kept)
-
-
-def as_hits(packed: Sequence[PackedChunk], row: AnswerRow) -> tuple[Hit, ...]:
-    """The passages as the hits they were, for what lists the nearest places; without snippets."""
-    return tuple(
-        Hit(
-            rank=p.marker,
-            score=p.score,
-            score_kind=_KINDS[row.retrieval_mode],
-            chunk_id=p.chunk.chunk_id,
-            doc_id=p.chunk.doc_id,
-            source=p.chunk.source,
-            path=p.chunk.path,
-            title=p.chunk.title,
-            heading_path=p.chunk.heading_path,
-            snippet="",
-            highlights=(),
-            citation=p.chunk.citation,
-            tags=p.chunk.tags,
-            retrieval=Retrieval(method=row.retrieval_mode, fusion_score=p.score),
-            indexed_at=p.chunk.indexed_at,
-        )
-        for p in packed
-    )
 
 
 def _read_chunk(stored: Mapping[str, Any], text: str) -> Chunk:
@@ -141,11 +115,13 @@ def _read_chunk(stored: Mapping[str, Any], text: str) -> Chunk:
 def keep_prompt(packed: Sequence[PackedChunk], prompt: GenerateRequest | None, nodes: Sequence[NodeText]) -> KeptPrompt:
     """The columns of an answer that say what its prompt held.
 
-    nodes  context nodes that stand in the prompt
+    nodes  context nodes that stand in the prompt, if there is one
     """
-    prompt_json, texts = (None, {}) if prompt is None else take_apart(prompt, packed, [text.text for text in nodes])
+    if prompt is None:
+        return KeptPrompt(packed_json=_packed_json(packed, None), packed_texts_json=_packed_texts_json(packed))
+    prompt_json, texts = take_apart(prompt, packed, [text.text for text in nodes])
     return KeptPrompt(
-        prompt_sha256=prompt_hash(prompt) if prompt else None,
+        prompt_sha256=prompt_hash(prompt),
         packed_json=_packed_json(packed, prompt),
         packed_texts_json=_packed_texts_json(packed),
         prompt_json=prompt_json,

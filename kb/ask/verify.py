@@ -1,4 +1,5 @@
-"""An answer's sentences and the packed passages → which sentences hold, and which markers are the model's own. Pure.
+"""An answer's sentences and the packed passages → which sentences hold, which markers are the model's own,
+and whether the answer stands. `verify` is pure.
 
 A marker that stands in the text of a document is data: when the model copies it, it cites nothing unless the passage of
 that number backs the sentence. No sentence is dropped here; what does not hold is named.
@@ -9,11 +10,16 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 
+from kb.ask.cite import is_refusal, judge_citations
+from kb.ask.from_nodes import find_backing
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
+from kb.ask.stages import Checked, Generated, Verified
+from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk
+from kb.search.retrieve import UNREAD_SHARE
 from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, Encode, read_claims, status_of
 from kb.support.claims import MARKER, Claim, find_claims
 from kb.support.overlap import Window, said_share, units_of, weights_of
@@ -28,20 +34,37 @@ _UNSEEN = re.compile(
 LIKELIEST, LEAST_SAID = 3, 0.3
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """What checking found.
+def verify_answer(kb: KnowledgeBase, generated: Generated) -> Verified:
+    """Check the answer, and say whether it stands.
 
-    verification  the record
-    text          the answer with forged markers made unreadable as markers: [＃3]
-    markers       the packed passages that the model cites itself, in order of first appearance
-    windows       of each cited passage the stretches that back a sentence
+    With a sentence that rests on a context node, no answer is grounded; with one that neither a passage nor a node backs
+    beside it, none stands.
     """
+    packed, written = generated.packed, generated.written
+    checked = check_answer(kb, generated)
+    grounded, reason = judge_citations(checked.text, packed.markers())
+    if grounded and kb.config.rag.require_verified and checked.verification.status == "unsupported":
+        grounded, reason = False, "llm_self_judge"
+    if any(text.text for text in packed.nodes) and not is_refusal(written.text):
+        backing = find_backing(checked.verification, packed.nodes)
+        if backing.nodes:
+            checked = replace(checked, verification=backing.verification)
+            if backing.is_whole:
+                return Verified(generated, checked, grounded=False, reason=None, rests_on=backing.nodes)
+            grounded, reason = False, reason or "llm_self_judge"
+    return Verified(generated, checked, grounded, reason)
 
-    verification: Verification
-    text: str
-    markers: tuple[int, ...]
-    windows: Mapping[int, tuple[Window, ...]]
+
+def check_answer(kb: KnowledgeBase, generated: Generated) -> Checked:
+    """Compare the answer with the packed passages; by meaning as well where the encoder is loaded and reads it."""
+    text, encoder = generated.written.text, kb.loaded_encoder()
+    reads = encoder is not None and encoder.unread_share(text) < UNREAD_SHARE
+    return verify(
+        text,
+        {p.marker: p.chunk for p in generated.packed.packed},
+        encoder.encode_sentences if encoder and reads else None,
+        retried=generated.written.first_try is not None,
+    )
 
 
 def markers_in_evidence(texts: Collection[str]) -> frozenset[int]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from kb.ask.weigh import Verdict
 from kb.language.registry import LANGUAGES
-from kb.records import Hit
 
 # More would be a list of the question's own words.
 MOST_WORDS = 3
@@ -28,10 +27,10 @@ def explain_weakness(verdict: Verdict, language: str) -> str:
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
 
 
-def weak_evidence_lines(verdict: Verdict, gate: float, language: str, nearest: Sequence[Hit]) -> list[str]:
-    """What stands under the refusal: why, and the nearest places with their lines."""
+def weak_evidence_lines(verdict: Verdict, gate: float, language: str, nearest: Sequence[str]) -> list[str]:
+    """What stands under the refusal: why, and the nearest places, as uris with their lines."""
     heading = LANGUAGES[language].replies["near"].format(score=verdict.score.probability, gate=gate)
-    return [explain_weakness(verdict, language), heading, *(f" · {hit.citation.uri}" for hit in nearest)]
+    return [explain_weakness(verdict, language), heading, *(f" · {uri}" for uri in nearest)]
 
 
 def _quoted(words: Sequence[str]) -> str:

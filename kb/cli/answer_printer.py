@@ -10,7 +10,6 @@ import sys
 
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
-from kb.cli.courtesy import print_courtesy
 from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
@@ -85,7 +84,8 @@ class AnswerPrinter:
             print(to_json(answer))
             return
         if answer.is_acknowledgement():
-            print_courtesy(answer)
+            say(harmless(answer.answer))
+            self._print_explanation(answer)
             return
         if answer.grounded or answer.rests_on:
             self._print_answer(answer)

@@ -22,7 +22,7 @@ from kb.store.filters import SECONDS_PER_DAY
 from kb.wire import to_json
 
 if TYPE_CHECKING:  # listing answers replays none
-    from kb.ask.replay import AnswerReplay
+    from kb.ask.replay import AnswerReplay, Change
 
 UNIT_SECONDS = {"h": 3600, "d": SECONDS_PER_DAY, "w": 7 * SECONDS_PER_DAY}
 # What a spreadsheet is good for; the whole row is in jsonl.
@@ -33,7 +33,7 @@ CSV_COLUMNS = (
 
 
 def verdict(row: AnswerRow) -> str:
-    """✓, ✗ with the reason, ◌ with the nodes it rests on, · for a courtesy."""
+    """✓, ✗ with the reason, ◌ with the nodes it rests on, · for small talk."""
     if row.grounded:
         return styled("✓", "green")
     if row.refusal_reason:
@@ -72,10 +72,8 @@ def print_replay(replayed: AnswerReplay) -> None:
     if replayed.is_same:
         say(harmless(replayed.answer.answer))
     for change in replayed.changes:
-        if change.field not in ("answer", "raw_answer"):
-            say(f"{styled(change.field, 'bold')}: {_short(change.before)} → {_short(change.after)}")
-        elif not replayed.diff:
-            say(f"{styled(change.field, 'bold')}: the model wrote other words")
+        if line := _describe_change(change, has_diff=bool(replayed.diff)):
+            say(f"{styled(change.field, 'bold')}: {line}")
     for line in replayed.diff:
         say(styled(harmless(line), colours.get(line[:1], "dim")))
     words = styled("the same", "green") if replayed.is_same else styled("changed", "yellow")
@@ -86,10 +84,31 @@ def print_replay(replayed: AnswerReplay) -> None:
     say(styled(f"stored as {replayed.trace_id}, a replay of {replayed.replay_of}", "dim"))
 
 
-def _short(value: object) -> str:
-    if isinstance(value, list):
-        return harmless_line(", ".join(map(str, value)) or "none")
-    return harmless_line("none" if value is None else str(value))
+def _describe_change(change: Change, *, has_diff: bool) -> str | None:
+    """One line on what changed; None where the diff of the answers says it."""
+    if change.field in ("answer", "raw_answer"):
+        return None if has_diff else "the model wrote other words"
+    before, after = _describe(change.before), _describe(change.after)
+    return f"{before} → {after}" if before != after else f"{after}, by other sentences or scores"
+
+
+def _describe(value: object) -> str:
+    """A value of a change in plain words.
+
+    >>> _describe({"status": "weak", "verified": 1, "total": 2}), _describe(["a.md#L1", "b.md"]), _describe(None)
+    ('weak, 1 of 2 sentences verified', 'a.md#L1, b.md', 'none')
+    """
+    match value:
+        case {"status": status, "verified": verified, "total": total}:
+            return f"{status}, {verified} of {total} sentences verified"
+        case list():
+            return harmless_line(", ".join(map(str, value)) or "none")
+        case None:
+            return "none"
+        case bool():
+            return "yes" if value else "no"
+        case _:
+            return harmless_line(str(value))
 
 
 def print_removal(removal: AnswerRemoval, as_json: bool) -> None:

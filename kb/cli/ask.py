@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from kb.cli.model import ModelOption, model_settings
 from kb.cli.search import KOption, ModeOption
 from kb.errors import ExitCode
 from kb.records import Filters
-
-if TYPE_CHECKING:  # a help text asks nothing
-    from kb.ask.records import Answer
 
 
 @command
@@ -66,8 +63,10 @@ def ask(
 
     What only you have told kb (kb remember) is said to be that, and is exit 1 as well.
     """
-    from kb.ask.acknowledge import answer_courtesy
+    from kb.ask.pipeline import ask as run_ask
     from kb.ask.records import AnswerInterrupted, AskRequest
+    from kb.cli.answer_printer import AnswerPrinter
+    from kb.cli.reader import ReaderWatch
 
     config = invocation.config(
         search__mode=mode,
@@ -88,20 +87,11 @@ def ask(
     )
     streams = _streams(stream, invocation)
     with invocation.open(config) as kb:
-        answer, outlook = answer_courtesy(kb, request)
-        if answer is not None:
-            _print_courtesy(answer, as_json=invocation.json, streams=streams)
-            return
-        # Here: a greeting does not wait for what it does not use.
-        from kb.ask.pipeline import ask as run_ask
-        from kb.cli.answer_printer import AnswerPrinter
-        from kb.cli.reader import ReaderWatch
-
         printer = AnswerPrinter(as_json=invocation.json, streams=streams)
         watch = ReaderWatch()
         try:
             with watch if printer.streams else nullcontext():
-                answer = run_ask(kb, request, printer.on_event, outlook)
+                answer = run_ask(kb, request, printer.on_event)
         except KeyboardInterrupt as interrupt:
             if watch.has_left:  # what came of the answer is stored
                 raise BrokenPipeError from interrupt
@@ -112,23 +102,8 @@ def ask(
     if answer.novelty and invocation.verbose:
         held = answer.novelty
         tell_novelty(invocation, question, session, held.candidates, held.novel, held.exact_duplicates)
-    if not answer.grounded:
+    if not answer.grounded and not answer.is_acknowledgement():
         raise typer.Exit(ExitCode.NOTHING)
-
-
-def _print_courtesy(answer: Answer, *, as_json: bool, streams: bool) -> None:
-    """As `AnswerPrinter` does, without the import of what a greeting does not use."""
-    if as_json:
-        from kb.ask.records import AnswerEvent
-        from kb.wire import to_json
-
-        if streams:
-            print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
-        print(to_json(answer))
-        return
-    from kb.cli.courtesy import print_courtesy
-
-    print_courtesy(answer)
 
 
 def _streams(wanted: bool | None, invocation: Invocation) -> bool:

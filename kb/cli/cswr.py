@@ -58,7 +58,8 @@ def _print(invocation: Invocation, found: Stability) -> None:
     say(styled(f"weights: {weights}", "dim"))
     for domain in found.domains:
         say(f"{domain.domain:<8} {domain.threshold:.3f}  {styled(_origin(domain), 'dim')}")
-    say(styled(f"{found.episodes:,} of at most {found.keep_episodes:,} packings in the log", "dim"))
+    is_off = "" if found.keep_episodes else " (the log is off: cswr.keep_episodes turns it on)"
+    say(styled(f"{found.episodes:,} of at most {found.keep_episodes:,} packings in the log{is_off}", "dim"))
 
 
 def _origin(domain: DomainThreshold) -> str:

@@ -146,8 +146,8 @@ class CswrConfig:
         choices=CoherenceKind,
     )
     keep_episodes: int = key(
-        1000,
-        "Number of recent questions kept with their scores for recalibration; 0 keeps none.",
+        0,
+        "Number of recent questions kept with their scores for recalibration; 0 scores and keeps none.",
         low=0,
         high=1_000_000,
     )

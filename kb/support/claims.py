@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from kb.language.registry import says
 from kb.text import split_sentences
 
-MARKER = re.compile(r"\[#(\d{1,3})\]")
+# As the prompt writes its numbers: [#001] is no marker.
+MARKER = re.compile(r"\[#(0|[1-9]\d{0,2})\]")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[\s:|-]*-[\s:|-]*\|?[ \t]*$")
 _NO_CLAIM = re.compile(r"^[ \t]*(?:#{1,6}(?:\s|$).*|(?:[-=*_]\s*){3,})$")
 _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)(?:\[[ xX]\][ \t]+)?")
-_MARKER_RUN = re.compile(r"(?:\s*\[#\d{1,3}\])+")
+_MARKER_RUN = re.compile(r"(?:\s*\[#(?:0|[1-9]\d{0,2})\])+")
 _DRESSING = re.compile(r"\*+(?=\S)|(?<=\S)\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|`")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from kb.ask.generate import SECOND_TRY
+from kb.ask.stages import SECOND_TRY
 from tests.journey.conftest import Call, Result
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import (

@@ -68,12 +68,11 @@ class TestExplain:
             assert row["coherence"] == pytest.approx(share, abs=0.21)  # equals may come in another order
         assert len({row["coherence"] for row in found["trace"]["stability"]["chunks"]}) > 1
 
-    def test_an_answer_is_not_scored_for_nothing(self, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The axes of every hit are for the log and for --explain: without either `ask` does not compute them."""
-        monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "0")
+    def test_an_answer_is_not_scored_for_nothing(self, corpus_home: Path) -> None:
+        """The axes of every hit are for the log and for --explain: without either `ask` does not import their scoring."""
         code = (
             "import sys; from kb.cli.main import run; run(sys.argv[1:], True);"
-            "print('kb.search.stability' in sys.modules, file=sys.stderr)"
+            "print(bool({'kb.search.stability', 'kb.rank.stability'} & set(sys.modules)), file=sys.stderr)"
         )
         words = ["ask", QUESTION, "--json", "--model", "extractive", "--home", str(corpus_home)]
         for more, scored in (([], "False"), (["--explain"], "True")):
@@ -183,14 +182,42 @@ class TestRecalibration:
         kb("ask", QUESTION, "-k", "3", home=corpus_home)
         assert rows(corpus_home, "SELECT count(*) FROM episodes") == [(1,)]
 
-    def test_an_episode_holds_the_whole_chain(self, kb: Call, corpus_home: Path) -> None:
+    def test_the_log_is_off_unless_it_is_asked_for(self, kb: Call, corpus_home: Path) -> None:
+        kb("ask", QUESTION, home=corpus_home)
+        assert rows(corpus_home, "SELECT count(*) FROM episodes") == [(0,)]
+        assert "the log is off: cswr.keep_episodes" in kb("expert", "stability", home=corpus_home).out
+
+    def test_questions_found_by_words_alone_have_no_stability_and_count_for_nothing(
+        self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "100")
+        before = kb("expert", "stability", "--json", home=corpus_home).json()["domains"]
+        assert kb("ask", QUESTION, "--mode", "lexical", home=corpus_home).code == 0
+        kb("ask", "거울은 얼마나 자주 닦나요?", home=corpus_home)
+        ((axes,), *_) = rows(corpus_home, "SELECT axes_json FROM episodes")
+        assert all("fit" in row and "stability" not in row for row in json.loads(str(axes)))
+        found = kb("expert", "recalibrate", "--json", home=corpus_home)
+        assert found.code == 0, found.err
+        assert found.json()["episodes"] == 2
+        assert [d["threshold"] for d in found.json()["domains"]] == [d["threshold"] for d in before]
+        assert kb("ask", QUESTION, home=corpus_home).code == 0  # beside them, one with a stability
+        assert kb("expert", "recalibrate", home=corpus_home).code == 0
+        assert kb("expert", "recalibrate", "--reset", home=corpus_home).code == 0
+
+    def test_an_episode_holds_the_whole_chain(
+        self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "100")
         kb("ask", QUESTION, home=corpus_home)
         ((query, axes, packed),) = rows(corpus_home, "SELECT query_json, axes_json, packed_json FROM episodes")
         assert json.loads(str(query))["intent"] == "lookup"
         scored = {row["chunk_id"] for row in json.loads(str(axes))}
         assert {i for pack in json.loads(str(packed)) for i in pack} <= scored
 
-    def test_thresholds_follow_what_was_packed(self, kb: Call, corpus_home: Path) -> None:
+    def test_thresholds_follow_what_was_packed(
+        self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "100")
         few = kb("expert", "recalibrate", "--json", home=corpus_home).json()
         jsonschema.validate(few, json_schema("cswr.v1"))
         assert [(d["domain"], d["threshold"]) for d in few["domains"]] == [

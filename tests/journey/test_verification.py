@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kb.ask.generate import SECOND_TRY
+from kb.ask.stages import SECOND_TRY
 from tests.journey.conftest import CORPUS, Call
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import RecordedServer, answer

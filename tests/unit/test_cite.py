@@ -2,7 +2,7 @@
 
 import pytest
 
-from kb.ask.cite import find_markers, has_refusal_phrase, judge
+from kb.ask.cite import find_markers, has_refusal_phrase, judge_citations
 
 
 @pytest.mark.parametrize(
@@ -12,7 +12,7 @@ from kb.ask.cite import find_markers, has_refusal_phrase, judge
         ("[#2][#1][#2]", [2, 1]),
         ("| cell [#1] |", [1]),
         ("```\nx [#3]\n```", [3]),
-        ("[#007]", [7]),
+        ("[#007] [#00] [#01]", []),
         ("[#0]", [0]),
         ("[1] [foo] [ #1 ] [#1a] vec![1] [label][1] [#1, #2] [#1234] [#]", []),
         ("［#1］", []),
@@ -65,4 +65,4 @@ def test_refusal_phrases_of_both_languages(text: str, refuses: bool) -> None:
     ],
 )
 def test_judge(text: str, packed: list[int], grounded: bool) -> None:
-    assert judge(text, packed) == (grounded, None if grounded else "llm_self_judge")
+    assert judge_citations(text, packed) == (grounded, None if grounded else "llm_self_judge")

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.ask.acknowledge import courtesy_line
 from kb.ask.from_nodes import SPEAKERS, find_backing
 from kb.ask.node_prompt import NODES_SUFFIX, base_version, has_nodes, render_context, with_context_slot
 from kb.ask.prompt import TEMPLATES, render_user, template_for
-from kb.ask.situation import SLOT_TOKENS
+from kb.ask.relevance_decision import SLOT_TOKENS
+from kb.ask.small_talk import small_talk_line
 from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
 from kb.config import ProfileConfig
@@ -141,7 +141,7 @@ def test_strength_is_bounded_and_never_from_nothing(question: str, text: str) ->
     ],
 )
 def test_a_line_for_every_courtesy(text: str, line: str) -> None:
-    assert courtesy_line(text) == line
+    assert small_talk_line(text) == line
 
 
 class TestPrompt:

@@ -43,7 +43,7 @@ def test_the_first_chunk_is_always_packed() -> None:
 
 
 def test_nothing_to_pack() -> None:
-    assert pack_chunks([], 1000) == []
+    assert pack_chunks([], 1000) == ()
 
 
 @pytest.mark.parametrize(

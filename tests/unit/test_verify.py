@@ -10,7 +10,8 @@ from kb.ask.cite import is_refusal
 from kb.ask.narrow import narrow_citation
 from kb.ask.prompt import TEMPLATES, render_correction, template_for
 from kb.ask.retry import needs_retry
-from kb.ask.verify import Checked, markers_in_evidence, verify
+from kb.ask.stages import Checked
+from kb.ask.verify import markers_in_evidence, verify
 from kb.records import Chunk
 from kb.support.overlap import best_window
 from tests.unit.test_pack_and_prompt import chunk

@@ -6,7 +6,7 @@ Costs a few counts in the store. Loads no encoder, no index and no model, and im
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
@@ -31,35 +31,65 @@ SLOT_TOKENS = 120
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
-    """What was decided before anything was fetched.
+class RelevanceDecision:
+    """Which context nodes a question gets.
 
+    choice    the mode, and why it is this one
+    decision  of the relevance rules
+    node_input  what the nodes' providers may read
     ceilings  node → tokens it may take at most: the rules' estimates
     """
 
     choice: ModeChoice
     decision: Decision
-    occasion: NodeInput
+    node_input: NodeInput
     ceilings: Mapping[str, int]
+
+    @property
+    def included(self) -> tuple[str, ...]:
+        """The nodes that are read."""
+        return self.decision.included
 
     def needs_retrieval(self) -> bool:
         """False for a mode whose answer rests on no document; a hint names modes in any case."""
         return self.decision.mode not in MODES_WITHOUT_RETRIEVAL
 
-    def for_question(self, question: str) -> Outlook:
+    def for_question(self, question: str) -> RelevanceDecision:
         """The same for a question that was made complete: providers look for what it means."""
-        return (
-            self
-            if question == self.occasion.question
-            else replace(self, occasion=replace(self.occasion, question=question))
+        return replace(self, node_input=replace(self.node_input, question=question))
+
+    def read_without_hits(self) -> tuple[NodeText, ...]:
+        """What the included nodes have to say where nothing is searched."""
+        return read_nodes(self.node_input, self.included, self.ceilings, self.decision.token_budget_remaining)
+
+    def read_for_prompt(self, doc_ids: tuple[int, ...], room_tokens: int) -> tuple[NodeText, ...]:
+        """What the included nodes have to say beside the evidence.
+
+        doc_ids      of the documents hit, best first
+        room_tokens  what the evidence, the question and the answer leave of the model's window
+        """
+        budget = max(0, min(self.decision.token_budget_remaining, room_tokens - SLOT_TOKENS))
+        return read_nodes(replace(self.node_input, hit_documents=doc_ids), self.included, self.ceilings, budget)
+
+    def view(self, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
+        """As the answer's record shows it.
+
+        nodes  what the providers that ran have given
+        """
+        copied = {name: getattr(self.decision, name) for name in _COPIED}
+        return AnswerRelevance(
+            **copied,
+            chosen_by=self.choice.why,
+            nodes=tuple(NodeUse(node=text.node, tokens=text.tokens) for text in nodes),
+            decision=self.decision if self.decision.nodes is not None else None,
         )
 
-    def with_hits(self, doc_ids: tuple[int, ...]) -> NodeInput:
-        """What providers may read once something was found."""
-        return replace(self.occasion, hit_documents=doc_ids)
+
+# Fields of the answer's record that the decision has as well.
+_COPIED = {f.name for f in fields(AnswerRelevance)} & {f.name for f in fields(Decision)} - {"nodes"}
 
 
-def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = None) -> Outlook:
+def decide_relevance(kb: KnowledgeBase, request: AskRequest, now: datetime | None = None) -> RelevanceDecision:
     """Signals, mode, and the decision; one line of log.
 
     raises  RulesInvalid
@@ -76,7 +106,7 @@ def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = No
     decision = decide(rules, situation, explain=request.explain)
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
-    occasion = NodeInput(
+    node_input = NodeInput(
         corpus=kb.corpus,
         journal=kb.journal,
         home=kb.home,
@@ -88,39 +118,7 @@ def look_ahead(kb: KnowledgeBase, request: AskRequest, now: datetime | None = No
         node_texts=rules.node_texts,
         speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
     )
-    return Outlook(choice, decision, occasion, rules.token_estimates)
-
-
-def read_for_prompt(outlook: Outlook, doc_ids: tuple[int, ...], room_tokens: int) -> tuple[NodeText, ...]:
-    """What the included nodes have to say beside the evidence.
-
-    doc_ids      of the documents hit, best first
-    room_tokens  what the evidence, the question and the answer leave of the model's window
-    """
-    budget = min(outlook.decision.token_budget_remaining, room_tokens - SLOT_TOKENS)
-    return read_nodes(outlook.with_hits(doc_ids), outlook.decision.included, outlook.ceilings, max(0, budget))
-
-
-def view(outlook: Outlook, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
-    """As the answer's record shows it.
-
-    nodes  what the providers that ran have given
-    """
-    decision = outlook.decision
-    return AnswerRelevance(
-        mode=decision.mode,
-        chosen_by=outlook.choice.why,
-        included=decision.included,
-        excluded_hard=decision.excluded_hard,
-        excluded_soft=decision.excluded_soft,
-        recovered_soft=decision.recovered_soft,
-        deps_added=decision.deps_added,
-        overrides_applied=decision.overrides_applied,
-        est_tokens=decision.est_tokens,
-        token_budget_remaining=decision.token_budget_remaining,
-        nodes=tuple(NodeUse(node=text.node, tokens=text.tokens) for text in nodes),
-        decision=decision if decision.nodes is not None else None,
-    )
+    return RelevanceDecision(choice, decision, node_input, rules.token_estimates)
 
 
 def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> Conversation:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 
-from kb.ask.records import AskRequest
+from kb.ask.stages import Question
 from kb.evidence.question import units_of
 from kb.followup.records import Turn
 from kb.followup.standalone import make_standalone
@@ -34,23 +34,27 @@ CONTINUED = 0.5
 MOST_UNITS = 4
 
 
-def complete_question(kb: KnowledgeBase, request: AskRequest) -> AskRequest:
-    """The request with the question as it stands alone, where it leans on earlier turns of its session."""
-    if request.session_id is None or request.standalone is not None or request.replay_of is not None:
-        return request
+def complete_question(kb: KnowledgeBase, question: Question) -> Question:
+    """The question as it stands alone, where it leans on earlier turns of its session."""
+    request = question.request
+    if request.session_id is not None and request.standalone is None and request.replay_of is None:
+        request = replace(request, standalone=_make_standalone(kb, request.question, request.session_id))
+    decision = question.decision and question.decision.for_question(request.query)
+    return replace(question, request=request, decision=decision)
+
+
+def _make_standalone(kb: KnowledgeBase, question: str, session_id: str) -> str | None:
+    """None where the question stands alone already."""
     with kb.snapshot():
-        stored = kb.journal.session_turns(request.session_id, TURNS_READ)
+        stored = kb.journal.session_turns(session_id, TURNS_READ)
         turns = [turn for turn in stored if turn.mode not in MODES_WITHOUT_TOPIC]
         if not turns:
-            return request
+            return None
         rested_on = turns[-1].cited_chunk_ids or turns[-1].packed_chunk_ids[:1]
         found = make_standalone(
-            request.question,
-            [_to_turn(kb, turn) for turn in turns],
-            name_test(kb),
-            continuation_test(kb, rested_on),
+            question, [_to_turn(kb, turn) for turn in turns], name_test(kb), continuation_test(kb, rested_on)
         )
-    return replace(request, standalone=found.question) if found.question != request.question else request
+    return found.question if found.question != question else None
 
 
 def _to_turn(kb: KnowledgeBase, stored: StoredTurn) -> Turn:

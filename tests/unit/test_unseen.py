@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.ask.freshness import MARGIN, asks_for_more, carries_the_answer
+from kb.ask.unseen import MARGIN, asks_for_more, carries_the_answer
 
 
 @pytest.mark.parametrize(

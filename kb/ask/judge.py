@@ -1,0 +1,112 @@
+"""What was found → evidence good enough to answer from, or a refusal: the score gate, the evidence gate, and novelty.
+
+Neither gate loads a model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from kb.ask.fence import PLACEHOLDER
+from kb.ask.pack import pack_chunks
+from kb.ask.prompt import template_for, uses_fence
+from kb.ask.records import AnswerNovelty, AnswerRetrieval, PackedChunk
+from kb.ask.refuse import refuse_evidence
+from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved, UnseenEvidence
+from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
+from kb.ask.weigh import Verdict, weigh_evidence
+from kb.knowledge_base import KnowledgeBase
+
+# The places that a refusal lists.
+NEAR_PLACES = 3
+
+
+def judge_evidence(kb: KnowledgeBase, retrieved: Retrieved) -> Judged | Ended:
+    """The evidence to answer from; the refusal, or a context node's answer in its place, where it is too weak."""
+    question, findings = retrieved.question, _findings(kb, retrieved)
+    if not retrieved.ranked:
+        return refuse_evidence(kb, question, findings, "no_chunks")
+    if retrieved.relevance.get(retrieved.ranked[0][0].chunk_id, 0.0) < kb.config.rag.score_gate:
+        # Weighed all the same: the stored answer tells the evidence score of every refusal.
+        chunks = [chunk for chunk, _ in retrieved.ranked]
+        findings = _with_verdict(findings, weigh_evidence(kb, question.request, retrieved.response, chunks))
+        return refuse_evidence(kb, question, findings, "score_gate")
+    packed, verdict = _weigh(kb, retrieved, retrieved.ranked)
+    judged = Judged(retrieved, _with_verdict(findings, verdict), retrieved.ranked, retrieved.candidates)
+    if retrieved.unseen:
+        judged = _prefer_unseen(kb, judged, verdict, retrieved.unseen)
+    if judged.findings.novelty and judged.findings.novelty.used == "none":
+        return refuse_evidence(kb, question, judged.findings, "weak_evidence")
+    weighed = judged.findings.verdict
+    if weighed and weighed.score.probability < kb.config.rag.evidence_gate:
+        return refuse_evidence(kb, question, judged.findings, "weak_evidence", packed)
+    return judged
+
+
+def _findings(kb: KnowledgeBase, retrieved: Retrieved) -> Findings:
+    """What the answer tells of the search; the gates' part is filled in by them."""
+    request, response = retrieved.question.request, retrieved.response
+    return Findings(
+        retrieval=AnswerRetrieval(
+            mode=request.mode,
+            k=request.k,
+            score_gate=kb.config.rag.score_gate,
+            top_score=retrieved.ranked[0][1] if retrieved.ranked else None,
+            evidence_gate=kb.config.rag.evidence_gate,
+            chunks_returned=len(response.hits),
+            chunks_used=0,
+            corpus_revision=response.index_revision,
+        ),
+        embedding=retrieved.embedding,
+        nearest=tuple(
+            NearPlace(hit.citation, retrieved.relevance.get(hit.chunk_id, 0.0)) for hit in response.hits[:NEAR_PLACES]
+        ),
+        response=response,
+    )
+
+
+def _with_verdict(findings: Findings, verdict: Verdict | None) -> Findings:
+    score = round(verdict.score.probability, 4) if verdict else None
+    return replace(findings, verdict=verdict, retrieval=replace(findings.retrieval, evidence_score=score))
+
+
+def _weigh(kb: KnowledgeBase, retrieved: Retrieved, ranked: Ranked) -> tuple[tuple[PackedChunk, ...], Verdict]:
+    """What a model with room enough would be given, and the evidence gate's verdict on it."""
+    question = retrieved.question
+    template = template_for(kb.config.rag.prompt_template_version, question.language)
+    fence = PLACEHOLDER if uses_fence(template) else ""
+    packed = pack_chunks(ranked, kb.config.rag.max_context_tokens, fence)
+    return packed, weigh_evidence(kb, question.request, retrieved.response, [p.chunk for p in packed])
+
+
+def _prefer_unseen(kb: KnowledgeBase, judged: Judged, everything: Verdict, unseen: UnseenEvidence) -> Judged:
+    """Go on with the unseen evidence where it passes the gate and is not weaker than all of it; else with all, saying so.
+
+    everything  the verdict on all of the evidence
+    returns     with the novelty `none` when more was asked for and nothing new answers
+    """
+    request, gate = judged.retrieved.question.request, kb.config.rag.evidence_gate
+    wants_more = asks_for_more(request.question)
+    repeated = [chunk for chunk, _ in judged.ranked if chunk.chunk_id in unseen.repeated]
+    if not repeated:
+        return _with_novelty(judged, unseen.summary)
+    verdict = _weigh(kb, judged.retrieved, unseen.ranked[: request.k])[1] if unseen.ranked else None
+    carries = verdict is not None and carries_the_answer(
+        verdict.score.probability, everything.score.probability, gate, wants_more=wants_more
+    )
+    if not carries and not wants_more:
+        novelty = replace(unseen.summary, used="all", shown_in=shown_in(kb, request, repeated))
+        if not request.is_evaluation:
+            kb.notify(shown_before_note(novelty))
+        return _with_novelty(judged, novelty)
+    only_unseen = replace(
+        judged,
+        findings=_with_verdict(judged.findings, verdict),
+        ranked=unseen.ranked[: request.k],
+        candidates=unseen.ranked if judged.candidates else (),
+    )
+    return _with_novelty(only_unseen, replace(unseen.summary, used="fresh" if carries else "none"))
+
+
+def _with_novelty(judged: Judged, novelty: AnswerNovelty) -> Judged:
+    return replace(judged, findings=replace(judged.findings, novelty=novelty))

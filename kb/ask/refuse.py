@@ -1,0 +1,96 @@
+"""Why a question is not answered → the text of the refusal and the nearest places; or a context node's answer instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kb.ask.pack import count_used
+from kb.ask.prompt import Template, template_for
+from kb.ask.records import AnswerCitation, PackedChunk, RefusalReason, Verification
+from kb.ask.stages import Ended, Findings, Generated, Question
+from kb.ask.unseen import NOTHING_NEW
+from kb.ask.weak_evidence import weak_evidence_lines
+from kb.ask.without_documents import answer_in_place
+from kb.knowledge_base import KnowledgeBase
+
+
+def refuse_evidence(
+    kb: KnowledgeBase,
+    question: Question,
+    findings: Findings,
+    reason: RefusalReason,
+    packed: Sequence[PackedChunk] = (),
+) -> Ended:
+    """The end where the evidence is too weak to ask a model.
+
+    packed  what the model would have been given
+    """
+    used = replace(findings.retrieval, chunks_used=count_used(packed))
+    ended = Ended(question, replace(findings, retrieval=used), text="", reason=reason, packed=tuple(packed))
+    if findings.novelty and findings.novelty.used == "none":  # a node would only repeat what was shown
+        return replace(ended, text=NOTHING_NEW[question.language])
+    told = answer_in_place(question, was_read=False)
+    if told:
+        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), nodes=(told.as_text(),))
+    template = template_for(kb.config.rag.prompt_template_version, question.language)
+    lines = [template.refusal, *_evidence_lines(template, reason, question, findings)]
+    return replace(ended, text="\n".join(lines), citations=near_citations(findings))
+
+
+def refuse_answer(generated: Generated, reason: RefusalReason, verification: Verification | None) -> Ended:
+    """The end where the model has found no answer in the evidence, or gave none that holds."""
+    ended = replace(end_of(generated), reason=reason, verification=verification)
+    told = answer_in_place(ended.question, was_read=True)
+    if told:
+        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), citations=())
+    return replace(ended, text=generated.packed.template.refusal)
+
+
+def broke_off(generated: Generated) -> Ended | None:
+    """The end of an answer that was not written to its end, or from a prompt that was cut; None for every other one.
+
+    Of a prompt that was cut nobody knows which evidence the model has seen: whatever it says is not grounded.
+    """
+    written, template = generated.written, generated.packed.template
+    if written.finish_reason == "aborted":
+        return replace(end_of(generated), text=template.aborted, reason="llm_stream_aborted")
+    if written.finish_reason == "length" or written.prompt_truncated:
+        text = template.prompt_cut if written.prompt_truncated else template.truncated
+        return replace(end_of(generated), text=text, reason="llm_truncated")
+    return None
+
+
+def end_of(generated: Generated) -> Ended:
+    """The end of an ask whose model was asked, with the nearest places; its text is still to come."""
+    packed = generated.packed
+    return Ended(
+        question=packed.question,
+        findings=packed.findings,
+        text="",
+        citations=near_citations(packed.findings),
+        nodes=packed.nodes,
+        packed=packed.packed,
+        prompt=packed.prompt,
+        model=packed.model,
+        version=packed.version,
+        written=generated.written,
+    )
+
+
+def near_citations(findings: Findings) -> tuple[AnswerCitation, ...]:
+    """The places that a refusal lists, without markers."""
+    return tuple(AnswerCitation(marker=None, citation=place.citation) for place in findings.nearest)
+
+
+def _evidence_lines(template: Template, reason: RefusalReason, question: Question, findings: Findings) -> list[str]:
+    """What a gate's refusal says below its first line."""
+    retrieval = findings.retrieval
+    if reason == "score_gate":
+        places = [f" · {place.citation.uri} (score {place.score:.2f})" for place in findings.nearest]
+        return [template.near.format(gate=retrieval.score_gate), *places]
+    if reason == "weak_evidence" and findings.verdict:
+        gate = retrieval.evidence_gate or 0.0
+        uris = [place.citation.uri for place in findings.nearest]
+        return weak_evidence_lines(findings.verdict, gate, question.language, uris)
+    return []

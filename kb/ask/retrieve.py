@@ -1,0 +1,56 @@
+"""A question → what the search found: the ranking, the passages further down, what of it the reader has not seen."""
+
+from __future__ import annotations
+
+from kb.ask.choose import CANDIDATES_PER_PASSAGE
+from kb.ask.records import AskRequest, EmbeddingRef
+from kb.ask.relevance_scores import is_fused_by_ranks, score_relevance
+from kb.ask.stages import Question, Retrieved, UnseenEvidence
+from kb.knowledge_base import KnowledgeBase
+from kb.records import SearchRequest, SearchTrace
+from kb.search.pipeline import search
+
+
+def retrieve_evidence(kb: KnowledgeBase, question: Question) -> Retrieved:
+    """Search, and fetch the chunks that evidence is made of.
+
+    raises  NotIndexed when there is no document
+    """
+    request, rag = question.request, kb.config.rag
+    # The axes of every hit go into the log that thresholds are recalibrated from; whoever keeps none does not pay for them.
+    is_logged = kb.config.cswr.keep_episodes > 0 and not request.is_evaluation
+    query = SearchRequest(
+        request.query, request.mode, request.k, request.filters, None, request.explain or is_logged, trace=True
+    )
+    with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
+        response = search(kb, query)
+        trace = response.trace
+        assert trace is not None  # it was asked for
+        depth = request.k if rag.packing == "ranked" else CANDIDATES_PER_PASSAGE * request.k
+        chunks = kb.corpus.fetch_chunks([row.chunk_id for row in trace.ranking[:depth]])
+        ranking = [(chunks[row.chunk_id], row.score) for row in trace.ranking[:depth]]
+        relevance = score_relevance(kb, request.query, request.mode, trace)
+        unseen = _find_unseen(kb, trace, request)
+        model_id, _, dimensions = kb.stored_encoder()
+    if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
+        kb.notify(f"note: {response.note}")
+    return Retrieved(
+        question=question,
+        response=response,
+        ranked=ranking[: request.k],
+        candidates=() if rag.packing == "ranked" else ranking,
+        relevance=relevance,
+        has_rank_scores=request.mode == "hybrid" and is_fused_by_ranks(trace),
+        embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
+        unseen=unseen,
+    )
+
+
+def _find_unseen(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
+    """None without a window and outside a session, and for a replay."""
+    if request.replay_of is not None or (request.window is None and request.session_id is None):
+        return None
+    # Imported here: comparing texts costs 10 ms to load, and most questions name neither window nor session.
+    from kb.ask.compare_shown import compare_with_shown
+
+    return compare_with_shown(kb, trace, request)

@@ -1,0 +1,58 @@
+"""A question that asks about the user, or meets no document → what a context node says to it, if one does."""
+
+from __future__ import annotations
+
+from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_told_of_user
+from kb.ask.records import AnswerRetrieval, AskRequest
+from kb.ask.stages import Ended, Findings, Question
+from kb.knowledge_base import KnowledgeBase
+
+
+def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
+    """The answer to a question about the user, from what they told; None for every other question."""
+    if question.decision is None:
+        return None
+    told = find_told_of_user(question.decision.node_input, question.decision.included)
+    return _answer(kb, question, told) if told else None
+
+
+def answer_without_documents(kb: KnowledgeBase, question: Question) -> Ended | None:
+    """What a node says in a knowledge base that holds no document yet; None where none answers."""
+    told = answer_in_place(question, was_read=False)
+    return _answer(kb, question, told) if told else None
+
+
+def answer_in_place(question: Question, *, was_read: bool) -> NodeAnswer | None:
+    """What a context node says to a question that the documents do not answer; None for a replay.
+
+    was_read  a model has read the evidence and found no answer in it
+    """
+    if question.decision is None:
+        return None
+    return answer_from_nodes(question.decision.node_input, question.decision.included, was_read=was_read)
+
+
+def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
+    """The findings of an answer that no search was made for."""
+    return Findings(
+        AnswerRetrieval(
+            mode=request.mode,
+            k=request.k,
+            score_gate=kb.config.rag.score_gate,
+            top_score=None,
+            evidence_gate=kb.config.rag.evidence_gate,
+            chunks_returned=0,
+            chunks_used=0,
+            corpus_revision=kb.corpus_state().revision,
+        )
+    )
+
+
+def _answer(kb: KnowledgeBase, question: Question, told: NodeAnswer) -> Ended:
+    return Ended(
+        question=question,
+        findings=nothing_searched(kb, question.request),
+        text=told.text,
+        rests_on=(told.node,),
+        nodes=(told.as_text(),),
+    )
