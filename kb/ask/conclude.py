@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kb.ask.from_nodes import rests_on_line
+from kb.ask.backing import rests_on_line
 from kb.ask.narrow import narrow_citation
 from kb.ask.refuse import end_of, refuse_answer
 from kb.ask.stages import Ended, Verified

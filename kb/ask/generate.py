@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from kb.ask.from_nodes import find_backing
+from kb.ask.backing import find_backing
 from kb.ask.prompt import template_for
 from kb.ask.refuse import near_citations
 from kb.ask.retry import correct, may_retry, needs_retry

@@ -22,7 +22,7 @@ from kb.ask.retrieve import retrieve_evidence
 from kb.ask.small_talk import answer_small_talk
 from kb.ask.stages import Ended, Generated, Judged, Packed
 from kb.ask.verify import verify_answer
-from kb.ask.without_documents import answer_about_user, answer_without_documents
+from kb.ask.without_documents import answer_about_user, answer_what_kb_knows, answer_without_documents
 from kb.errors import NotIndexed
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import LanguageModel
@@ -50,6 +50,8 @@ def answer_packed(kb: KnowledgeBase, packed: Packed, model: LanguageModel, on_ev
 def _run(kb: KnowledgeBase, request: AskRequest, tell: OnEvent) -> Ended:
     question = read_question(kb, request)
     if ended := answer_small_talk(kb, question):
+        return ended
+    if ended := answer_what_kb_knows(kb, question):
         return ended
     question = complete_question(kb, question)
     if ended := answer_about_user(kb, question):

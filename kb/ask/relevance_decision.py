@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
+from kb.ask.own_questions import nodes_of
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
 from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
+from kb.context.question_subjects import asked_of_kb
 from kb.knowledge_base import KnowledgeBase
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
@@ -101,9 +103,14 @@ def decide_relevance(kb: KnowledgeBase, request: AskRequest, now: datetime | Non
         conversation = _conversation(kb, request.session_id, now)
         averages = kb.journal.fetch_averages()
     signals = compute_signals(request.query, conversation)
+    own = asked_of_kb(request.query)
     choice = choose_mode(signals, hint=request.mode_hint)
+    if own and not request.mode_hint and choice.mode in MODES_WITHOUT_TOPIC:
+        choice = ModeChoice("RESPOND", "a question that kb answers itself")
     situation = signals.situation(choice.mode, token_budget_remaining=config.token_budget, measured_tokens=averages)
     decision = decide(rules, situation, explain=request.explain)
+    if own:
+        decision = include_asked_for(decision, nodes_of(own), rules.token_estimates)
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
     node_input = NodeInput(
@@ -119,6 +126,29 @@ def decide_relevance(kb: KnowledgeBase, request: AskRequest, now: datetime | Non
         speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
     )
     return RelevanceDecision(choice, decision, node_input, rules.token_estimates)
+
+
+def include_asked_for(decision: Decision, nodes: tuple[str, ...], tokens: Mapping[str, int]) -> Decision:
+    """The decision with the nodes that the question itself asks for, where the rules left them out only softly.
+
+    nodes   that may answer the question
+    tokens  node → its estimate
+    """
+    back = tuple(node for node in nodes if node in decision.excluded_soft)
+    if not back:
+        return decision
+    explained = decision.nodes and tuple(
+        replace(n, included=True, reasons=(*n.reasons, "the question asks for it")) if n.node in back else n
+        for n in decision.nodes
+    )
+    return replace(
+        decision,
+        included=tuple(sorted((*decision.included, *back))),
+        excluded_soft=tuple(node for node in decision.excluded_soft if node not in back),
+        recovered_soft=(*decision.recovered_soft, *back),
+        est_tokens=decision.est_tokens + sum(tokens.get(node, 0) for node in back),
+        nodes=explained,
+    )
 
 
 def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> Conversation:

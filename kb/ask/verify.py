@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from kb.ask.backing import find_backing
 from kb.ask.cite import is_refusal, judge_citations
-from kb.ask.from_nodes import find_backing
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
 from kb.knowledge_base import KnowledgeBase

@@ -1,11 +1,23 @@
-"""A question that asks about the user, or meets no document → what a context node says to it, if one does."""
+"""A question that kb answers itself, asks about the user, or meets no document → what a context node answers, if one does."""
 
 from __future__ import annotations
 
 from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_told_of_user
+from kb.ask.own_questions import NOBODY, answer_own_question
 from kb.ask.records import AnswerRetrieval, AskRequest
 from kb.ask.stages import Ended, Findings, Question
 from kb.knowledge_base import KnowledgeBase
+
+
+def answer_what_kb_knows(kb: KnowledgeBase, question: Question) -> Ended | None:
+    """The answer to a question about the user, the date, kb, earlier questions or open items; None for every other question.
+
+    Filters name documents: a question that is asked with them is for the documents.
+    """
+    if question.decision is None or not question.request.filters.is_empty():
+        return None
+    told = answer_own_question(question.decision.node_input, question.decision.included)
+    return _answer(kb, question, told) if told else None
 
 
 def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
@@ -49,10 +61,8 @@ def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
 
 
 def _answer(kb: KnowledgeBase, question: Question, told: NodeAnswer) -> Ended:
-    return Ended(
-        question=question,
-        findings=nothing_searched(kb, question.request),
-        text=told.text,
-        rests_on=(told.node,),
-        nodes=(told.as_text(),),
-    )
+    """The end of an ask without a search: a node's answer, or the refusal that stands in NOBODY's."""
+    findings = nothing_searched(kb, question.request)
+    if told.node == NOBODY:
+        return Ended(question, findings, told.text, reason="no_chunks")
+    return Ended(question, findings, told.text, rests_on=(told.node,), nodes=(told.as_text(),))

@@ -14,6 +14,7 @@ Own = Literal["user", "date", "time", "abilities", "tools", "earlier", "tasks"]
 
 # Longer questions say more than that they ask about the user or the date.
 MOST_OWN_CHARS = 100
+_ENDS = " ?!.,…~。？！"
 _OWN_KINDS: dict[Own, OwnKind] = {
     "user": "own_user",
     "date": "own_date",
@@ -40,7 +41,7 @@ def asked_of_kb(question: str) -> Own | None:
     if not kinds:
         return None
     code = question_language(tidied)
-    core = pattern_in(code, "own_frame").sub("", tidied, count=1)
+    core = pattern_in(code, "own_frame").sub("", tidied.rstrip(_ENDS), count=1)
     core = pattern_in(code, "own_tail").sub("", core, count=1).strip()
     return next((own for own, kind in kinds if pattern_in(code, kind).fullmatch(core)), None)
 

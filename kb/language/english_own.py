@@ -25,12 +25,12 @@ _BEFORE = r"(?: you| kb)?(?: about)?(?: just now| before| earlier| so far| alrea
 
 # One of these stands in every question that the pattern of the same name matches: compiling the pattern takes longer than looking.
 OWN_SIGNS: dict[WordKind, frozenset[str]] = {
-    "own_user": frozenset(("my ", "am i", "i am", "i'm", "call me", " born", "i live", "i work", "i like", "i from", "a living", "about me", "tell you", "told you")),
+    "own_user": frozenset(("my", "am i", "i am", "i'm", "call me", "born", "i live", "i work", "i from", "a living", "about me", "tell you", "told you")),
     "own_date": frozenset(("date", "day", "month", "year")),
     "own_time": frozenset(("time",)),
-    "own_abilities": frozenset(("kb", "you", "this ")),
+    "own_abilities": frozenset(("kb", "you", "this tool", "this program", "this app", "this assistant", "this command")),
     "own_tools": frozenset(("tools",)),
-    "own_earlier": frozenset(("asked", " ask", "question", "did we ", "have we ")),
+    "own_earlier": frozenset(("ask", "question", "did we", "have we")),
     "own_tasks": frozenset(("task", "to-do", "todo", "to do", "items", "things to", "list", "open", "left", "still", "remain", "unfinished", "pending", "outstanding", "done", "must i", "must we", "undone", "incomplete")),
 }  # fmt: skip
 
@@ -40,12 +40,16 @@ OWN_PATTERNS: dict[PatternKind, str] = {
         r"|(?:can|could|would|will) you (?:please )?(?:tell|show|give|remind) me(?: please)?[\s,:]+|(?:please )?(?:tell|remind|give) me[\s,:]+"
         r"|do you (?:still )?(?:know|remember)[\s,:]+|i(?:'d| would) like to know[\s,:]+|i forgot[\s,:]+)+"
     ),
-    "own_tail": r"(?:[\s,?!.…]+(?:please|again|exactly|actually|then|anyway|do you (?:still )?(?:know|remember)(?: it| that)?|thanks))*[\s?!.…]*$",
+    "own_tail": r"(?:[\s,?!.…]+(?:please|again|exactly|actually|then|anyway|do you (?:still )?(?:know|remember)(?: it| that)?|thanks))+$",
     "own_user": (
         rf"(?:what(?:'?s| is| was| are)?|when(?:'s| is| was)?|where(?:'s| is)?|who(?:'s| is)?) my (?:own )?{_ATTRIBUTE}(?: is| was)?|(?:what )?my {_ATTRIBUTE}(?: is)?"
         r"|who (?:am i|i am)|what (?:am i|i am|i'm) called|what (?:do|should|can|will) you call me|how old (?:am i|i am)|when was i born"
-        r"|where (?:do|am) i (?:live|work|from)|what do i (?:do for a living|like)|what do you know about me"
+        r"|where (?:do|am) i (?:live|work|from)|what do i do for a living|what do you know about me"
         r"|what (?:have i told|did i tell) you(?: so far)?(?: about (?:me|myself))?"
+    ),
+    "of_user": (
+        r"(?:\bmy|\b(?:the )?user(?:'s|’s)?)(?: (?:own|full|first|last|given|family|home|work|personal|private|mobile|cell|new|current|own))? $"
+        r"|\bi(?:'m| am| was|)(?: \d+ years?| [a-z]+ly| now)? $"
     ),
     "own_date": (
         rf"what(?:'s| is) (?:the |today's |the current |current )?{_DATE}{_NOW}|(?:what|which) {_DATE} (?:is it|is today|do we have|it is|are we in)(?: today| now| right now)*"
@@ -68,6 +72,8 @@ OWN_PATTERNS: dict[PatternKind, str] = {
         r"|what (?:was|were) (?:my|the) (?:last|previous|first|earlier|latest|recent)(?: \d+| two| three)? questions?(?: i asked)?|my (?:last|previous) questions?"
         r"|what (?:did|have) we (?:just |already )*(?:talk(?:ed)?|sp(?:eak|oken)|discuss(?:ed)?)(?: about)?(?: just now| before| earlier| so far| last time| today)*"
     ),
+    "own_all": r"\babout me\b|\b(?:told|tell) you\b",
+    "own_last": r"\b(?:last|previous|just|latest)\b(?!.*\bquestions\b)",
     "own_tasks": (
         rf"(?:what|which)(?: of (?:the|my|our))? (?:(?:open|pending) )?{_ITEMS} (?:are|is|remain|have i|do i have|do we have)(?: still| yet)*(?: {_OPEN})?(?: yet| still)?"
         rf"|what(?:'s| is| are) (?:still )?{_OURS}{_OPEN}(?: {_ITEMS})?|what(?:'s| is| are) (?:still |left )*on {_OURS}(?:to-?do|task|check) ?list"
@@ -81,7 +87,7 @@ OWN_PATTERNS: dict[PatternKind, str] = {
 # What many notes name, by a key that all languages share; the first word is the one that kb says.
 EVERYDAY: dict[str, str] = {
     "name": "name called", "age": "age old", "birthday": "birthday birthdate born", "email": "email e-mail mail",
-    "phone": "phone telephone mobile", "address": "address", "job": "job occupation profession", "home": "home live lives",
+    "phone": "phone telephone mobile", "address": "address", "job": "job occupation profession work living", "home": "home live lives",
     "wifi": "wifi wi-fi wlan", "password": "password passcode", "code": "code pin", "number": "number", "office": "office",
     "house": "house", "door": "door", "key": "key keys", "locker": "locker", "server": "server", "network": "network",
     "account": "account", "meeting": "meeting", "car": "car", "school": "school", "hospital": "hospital", "doctor": "doctor",
@@ -121,5 +127,6 @@ OWN_REPLIES: Mapping[str, str] = {
     "abilities": "What kb can do, each by its command:\n{calls}",
     "no_tools": "kb has no tools that a model could call. ",
     "open_items": "{count} open items in the documents:\n{lines}",
+    "rests_on": "\n\n(Not all of this is in your documents: it rests on {nodes}.)",
     "more_items": "and {count} more",
 }

@@ -44,6 +44,9 @@ WordKind = Literal[
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
 #   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
+#   own_last                  asks for the last question alone
+#   own_all                   asks for all that is known about the user
+#   of_user                   the end of what stands before a thing of the user: "my", 내
 PatternKind = Literal[
     "greeting", "courtesy", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
     "urgency", "errand", "introduction", "asks", "about_user", "about_kb",
@@ -54,7 +57,7 @@ PatternKind = Literal[
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",
     "asks_more", "refusal", "verdict", "says_nothing", "implies_no", "recalls", "sentence_end", "code",
-    "own_frame", "own_tail", "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks",
+    "own_frame", "own_tail", "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks", "own_last", "own_all", "of_user",
 ]  # fmt: skip
 
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.ask.from_nodes import SPEAKERS, find_backing
+from kb.ask.backing import find_backing
+from kb.ask.from_nodes import ANSWERS
 from kb.ask.node_prompt import NODES_SUFFIX, base_version, has_nodes, render_context, with_context_slot
 from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.relevance_decision import SLOT_TOKENS
@@ -18,11 +19,11 @@ from kb.ask.small_talk import small_talk_line
 from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
 from kb.config import ProfileConfig
-from kb.context.abilities import SKILLS
+from kb.context.kb_nodes import SKILLS
 from kb.context.node_input import NodeInput, NodeText, fit_lines, make_safe, measure
 from kb.context.nodes import PROVIDERS, read_nodes
-from kb.context.profile import tell_modulation, tell_traits
 from kb.context.question_subjects import asks_about, is_for_kb, refers_back
+from kb.context.user_nodes import tell_modulation, tell_traits
 from kb.evidence.matching import match_strength
 from kb.relevance.read_rules import default_rules
 from kb.store.acts import Act, note_act, read_acts
@@ -35,7 +36,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def test_every_node_of_the_rules_has_its_provider() -> None:
     assert sorted(PROVIDERS) == sorted(default_rules().token_estimates)
-    assert set(SPEAKERS) < set(PROVIDERS)
+    assert set(ANSWERS) < set(PROVIDERS)
 
 
 def test_skills_are_the_commands_there_are() -> None:

@@ -1,8 +1,12 @@
-"""[profile] of the config → lines: who answers, who asks, how to answer. Empty keys say nothing."""
+"""The user → lines: [profile] of the config, whose empty keys say nothing, and the terminal that kb is asked at."""
 
 from __future__ import annotations
 
+import os
+import sys
+
 from kb.context.node_input import NodeInput
+from kb.context.question_subjects import asks_about
 
 
 def tell_identity(given: NodeInput) -> list[str]:
@@ -24,6 +28,19 @@ def tell_style(given: NodeInput) -> list[str]:
 def tell_modulation(given: NodeInput) -> list[str]:
     """How the assistant is to sound."""
     return _told("tone: ", given.profile.modulation)
+
+
+def tell_client(given: NodeInput) -> list[str]:
+    """Where kb runs: folder, locale, terminal."""
+    if not given.speaks_freely and not asks_about(given.question, "here"):
+        return []
+    try:
+        folder = os.getcwd()
+    except OSError:  # it was removed
+        folder = "gone"
+    spoken = os.environ.get("LC_ALL") or os.environ.get("LC_MESSAGES") or os.environ.get("LANG") or "not set"
+    terminal = os.environ.get("TERM", "unknown") if sys.stdout.isatty() else "none, output goes to a pipe or file"
+    return [f"folder: {folder}", f"locale: {spoken}", f"terminal: {terminal}"]
 
 
 def _told(label: str, value: str) -> list[str]:

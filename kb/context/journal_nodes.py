@@ -1,4 +1,4 @@
-"""What was said before → lines: this session's turns, earlier ones like this, facts, the topic, a word for who comes back."""
+"""The journal → lines: this session's turns, earlier ones like this, facts, the topic, how long the user was away, commands."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections import Counter
 from datetime import timedelta
 
 from kb.context.node_input import NodeInput, quote
-from kb.context.question_subjects import refers_back
+from kb.context.question_subjects import asks_about, refers_back
 from kb.language.manner import tidy
+from kb.language.registry import with_translations
 from kb.relevance.signals import RETURNING_AFTER_SECONDS, content_words, measure_silence
+from kb.store.acts import read_acts
 from kb.store.memories import Memory
 from kb.store.sessions import Turn
 
@@ -18,6 +20,8 @@ TURNS = 6
 FACTS = 20
 # Earlier answers that are offered; each takes about 100 tokens.
 EPISODES = 5
+# Commands that are listed.
+ACTS = 10
 TOPIC_WORDS = 6
 TOPIC_DOCUMENTS = 3
 
@@ -43,7 +47,7 @@ def tell_episodes(given: NodeInput) -> list[str]:
 
 def tell_facts(given: NodeInput) -> list[str]:
     """Facts that share a word with the question, best first; in a session the newest others after them."""
-    found = given.journal.find_memories(given.question, given.session_id, FACTS)
+    found = given.journal.find_memories(with_translations(given.question), given.session_id, FACTS)
     if given.speaks_freely:
         found += given.journal.recent_memories(given.session_id, FACTS)
     return [fact_line(fact) for fact in dict.fromkeys(found)]
@@ -79,6 +83,18 @@ def tell_return(given: NodeInput) -> list[str]:
     if silence is None or silence < RETURNING_AFTER_SECONDS:
         return []
     return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]
+
+
+def tell_acts(given: NodeInput) -> list[str]:
+    """The newest kb commands on this home, newest first."""
+    if not given.speaks_freely and not asks_about(given.question, "commands"):
+        return []
+    acts = read_acts(given.home)
+    return [
+        f"- {act.done_at[:16].replace('T', ' ')} UTC kb {act.command}"
+        + ("" if act.exit_code == 0 else f" (exit {act.exit_code})")
+        for act in reversed(acts[-ACTS:])
+    ]
 
 
 def fact_line(fact: Memory) -> str:

@@ -1,4 +1,4 @@
-"""What kb can do → lines: its own commands. Only what there is; a test holds the list against the command line."""
+"""kb itself → lines: its commands, the tools of a model, how to begin. A test compares the list with the command line."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from kb.context.node_input import NodeInput
 from kb.context.question_subjects import is_for_kb
+
+# Answers before which a knowledge base counts as new.
+NEW_ANSWERS = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +60,17 @@ def tell_skills(given: NodeInput) -> list[str]:
 
 
 def tell_tools(given: NodeInput) -> list[str]:
-    """The tools a model may call: none, since this version serves no MCP tools."""
+    """The tools that a model may call: this version has none."""
     if not given.speaks_freely and not is_for_kb(given.question):
         return []
     return ["none: nothing is carried out by asking; the user runs the commands"]
+
+
+def tell_beginning(given: NodeInput) -> list[str]:
+    """How to begin, for a knowledge base without documents, or one that nobody has asked yet."""
+    if not given.corpus.has_documents():
+        return ["the knowledge base is empty; kb ingest FOLDER fills it"]
+    asked = given.journal.count_answers(NEW_ANSWERS)
+    if not given.speaks_freely or asked >= NEW_ANSWERS:
+        return []
+    return ["this is the first question to this knowledge base; kb open PLACE opens what an answer cites"]
