@@ -54,14 +54,13 @@ def nodes_of(own: Own) -> tuple[str, ...]:
 
 
 def _told_facts(node_input: NodeInput) -> str | None:
-    """The facts that tell what is asked; all of the newest for "what do you know about me?"."""
+    """The facts that tell what is asked, the newest first; the newest of all for "what do you know about me?"."""
     recent = node_input.journal.recent_memories(node_input.session_id, LOOKED_AT)
     if _asks_for_all(node_input):
-        fits = recent
-    else:
-        candidates = dict.fromkeys([*find_facts(node_input), *recent])
-        name = node_input.profile.name
-        fits = [fact for fact in candidates if tells_of_user_what(node_input.question, fact.text, name)]
+        return fact_lines(node_input, recent) or None
+    candidates = dict.fromkeys([*find_facts(node_input), *recent])
+    name = node_input.profile.name
+    fits = [fact for fact in candidates if tells_of_user_what(node_input.question, fact.text, name)]
     return fact_lines(node_input, sorted(fits, key=lambda f: -f.fact_id)[:ANSWERING_FACTS]) or None
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 
-from kb.evidence.matching import user_strength
+from kb.evidence.question import SHOWN, units_of
 from kb.language.manner import tells_of_user
-from kb.language.registry import everyday_keys, everyday_words, says
+from kb.language.registry import everyday_keys, everyday_words, says, words
+from kb.text import analyze
+
+# Of "phone number" and "home address" these say the less.
+_WIDE = frozenset({"home", "house", "number"})
 
 
 def tells_of_user_what(question: str, text: str, name: str = "") -> bool:
@@ -22,7 +26,7 @@ def tells_of_user_what(question: str, text: str, name: str = "") -> bool:
     asked = asked_keys(question)
     if asked == {"name"} and tells_of_user(text):
         return True
-    if not asked <= set(everyday_keys(text)) or not user_strength(_plain(question), text):
+    if not asked <= set(everyday_keys(text)) or not _shows_the_rest(question, text):
         return False
     low = " ".join(text.casefold().split())
     return any(_is_theirs(low[: match.start()], name) for match in _word_pattern(asked).finditer(low))
@@ -30,11 +34,19 @@ def tells_of_user_what(question: str, text: str, name: str = "") -> bool:
 
 def asked_keys(question: str) -> frozenset[str]:
     """The everyday things that a question about the user asks for; the name where it names none: "who am I?"."""
-    return frozenset(everyday_keys(question)) or frozenset({"name"})
+    keys = frozenset(everyday_keys(question))
+    return keys - _WIDE or keys or frozenset({"name"})
 
 
-def _plain(question: str) -> str:
-    return question if everyday_keys(question) else "name"
+def _shows_the_rest(question: str, text: str) -> bool:
+    """True where the text shows what the question names beside everyday things: the dinosaur of "my favourite dinosaur"."""
+    terms = frozenset(analyze(text))
+    rest = [unit for unit in units_of(question) if not everyday_keys(unit.text) and not _is_frame(unit.text)]
+    return all(unit.share_in(terms) >= SHOWN for unit in rest)
+
+
+def _is_frame(word: str) -> bool:
+    return says("recalls", word) or says("of_user", word.casefold() + " ") or word.casefold() in words("asking")
 
 
 def _word_pattern(keys: frozenset[str]) -> re.Pattern[str]:

@@ -183,6 +183,7 @@ _PATTERNS: dict[PatternKind, str] = {
     ),
     "about_kb": (
         r"\bwhat (?:can|do) you do\b|\b(?:who|what) are you\b|\bhow (?:do|can|should) i use (?:you|this tool|kb)\b|\bwhat is kb\b"
+        r"|^what are your (?:commands|features|functions|abilities|capabilities|skills|options|tools)\b|\bwhat (?:can|could) i (?:ask|do with) (?:you|kb)\b"
     ),
     # ---- what a prompt is about
     "time": (

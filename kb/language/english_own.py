@@ -13,7 +13,7 @@ from kb.language.interface import PatternKind, WordKind
 _ATTRIBUTE = (
     r"(?:(?:full |first |last |middle |family |given |user ?)?name|surname|nickname|age|birthday|birth ?date|date of birth"
     r"|e-?mail(?: address)?|(?:(?:cell|tele|mobile) ?)?phone(?: number)?|mobile(?: number)?|(?:home |postal )?address"
-    r"|job(?: title)?|occupation|profession|employer|home ?town|native language|favou?rite [a-z]+(?: [a-z]+)?)"
+    r"|job(?: title)?|occupation|profession|favou?rite [a-z]+(?: [a-z]+)?)"
 )
 _KB = r"(?:kb|you|this (?:tool|program|app|assistant|command))"
 _NOW = r"(?: is it)?(?: today| now| right now| currently)*"
@@ -25,7 +25,7 @@ _BEFORE = r"(?: you| kb)?(?: about)?(?: just now| before| earlier| so far| alrea
 
 # One of these stands in every question that the pattern of the same name matches: compiling the pattern takes longer than looking.
 OWN_SIGNS: dict[WordKind, frozenset[str]] = {
-    "own_user": frozenset(("my", "am i", "i am", "i'm", "call me", "born", "i live", "i work", "i from", "a living", "about me", "tell you", "told you")),
+    "own_user": frozenset(("my", "am i", "i am", "i'm", "call me", "born", "i live", "i work", "a living", "about me", "tell you", "told you")),
     "own_date": frozenset(("date", "day", "month", "year")),
     "own_time": frozenset(("time",)),
     "own_abilities": frozenset(("kb", "you", "this tool", "this program", "this app", "this assistant", "this command")),
@@ -44,7 +44,7 @@ OWN_PATTERNS: dict[PatternKind, str] = {
     "own_user": (
         rf"(?:what(?:'?s| is| was| are)?|when(?:'s| is| was)?|where(?:'s| is)?|who(?:'s| is)?) my (?:own )?{_ATTRIBUTE}(?: is| was)?|(?:what )?my {_ATTRIBUTE}(?: is)?"
         r"|who (?:am i|i am)|what (?:am i|i am|i'm) called|what (?:do|should|can|will) you call me|how old (?:am i|i am)|when was i born"
-        r"|where (?:do|am) i (?:live|work|from)|what do i do for a living|what do you know about me"
+        r"|where (?:do|am) i (?:live|work)|what do i do for a living|what do you know about me"
         r"|what (?:have i told|did i tell) you(?: so far)?(?: about (?:me|myself))?"
     ),
     "of_user": (
@@ -86,7 +86,7 @@ OWN_PATTERNS: dict[PatternKind, str] = {
 
 # What many notes name, by a key that all languages share; the first word is the one that kb says.
 EVERYDAY: dict[str, str] = {
-    "name": "name called", "age": "age old", "birthday": "birthday birthdate born", "email": "email e-mail mail",
+    "name": "name called surname", "age": "age old", "birthday": "birthday birthdate birth born", "email": "email e-mail mail",
     "phone": "phone telephone mobile", "address": "address", "job": "job occupation profession work living", "home": "home live lives",
     "wifi": "wifi wi-fi wlan", "password": "password passcode", "code": "code pin", "number": "number", "office": "office",
     "house": "house", "door": "door", "key": "key keys", "locker": "locker", "server": "server", "network": "network",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from kb.language.interface import PatternKind, WordKind
 
 _MY = r"(?:내|제|나의|저의)"
-_ATTRIBUTE = r"(?:이름|성함|성명|나이|생일|생년월일|이메일(?: ?주소)?|메일(?: ?주소)?|전화 ?번호|휴대폰 ?번호|연락처|(?:집 ?)?주소|직업|직장|직책|별명|닉네임|고향|모국어)"
+_ATTRIBUTE = r"(?:이름|성함|성명|나이|생일|생년월일|이메일(?: ?주소)?|메일(?: ?주소)?|전화 ?번호|휴대폰 ?번호|연락처|(?:집 ?)?주소|직업|직장|직책|별명|닉네임)"
 _SUBJECT = r"(?:이|가|은|는|을|를|이랑|도)?"
 # 뭐야, 뭐예요, 무엇인가요, 언제지, 어떻게 되나요, 몇 살이야
 _ASKS = (
@@ -78,15 +78,15 @@ OWN_PATTERNS: dict[PatternKind, str] = {
 
 # The Korean words for the keys of the English table; the first is the one that kb says.
 EVERYDAY: dict[str, str] = {
-    "name": "이름 성함 성명", "age": "나이 살", "birthday": "생일 생년월일 태어", "email": "이메일 메일", "phone": "전화 전화번호 연락처 휴대폰",
-    "address": "주소", "job": "직업 직장", "home": "집 사는", "wifi": "와이파이 무선랜", "password": "비밀번호 비번 암호 패스워드",
-    "code": "코드 번호", "number": "번호", "office": "사무실", "house": "집", "door": "문 현관", "key": "열쇠 키", "locker": "사물함 라커",
+    "name": "이름 성함 성명", "age": "나이 살 살이야 살이지 살이죠 살이에요 살인가요 살인지 살이니", "birthday": "생일 생년월일 태어난 태어났어 태어났지 태어났나요 태어났다", "email": "이메일 메일", "phone": "전화 전화번호 연락처 휴대폰",
+    "address": "주소", "job": "직업 직장 직책 일하는 일해", "home": "집 집이 집은 사는 살아 살아요 살지 산다 살고", "wifi": "와이파이 무선랜", "password": "비밀번호 비번 암호 패스워드",
+    "code": "코드 번호", "number": "번호 전화번호 연락처", "office": "사무실", "house": "집", "door": "문 현관", "key": "열쇠 키", "locker": "사물함 라커",
     "server": "서버", "network": "네트워크", "account": "계정 계좌", "meeting": "회의 미팅", "car": "자동차 차", "school": "학교",
     "hospital": "병원", "doctor": "의사", "dentist": "치과", "bank": "은행", "appointment": "예약 약속", "holiday": "휴가 휴일",
     "flight": "비행기 항공편", "passport": "여권", "boss": "상사 팀장", "team": "팀", "wife": "아내 부인", "husband": "남편",
     "mother": "어머니 엄마", "father": "아버지 아빠", "daughter": "딸", "son": "아들", "sister": "누나 언니 여동생 자매",
-    "brother": "형 오빠 남동생 형제", "friend": "친구", "dog": "개 강아지", "cat": "고양이", "favourite": "좋아하는 좋아해 좋아한다",
-    "colour": "색 색깔 색상", "food": "음식", "music": "음악", "book": "책", "coffee": "커피", "tea": "차", "allergy": "알레르기 알러지",
+    "brother": "형 오빠 남동생 형제", "friend": "친구", "dog": "개 강아지", "cat": "고양이", "favourite": "좋아하는 좋아 좋아해 좋아한다",
+    "colour": "색 색이 색은 색을 색깔 색상", "food": "음식", "music": "음악", "book": "책", "coffee": "커피", "tea": "차", "allergy": "알레르기 알러지",
     "blood": "혈액형 피", "room": "방", "kitchen": "부엌 주방", "printer": "프린터", "project": "프로젝트", "deadline": "마감 마감일",
     "anniversary": "기념일", "nickname": "별명 닉네임",
 }  # fmt: skip
