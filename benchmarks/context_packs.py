@@ -126,7 +126,7 @@ class Spans:
         return pack
 
     def by_stability(self, limits: Limits, *, by_csw: bool = True, gate: bool = True) -> Packer:
-        """The seed's packs: centres by csw, or in the order of the search; with its answerability, or without."""
+        """Packs by context stability: centres by csw or in the order of the search, with the answerability gate or without."""
 
         def passes(pack: Pack) -> tuple[bool, float]:
             return True, 1.0
@@ -177,7 +177,7 @@ def _against(base: Sequence[Sequence[float]], rows: Sequence[Sequence[float]]) -
 
 
 def show_spans(data: Path) -> None:
-    """Ranked packing, the program's neighbourhoods, and the seed's packs with what binds them taken off in turn."""
+    """Ranked packing, neighbourhoods, and packs by context stability with one limit after the other taken off."""
     spans = Spans(data)
     open_gate = Limits(least_csw=0.0, most_packs=RANKING_DEPTH)
     spans.table(
@@ -185,7 +185,7 @@ def show_spans(data: Path) -> None:
             "ranked": spans.by_rank(),
             "ranked, passing over what does not fit": spans.by_rank(passes_over=True),
             "neighbourhoods by relevance (default)": spans.by_relevance(0.1, 0.5),
-            "stability packs, as the seed": spans.by_stability(Limits()),
+            "stability packs, as specified": spans.by_stability(Limits()),
             "  without the answerability gate": spans.by_stability(Limits(), gate=False),
             "  and any number of packs, any csw": spans.by_stability(open_gate, gate=False),
             "  and centres in the order of the search": spans.by_stability(open_gate, by_csw=False, gate=False),

@@ -7,8 +7,8 @@ import statistics
 import time
 from itertools import cycle, islice
 
-from kb.ask.fence import PLACEHOLDER, fence_tag
 from kb.ask.pack import pack_chunks, with_fence
+from kb.ask.prompt import PLACEHOLDER, fence_tag
 from kb.ask.records import AskRequest
 from kb.ask.verify import verify
 from kb.ask.weigh import weigh_evidence

@@ -5,7 +5,7 @@
 A home is made from the documents, with facts, a profile, open items and a session of earlier turns, since in an empty one
 every node is silent and nothing could be saved. For each mode one prompt is asked in the session, in process, with the
 embedded model: tokens of the nodes in the prompt, SQL statements (sqlite3's trace callback, of the whole ask), texts
-encoded, and milliseconds, medians. The seed's claimed savings stand beside. Then whole processes: a greeting, a lexical
+encoded, and milliseconds, medians. The savings that the specification of the context nodes claims stand beside. Then whole processes: a greeting, a lexical
 search, a one-shot question on a clean home with and without the parser's part.
 """
 
@@ -50,7 +50,7 @@ PROFILE = ProfileConfig(
     modulation="dry",
 )
 TODO = "# Todo\n\n- [ ] order mirror cleaner\n- [ ] call the boatman\n- [x] pay the baker\n"
-# mode → a prompt that the rules give this mode, and what the seed says is saved in it.
+# mode → a prompt that the rules give this mode, and the saving that the specification claims for it.
 PROMPTS = {
     "RESPOND": ("When must the dome be closed?", "-"),
     "RESPOND (greeting)": (
@@ -164,7 +164,7 @@ def print_table(home: Path, runs: int) -> None:
                 f" {cost.encoded:>7} {cost.ms:>7.1f}   {cost.mode}"
             )
         saved.append((name, claimed, without, given))
-    print(f"\n{'saved in':<20} {'estimated':>9} {'measured':>8} {'SQL':>5} {'encoded':>7} {'ms':>7}   the seed claims")
+    print(f"\n{'saved in':<20} {'estimated':>9} {'measured':>8} {'SQL':>5} {'encoded':>7} {'ms':>7}   claimed")
     for name, claimed, without, given in saved:
         print(
             f"{name:<20} {without.estimated - given.estimated:>9,} {without.tokens - given.tokens:>8,}"

@@ -106,7 +106,7 @@ def compare(kb: KnowledgeBase, tasks: Sequence[Task], tokens: int) -> None:
 def fixture_tasks(kb: KnowledgeBase) -> list[Task]:
     """The project's own suite."""
     suite = load_suite(ROOT / "fixtures" / "suites" / "two-step.yaml")
-    windows = judge_suite(kb, suite).windows
+    windows = judge_suite(kb, suite).known_chunks
     tasks = []
     for query in suite.queries:
         chunks = kb.corpus.fetch_chunks(windows[query.id])

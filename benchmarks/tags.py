@@ -18,14 +18,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kb.config import Config, TagsConfig
 from kb.knowledge_base import open_knowledge_base
-from kb.store.database import open_for_writing
+from kb.store.store import Store
 from kb.tags import fasttext, grams, retriever
 from kb.tags.importing import import_vocabulary, load_vocabulary_file
 from kb.tags.measure import CharWbNeighbours, _own_list, alias_recall, hold_out, recall_of
@@ -34,7 +34,7 @@ from kb.tags.neighbours import make_source
 from kb.tags.records import SuggestOptions
 from kb.tags.retriever import open_retriever, trained_retriever
 from kb.tags.suggest import NeighbourSource
-from kb.tags.train import neighbour_tokens, train_model
+from kb.tags.train import train_model
 from kb.tags.vocabulary import Tag, Vocabulary, make_vocabulary
 
 PHRASES_ASKED = 8
@@ -58,9 +58,9 @@ print(json.dumps([time.perf_counter() - began, used.ru_utime + used.ru_stime, us
 
 def save(home: Path, vocabulary: Vocabulary, name: str) -> None:
     """A home that holds a vocabulary and nothing else."""
-    connection = open_for_writing(home)
-    import_vocabulary(connection, vocabulary, name, "json", [])
-    connection.close()
+    store = Store(home, write=True)
+    import_vocabulary(store.corpus.tags, vocabulary, name, "json", [])
+    store.close()
 
 
 def bar(name: str, value: float, unit: str, limit: float, *, least: bool = False) -> None:
@@ -89,7 +89,7 @@ def measure_speed(home: Path, phrases: list[str], train_seconds: float, train_mb
     commands = []
     for _ in range(COMMAND_REPEATS):
         began = time.perf_counter()
-        words = [sys.executable, "-m", "kb", "tags", "suggest", *phrases, "--json", "--home", home]
+        words = [sys.executable, "-m", "kb", "tags", "suggest", *phrases, "--json", "--home", str(home)]
         subprocess.run(words, check=True, capture_output=True)
         commands.append(time.perf_counter() - began)
     bar("suggest, as a command", statistics.median(commands), "s", 0.6)
@@ -175,7 +175,7 @@ def print_grid(vocabulary: Vocabulary, seeds: int) -> None:
             for name, value in values.items():
                 setattr(grams, name, value)
             try:
-                tokens = neighbour_tokens(kept)
+                tokens = kept.neighbour_tokens()
                 index = grams.GramIndex(grams.build_grams(tokens), len(tokens))
                 source = make_source("ngrams", tokens, index, None, 0.0)
                 return _Fixed(source, values)
@@ -185,7 +185,7 @@ def print_grid(vocabulary: Vocabulary, seeds: int) -> None:
 
         return make
 
-    show("scikit-learn char_wb 3–6", lambda kept: CharWbNeighbours(neighbour_tokens(kept)))
+    show("scikit-learn char_wb 3–6", lambda kept: CharWbNeighbours(kept.neighbour_tokens()))
     show("n-grams as they are", with_grams())
     show("  2–3 characters", with_grams(MAX_CHARS=3))
     show("  2–5 characters", with_grams(MAX_CHARS=5))
@@ -225,7 +225,7 @@ class _Fixed:
     def __init__(self, source: NeighbourSource, values: dict[str, float]) -> None:
         self._source, self._values = source, values
 
-    def neighbours(self, lookups: list[str], k: int) -> list[list[tuple[str, float]]]:
+    def neighbours(self, lookups: Sequence[str], k: int) -> list[list[tuple[str, float]]]:
         before = {name: getattr(grams, name) for name in self._values}
         for name, value in self._values.items():
             setattr(grams, name, value)

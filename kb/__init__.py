@@ -70,7 +70,7 @@ if TYPE_CHECKING:  # imported by `__getattr__` when they are used: `import kb` c
         SearchResponse,
         SearchTrace,
     )
-    from kb.store.memories import Memory
+    from kb.store.memories import Forgotten, Memory, Remembered
 
 __version__ = "0.1.0"
 
@@ -107,7 +107,7 @@ _HOMES = {
     "kb.context.records": ("ContextPassage", "ContextPath", "ContextResponse"),
     "kb.ingest.report": ("IngestEvent", "IngestReport", "Outcome"),
     "kb.graph.records": ("Slice",),
-    "kb.store.memories": ("Memory",),
+    "kb.store.memories": ("Forgotten", "Memory", "Remembered"),
 }
 _MODULES = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -149,6 +149,8 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "IngestReport",
     "Outcome",
     "Memory",
+    "Remembered",
+    "Forgotten",
     "__version__",
 ]
 

@@ -1,19 +1,17 @@
-"""The log of packings → each domain's stability threshold: what holds now, and recalibrated from what was packed."""
+"""The log of packings → each domain's stability threshold: the present one, and one recalibrated from the log."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
 from kb.knowledge_base import KnowledgeBase
 from kb.rank.stability import stability_quantiles
 from kb.search.stability import configured_thresholds
 from kb.store.documents import utc_text
-from kb.store.episodes import (
-    ThresholdRow,
-)
+from kb.store.episodes import ThresholdRow
 
-# Fewer packed passages of a domain say nothing of how stability is spread in it (seed).
+# The quartiles of fewer packed passages say nothing about a domain.
 LEAST_SAMPLES = 10
 
 
@@ -53,7 +51,7 @@ class Stability:
 
 
 def read_stability(kb: KnowledgeBase) -> Stability:
-    """What holds now."""
+    """The present settings."""
     known = {row.domain: row for row in kb.journal.threshold_rows()}
     return Stability(
         weights={f.name: getattr(kb.config.cswr_weights, f.name) for f in fields(kb.config.cswr_weights)},
@@ -79,30 +77,22 @@ def _domain(domain: str, configured: float, row: ThresholdRow | None) -> DomainT
 
 
 def recalibrate(kb: KnowledgeBase) -> Stability:
-    """Set each domain's threshold to the lower quartile of what was packed; with too few samples the present one stays.
+    """Set each domain's threshold to the lower quartile of the packed passages; with too few samples it stays as it is.
 
     kb  opened for writing
     """
     samples = kb.journal.logged_stabilities()
     now = utc_text()
-    rows = {}
+    rows: list[ThresholdRow] = []
     for present in read_stability(kb).domains:
         found = stability_quantiles(samples.get(present.domain, []), present.threshold, LEAST_SAMPLES)
         if found.q25 is not None:
-            rows[present.domain] = ThresholdRow(
-                domain=present.domain,
-                samples=found.samples,
-                q25=found.q25,
-                q50=found.q50,
-                q75=found.q75,
-                threshold=found.threshold,
-                computed_at=now,
-            )
+            rows.append(ThresholdRow(domain=present.domain, **asdict(found), computed_at=now))
     kb.journal.save_thresholds(rows)
     return read_stability(kb)
 
 
 def reset(kb: KnowledgeBase) -> Stability:
-    """Back to the configured thresholds."""
+    """Return to the configured thresholds."""
     kb.journal.forget_thresholds()
     return read_stability(kb)

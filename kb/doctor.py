@@ -5,16 +5,21 @@ A check is one function; it never raises for a fault it was made to find. Only `
 
 from __future__ import annotations
 
+import os
 import shutil
 import sqlite3
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from kb.config import Config
+from kb.config import Config, cache_folder
+from kb.embed.registry import open_encoder
 from kb.errors import KbError, NotIndexed
 from kb.extras import DISTRIBUTION, is_installed
+from kb.ingest.embed import embed_missing, stored_texts
+from kb.ingest.prepare import Settings
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
 from kb.llm.protocol import NoServer
 from kb.llm.registry import open_model
@@ -28,6 +33,7 @@ LOW_DISK_BYTES = 500_000_000
 # Stored vectors were made in bfloat16 batches, the check re-embeds in float32: measured cosines stay above .9998.
 SAME_VECTOR_COSINE = 0.999
 SAMPLED_CHUNKS = 3
+RESTORE = "restore a copy made with kb backup"
 # Library → what cannot be read without it.
 READER_LIBRARIES = {
     "trafilatura": "HTML",
@@ -62,27 +68,29 @@ class Diagnosis:
     checks: tuple[Check, ...]
 
 
+# What a check found: status, detail and fix.
+Finding = tuple[Health, str, str | None]
+
+
 def diagnose(home: Path, config: Config) -> Diagnosis:
     """Run every check; the ones that need a store are left out when there is none."""
-    checks = [check(home, config) for check in INSTALLATION_CHECKS]
+    findings = {name: check(home, config) for name, check in INSTALLATION_CHECKS.items()}
     try:
         with open_knowledge_base(home, config) as kb:
-            checks += [_run(check, kb) for check in STORE_CHECKS]
-    except NotIndexed as error:
-        checks.append(Check(name="store", status="warn", detail=error.problem, fix=error.fix))
+            findings |= {name: _run(check, kb) for name, check in STORE_CHECKS.items()}
     except KbError as error:
-        checks.append(Check(name="store", status="fail", detail=error.problem, fix=error.fix))
-    return Diagnosis(ok=all(check.status != "fail" for check in checks), checks=tuple(checks))
+        findings["store"] = ("warn" if isinstance(error, NotIndexed) else "fail", error.problem, error.fix)
+    checks = tuple(Check(name=name, status=s, detail=detail, fix=fix) for name, (s, detail, fix) in findings.items())
+    return Diagnosis(ok=all(check.status != "fail" for check in checks), checks=checks)
 
 
-def _run(check: Callable[[KnowledgeBase], Check], kb: KnowledgeBase) -> Check:
-    name = check.__name__.removeprefix("check_")
+def _run(check: Callable[[KnowledgeBase], Finding], kb: KnowledgeBase) -> Finding:
     try:
         return check(kb)
     except KbError as error:
-        return Check(name=name, status="fail", detail=error.problem, fix=error.fix)
+        return "fail", error.problem, error.fix
     except sqlite3.DatabaseError as error:
-        return Check(name=name, status="fail", detail=str(error), fix="restore a copy made with kb backup")
+        return "fail", str(error), RESTORE
 
 
 def repair_home(home: Path, config: Config, notify: Notify) -> None:
@@ -92,17 +100,13 @@ def repair_home(home: Path, config: Config, notify: Notify) -> None:
     """
     if not (home / FILE_NAME).is_file():
         raise NotIndexed(f"no knowledge base in {home}", fix="make one with: kb ingest FOLDER")
-    from kb.ingest.embed import embed_missing
-    from kb.ingest.prepare import Settings
-    from kb.ingest.report import Tally
-
     with (
         writer_lock(home, config.ingest.lock_wait_seconds, notify),
         open_knowledge_base(home, config, write=True, notify=notify) as kb,
     ):
         if not kb.corpus.count_chunks():
             return
-        healed = embed_missing(kb, Settings.of(config, kb.encoder()), Tally(), lambda: False)
+        healed = embed_missing(kb, Settings.of(config, kb.encoder())).chunks
         unused = kb.corpus.remove_unused_embeddings()
         kb.refresh_indexes(force=True)
         notify(f"embedded {healed} chunks, dropped {unused} unused vectors, built both indexes anew")
@@ -111,125 +115,120 @@ def repair_home(home: Path, config: Config, notify: Notify) -> None:
 # ---- the installation
 
 
-def check_python(home: Path, config: Config) -> Check:
+def check_python(home: Path, config: Config) -> Finding:
     """Python and SQLite are new enough."""
-    import sys
-
     found = f"Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}"
     if sqlite3.sqlite_version_info < (3, 40):
-        return Check(name="python", status="fail", detail=f"{found}: SQLite is too old", fix="use one of 3.40 or newer")
-    return Check(name="python", status="ok", detail=found)
+        return "fail", f"{found}: SQLite is too old", "use one of 3.40 or newer"
+    return "ok", found, None
 
 
-def check_disk(home: Path, config: Config) -> Check:
+def check_disk(home: Path, config: Config) -> Finding:
     """There is room to write."""
     folder = next(p for p in (home, *home.parents) if p.exists())
     free = shutil.disk_usage(folder).free
     if free < LOW_DISK_BYTES:
-        return Check(name="disk", status="warn", detail=f"{free / 1e6:.0f} MB free at {folder}", fix="make room")
-    return Check(name="disk", status="ok", detail=f"{free / 1e9:.1f} GB free at {folder}")
+        return "warn", f"{free / 1e6:.0f} MB free at {folder}", "make room"
+    return "ok", f"{free / 1e9:.1f} GB free at {folder}", None
 
 
-def check_readers(home: Path, config: Config) -> Check:
-    """The libraries that read files are installed: without one, every file of its formats would be blamed."""
+def check_readers(home: Path, config: Config) -> Finding:
+    """The libraries that read files are installed: without one, every file of its formats would seem damaged."""
     missing = {library: formats for library, formats in READER_LIBRARIES.items() if not is_installed(library)}
     if missing:
         detail = "; ".join(f"{formats} cannot be read: no {library}" for library, formats in missing.items())
-        return Check(name="readers", status="fail", detail=detail, fix=f"pip install --force-reinstall {DISTRIBUTION}")
-    return Check(name="readers", status="ok", detail="a library for every format")
+        return "fail", detail, f"pip install --force-reinstall {DISTRIBUTION}"
+    return "ok", "a library for every format", None
 
 
-def check_encoder(home: Path, config: Config) -> Check:
+def check_encoder(home: Path, config: Config) -> Finding:
     """The configured encoder is installed, and its fast query path is ready."""
-    import os
-
-    from kb.config import cache_folder
-    from kb.embed.registry import open_encoder
-
     try:
         encoder = open_encoder(config.embedding, cache_folder(os.environ), lambda message: None)
     except KbError as error:
-        return Check(name="encoder", status="fail", detail=error.problem, fix=error.fix)
-    return Check(name="encoder", status="ok", detail=encoder.describe())
+        return "fail", error.problem, error.fix
+    return "ok", encoder.describe(), None
 
 
-def check_model(home: Path, config: Config) -> Check:
-    """Which language model would answer."""
+def check_model(home: Path, config: Config) -> Finding:
+    """Which language model would answer; a missing server is a fault only where it is configured by name."""
     is_forced = config.llm.provider != "auto"
     try:
         model = open_model(config.llm.provider if is_forced else AUTO[0], config.llm, None, lambda message: None)
-        return Check(name="model", status="ok", detail=model.describe())
+        return "ok", model.describe(), None
     except NoServer as error:
         if not is_forced:
-            return Check(name="model", status="ok", detail=f"{error.problem} (llm.endpoint); {AUTO[-1]} answers")
-        return Check(name="model", status="fail", detail=error.problem, fix=error.fix)
+            return "ok", f"{error.problem} (llm.endpoint); {AUTO[-1]} answers", None
+        return "fail", error.problem, error.fix
     except KbError as error:
-        return Check(name="model", status="fail" if is_forced else "warn", detail=error.problem, fix=error.fix)
+        return "fail" if is_forced else "warn", error.problem, error.fix
 
 
 # ---- the knowledge base
 
 
-def check_store(kb: KnowledgeBase) -> Check:
+def check_store(kb: KnowledgeBase) -> Finding:
     """SQLite finds its own file sound, references included."""
-    problems = kb.store.find_faults()
-    if problems:
-        return Check(name="store", status="fail", detail="; ".join(problems), fix="restore a copy made with kb backup")
-    documents = kb.corpus.count_documents()
-    return Check(name="store", status="ok", detail=f"{documents} documents, {kb.corpus.count_chunks()} chunks, sound")
+    if problems := kb.store.find_faults():
+        return "fail", "; ".join(problems), RESTORE
+    return "ok", f"{kb.corpus.count_documents()} documents, {kb.corpus.count_chunks()} chunks, sound", None
 
 
-def check_vectors(kb: KnowledgeBase) -> Check:
+def check_vectors(kb: KnowledgeBase) -> Finding:
     """Every chunk has a vector of the encoder that the store names."""
-    missing = kb.corpus.count_missing_vectors(kb.stored_encoder()[1])
-    if missing:
+    if missing := kb.corpus.count_missing_vectors(kb.stored_encoder()[1]):
         detail = f"{missing} chunks have no vector and cannot be found by meaning"
-        return Check(name="vectors", status="fail", detail=detail, fix="kb doctor --repair, or kb ingest again")
-    return Check(name="vectors", status="ok", detail="every chunk has one")
+        return "fail", detail, "kb doctor --repair, or kb ingest again"
+    return "ok", "every chunk has one", None
 
 
-def check_same_encoder(kb: KnowledgeBase) -> Check:
+def check_same_encoder(kb: KnowledgeBase) -> Finding:
     """The configured encoder still makes the stored vectors: same weights, and the same numbers on a sample."""
     import numpy as np
-
-    from kb.ingest.embed import stored_texts
-    from kb.ingest.prepare import Settings
 
     model_id, digest, _ = kb.stored_encoder()
     encoder = kb.encoder()
     if not digest:
-        return Check(name="same_encoder", status="ok", detail="nothing embedded yet")
+        return "ok", "nothing embedded yet", None
     if digest != encoder.digest:
         detail = f"the vectors were made by {model_id}, configured is {encoder.model_id}"
-        return Check(
-            name="same_encoder", status="fail", detail=detail, fix="kb ingest again, or set embedding.model back"
-        )
+        return "fail", detail, "kb ingest again, or set embedding.model back"
     sample = stored_texts(kb, Settings.of(kb.config, encoder), SAMPLED_CHUNKS)
     if not sample:
-        return Check(name="same_encoder", status="ok", detail=f"{model_id}")
+        return "ok", model_id, None
     fresh = encoder.encode_documents([text for text, _ in sample])
     stored = np.stack([np.frombuffer(vector, dtype="<f4") for _, vector in sample])
     lowest = float((fresh * stored).sum(axis=1).min())
     if lowest < SAME_VECTOR_COSINE:
         detail = f"re-embedding {len(sample)} chunks gives other vectors (cosine {lowest:.3f})"
-        return Check(name="same_encoder", status="fail", detail=detail, fix="kb ingest --force the sources again")
-    return Check(name="same_encoder", status="ok", detail=f"{len(sample)} chunks re-embedded, cosine ≥ {lowest:.4f}")
+        return "fail", detail, "kb ingest --force the sources again"
+    return "ok", f"{len(sample)} chunks re-embedded, cosine ≥ {lowest:.4f}", None
 
 
-def check_indexes(kb: KnowledgeBase) -> Check:
+def check_indexes(kb: KnowledgeBase) -> Finding:
     """Both indexes are there, match the store and can be opened; nothing is rebuilt here."""
-    faults = [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]
-    if faults:
-        detail = f"{', '.join(faults)}; the next search rebuilds what it needs"
-        return Check(name="indexes", status="warn", detail=detail, fix="kb reindex")
-    return Check(name="indexes", status="ok", detail="both match the store")
+    if faults := [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]:
+        return "warn", f"{', '.join(faults)}; the next search rebuilds what it needs", "kb reindex"
+    return "ok", "both match the store", None
 
 
-def check_writer(kb: KnowledgeBase) -> Check:
+def check_writer(kb: KnowledgeBase) -> Finding:
     """Who is writing right now."""
     owner = lock_owner(kb.home)
-    return Check(name="writer", status="ok", detail=f"{owner} is writing" if owner else "nobody is writing")
+    return "ok", f"{owner} is writing" if owner else "nobody is writing", None
 
 
-INSTALLATION_CHECKS = (check_python, check_disk, check_readers, check_encoder, check_model)
-STORE_CHECKS = (check_store, check_vectors, check_same_encoder, check_indexes, check_writer)
+INSTALLATION_CHECKS: Mapping[str, Callable[[Path, Config], Finding]] = {
+    "python": check_python,
+    "disk": check_disk,
+    "readers": check_readers,
+    "encoder": check_encoder,
+    "model": check_model,
+}
+STORE_CHECKS: Mapping[str, Callable[[KnowledgeBase], Finding]] = {
+    "store": check_store,
+    "vectors": check_vectors,
+    "same_encoder": check_same_encoder,
+    "indexes": check_indexes,
+    "writer": check_writer,
+}

@@ -1,6 +1,6 @@
 """What a document is before it is stored: parsed text with its blocks, cut into chunks, ready to be saved.
 
-Apart from `kb/records.py` because only ingest needs them, and a search should not pay for defining them.
+Not in `kb/records.py`, because only ingest and the store need them.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Parsed:
     tags       from front matter or document properties
     language   BCP 47 primary tag the document declares, None where it declares none
     has_lines  True when line n of `text` is line n of the file
-    note       what was left out or guessed, said to the user; None when nothing was
-    matter     every field of the front matter, those that are shown above included
+    note       what was left out or guessed, for the user; None when nothing was
+    matter     every field of the front matter, the ones above included
     """
 
     text: str
@@ -181,9 +181,9 @@ class OpenItem:
 
 @dataclass(frozen=True, slots=True)
 class DocumentNotes:
-    """What the context nodes keep of a document.
+    """A document's gist and open list items, for the context nodes.
 
-    version  of the way the notes were made
+    version  of the code that made the notes
     gist     a few of its own sentences, empty for a document without any
     """
 

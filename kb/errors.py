@@ -1,6 +1,6 @@
-"""What can go wrong, as types: each error says the problem, the fix, and the code scripts can test for.
+"""The errors a user can fix, as types: each has the problem, the fix, and a code that scripts can test for.
 
-Knows nothing of commands or terminals; the command line prints an error once, as two lines.
+The command line prints an error once, as two lines.
 
     KbError                     invalid_input       exit 2
     ├── ConfigInvalid           config_invalid

@@ -1,9 +1,8 @@
-"""Text → its fingerprint: sha256, SimHash64 and MinHash over token shingles; how alike are two texts, from hashes alone.
+"""Text → its fingerprint: sha256, SimHash64 and MinHash over token shingles, for comparing texts by hashes alone.
 
 Two views of a text. The normal form (NFKC, small letters, one space, Markdown's marks gone where they are marks) is what
 sha256 is taken of: it keeps every character that may mean something. Tokens are the normal form's words without the
-punctuation around them: shingles and SimHash are made of these, and survive quotes, emphasis and new line breaks. Knows
-no window, no ranking and no storage.
+punctuation around them: shingles and SimHash are made of these, so quotes, emphasis and line breaks do not change them.
 """
 
 from __future__ import annotations
@@ -92,7 +91,7 @@ class Sketch:
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """What a text is recognised by.
+    """The hashes that identify a text, and estimate its overlap with another.
 
     sha256      of the whole normal form, hex
     simhash64   over its tokens by frequency (Charikar 2002); 0 for a text without a token
@@ -140,12 +139,12 @@ def fingerprint_of(normalized: str, hashes: Hashes, shape: Shape = DEFAULT_SHAPE
     return _fingerprint_batch([normalized], [hashes], shape)[0]
 
 
-# Texts whose tokens are put in a row: numpy's cost of a call is shared, and their bits still fit the second-level cache.
+# Texts per numpy call: enough to share its fixed cost, and few enough that their bits fit the second-level cache.
 _BATCH = 32
 
 
 def _fingerprint_batch(normals: Sequence[str], hashes: Sequence[Hashes], shape: Shape) -> list[Fingerprint]:
-    """Fingerprints of normal forms. Shingles are made of all tokens in a row; those across two texts are not looked at."""
+    """Fingerprints of normal forms. Shingles are made over all tokens at once; those that span two texts are left out."""
     import numpy as np
 
     ends = np.cumsum([len(one) for one in hashes]).tolist()
@@ -230,7 +229,7 @@ def unpack(packed: bytes, shape: Shape = DEFAULT_SHAPE) -> Fingerprint | None:
 
 
 class FingerprintCache:
-    """Fingerprints by sha256 of the normal form: the least recently used goes first, and none outlives its time.
+    """Fingerprints by sha256 of the normal form: least recently used entries are dropped first, old ones are not used.
 
     max_entries  0 keeps nothing; 10,000 of the default shape take 11 MB
     ttl_seconds  since it was computed

@@ -11,19 +11,22 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from kb.config import Config, default_home, load_config
-from kb.errors import ConfigNotFound
+from kb.config import Config, find_config, find_home, load_config
+from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase as Engine
 from kb.knowledge_base import Notify, ignore
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
+from kb.store.documents import utc_text
+from kb.store.lock import writer_lock
+from kb.store.memories import Forgotten, Memory, Remembered, clean_memory_text
 
 if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands above all of them
     from kb.ask.records import Answer, AnswerEvent
     from kb.context.records import ContextResponse
+    from kb.cswr import Stability
     from kb.graph.records import Slice
     from kb.ingest.report import IngestEvent, IngestReport
     from kb.rank.known_text import KnownText
-    from kb.store.memories import Memory
 
 
 def open(
@@ -46,28 +49,6 @@ def open(
         config if isinstance(config, Config) else load_config(find_config(config), folder, os.environ, notify=notify)
     )
     return KnowledgeBase(folder, checked, notify=notify, log=log)
-
-
-def find_home(home: str | os.PathLike[str] | None) -> Path:
-    """The home that is meant: the one named, else KB_HOME, else the default; absolute."""
-    named = os.fspath(home) if home else os.environ.get("KB_HOME")
-    return _absolute(named) if named else default_home(os.environ)
-
-
-def find_config(config: str | os.PathLike[str] | None) -> Path | None:
-    """The config file that is named, or that KB_CONFIG names; None leaves it to the home's and the user's own.
-
-    raises  ConfigNotFound for a named file that is not there
-    """
-    named = os.fspath(config) if config else os.environ.get("KB_CONFIG")
-    path = _absolute(named) if named else None
-    if path and not path.is_file():
-        raise ConfigNotFound(f"no config file at {path}", fix="correct --config or KB_CONFIG, or leave it out")
-    return path
-
-
-def _absolute(path: str) -> Path:
-    return Path(path).expanduser().absolute()
 
 
 class KnowledgeBase:
@@ -96,13 +77,17 @@ class KnowledgeBase:
         if self._engine is not None:
             self._engine.close()
             self._engine = None
+            self._is_writable = False
 
-    def engine(self, *, write: bool = False) -> Engine:
+    def engine(self, *, write: bool = False, create: bool = True) -> Engine:
         """What the jobs run on: store, indexes, encoder and model, opened on first use.
 
-        write    open for writing, creating or migrating the store when needed; a reading one is opened anew
+        write    open for writing, migrating the store when needed; a reading one is opened again
+        create   with `write`: create a missing data folder; False raises NotIndexed
         raises   NotIndexed, CorruptStore, IoError
         """
+        if write and not create and not self._is_writable:
+            self.engine()
         if self._engine is not None and write and not self._is_writable:
             self.close()
         if self._engine is None:
@@ -243,7 +228,7 @@ class KnowledgeBase:
         on_embedded: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> IngestReport:
-        """Bring files and folders in, incrementally; creates the home when there is none.
+        """Bring files and folders in, incrementally; creates a missing data folder.
 
         source       a name for where one folder comes from
         prune        forget documents whose files are gone; None takes `ingest.prune`
@@ -281,9 +266,11 @@ class KnowledgeBase:
         """
         from kb.context.traverse import MAX_PATHS, traverse
 
-        return traverse(self.engine(), query, project, MAX_PATHS if max_paths is None else max_paths)
+        engine = self.engine()
+        engine.require_documents()
+        return traverse(engine, query, project, MAX_PATHS if max_paths is None else max_paths)
 
-    # ---- what there is
+    # ---- documents
 
     def documents(self, filters: Filters | None = None) -> list[Document]:
         """Every document that passes the filters, by source and path."""
@@ -291,26 +278,99 @@ class KnowledgeBase:
         return corpus.list_documents(corpus.allowed_documents(filters or Filters()))
 
     def document(self, name: str) -> Document:
-        """The document that is meant by `doc:12`, a path, or the unique end of a path. Raises NotFound."""
-        return self.engine().corpus.find_document(name)
+        """The document that is meant by `doc:12`, a path, the unique end of a path, or its file's path on this machine.
+
+        raises  NotFound
+        """
+        return _find_document(self.engine(), name)
+
+    def text(self, document: Document) -> tuple[int | None, str]:
+        """(the line it begins at, a document's text); the line is 1, or None for a format without lines.
+
+        The text is put together from the stored chunks; lines between them (front matter, blank ones) are empty.
+        """
+        return document_text(self.engine().corpus.chunks_of_document(document.doc_id))
+
+    def root(self, source: str) -> Path | None:
+        """The folder on this machine that a source was ingested from; None for text without a file."""
+        root = self.engine().corpus.source_roots()[source]
+        return None if root is None else Path(root)
 
     def chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
         return self.engine().corpus.fetch_chunks(chunk_ids)
 
-    def remember(self, text: str, *, session: str | None = None) -> Memory:
-        """Keep one fact for later questions; it is never cited. Known already, it is returned as it was told first."""
-        from kb.store.documents import utc_text
+    def remove(self, *names: str, sources: Sequence[str] = ()) -> list[Document]:
+        """Remove documents from the knowledge base, all that are named or none; their files are not touched.
 
-        return self.engine(write=True).journal.add_memory(text, session, utc_text())[0]
+        names    as `document` takes them, or globs
+        sources  narrows the globs; without names, every document of these sources
+        returns  the removed documents
+        raises   NotFound, NotIndexed, Locked
+        """
+        engine = self.engine(write=True, create=False)
+        with writer_lock(self.home, self.config.ingest.lock_wait_seconds, self._notify):
+            corpus = engine.corpus
+            doc_ids: list[int] = []
+            if sources and not names:
+                doc_ids = corpus.allowed_documents(Filters(sources=tuple(sources))) or []
+            for name in names:
+                matched = []
+                if any(c in name for c in "*?[") or name.endswith("/"):
+                    matched = corpus.allowed_documents(Filters(sources=tuple(sources), paths=(name,))) or []
+                doc_ids += matched or [_find_document(engine, name).doc_id]
+            documents = corpus.list_documents(doc_ids)
+            if not documents:
+                raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
+            corpus.remove_documents([document.doc_id for document in documents])
+            corpus.remove_unused_embeddings()
+            if corpus.has_documents():
+                engine.refresh_indexes()
+        return documents
+
+    # ---- facts the user tells kb
+
+    def remember(self, text: str, *, session: str | None = None) -> Remembered:
+        """Keep one fact for later questions; it is never cited. A known fact is returned as it was first told.
+
+        session  the conversation it holds in; None for all of them
+        raises   InvalidInput for an empty text, or for one that is longer than a fact
+        """
+        cleaned = clean_memory_text(text)
+        fact, is_new = self.engine(write=True).journal.add_memory(cleaned, session, utc_text())
+        return Remembered(fact=fact, is_new=is_new)
 
     def memories(self) -> list[Memory]:
         """The facts that were remembered, oldest first."""
         return self.engine().journal.list_memories()
 
-    def forget(self, *fact_ids: int) -> list[Memory]:
-        """Forget these facts, all of them or none. Raises NotFound."""
-        return self.engine(write=True).journal.remove_memories(fact_ids)
+    def forget(self, *fact_ids: int) -> Forgotten:
+        """Forget these facts, all of them or none; stored answers keep what they said.
+
+        raises  NotFound, NotIndexed
+        """
+        journal = self.engine(write=True, create=False).journal
+        facts = journal.remove_memories(fact_ids)
+        return Forgotten(forgotten=tuple(facts), answers=journal.count_answers_with([fact.text for fact in facts]))
+
+    # ---- context stability
+
+    def stability(self) -> Stability:
+        """The weights of context stability and each domain's threshold."""
+        from kb.cswr import read_stability
+
+        return read_stability(self.engine())
+
+    def recalibrate(self, *, reset: bool = False) -> Stability:
+        """Set each domain's threshold to the lower quartile of what past answers packed.
+
+        reset   go back to the configured thresholds instead
+        raises  NotIndexed
+        """
+        from kb import cswr
+
+        engine = self.engine(write=True, create=False)
+        return cswr.reset(engine) if reset else cswr.recalibrate(engine)
 
     # ---- text the reader already has
 
@@ -328,3 +388,31 @@ class KnowledgeBase:
             return seen
         texts = [seen] if isinstance(seen, str) else list(seen)
         return known_text_from_blocks(texts, NoveltySettings.of(self.config.novelty).shape) if any(texts) else None
+
+
+def _find_document(engine: Engine, name: str) -> Document:
+    try:
+        return engine.corpus.find_document(name)
+    except NotFound:
+        file = Path(os.path.abspath(Path(name).expanduser()))
+        for source, root in engine.corpus.source_roots().items():
+            if root is not None and file.is_relative_to(root):
+                return engine.corpus.find_document(f"{source}/{file.relative_to(root).as_posix()}")
+        raise
+
+
+def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:
+    """A document's text put together from its chunks, and the line it begins at: 1, or None without lines."""
+    if not chunks or chunks[0].citation.start_line is None:
+        return None, "\n\n".join(chunk.text for chunk in chunks)
+    lines: list[str] = []
+    end = 0
+    for chunk in chunks:
+        first = (chunk.citation.start_line or 1) - 1
+        rows = chunk.text.split("\n")
+        if len(lines) == first + 1:  # the chunk goes on in the line where the last one stopped
+            lines[-1] += " " * (chunk.start - end) + rows[0]
+            rows = rows[1:]
+        lines += [""] * (first - len(lines)) + rows
+        end = chunk.end
+    return 1, "\n".join(lines)

@@ -25,7 +25,7 @@ _LINE_MARKS = re.compile(
 )
 _LINE_STARTS = frozenset("#-+*•>|=_:~ ")
 
-# Marks inside marks inside marks: what is nested deeper is no prose, and loses all of its asterisks and backticks.
+# Marks nested deeper than this are not prose; such text loses all of its asterisks and backticks.
 _DEEPEST = 8
 
 
@@ -42,7 +42,7 @@ def normal_words(text: str) -> tuple[str, list[str]]:
     """The normal form and what stands between its spaces."""
     words = _without_marks(text.lower() if text.isascii() else _fold(text)).split()
     line = " ".join(words)
-    # A mark that stood inside others comes to light: `**- a**`. Once more then, on what is now one line.
+    # Removing marks can uncover marks inside them, as in `**- a**`: repeat on what is now one line.
     for _ in range(_DEEPEST):
         if not _may_hold_marks(line) or (again := _without_marks(line)) == line:
             return line, words

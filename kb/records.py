@@ -1,7 +1,7 @@
 """The records that pass between the parts: what a document, a chunk, a citation and a hit are.
 
-Knows no library and no storage. Records that leave the program as JSON carry their `schema_version`; the answer's
-records are in `kb/ask/records.py`, the ingest report's in `kb/ingest/report.py`, each beside the job that makes it.
+Records that leave the program as JSON carry their `schema_version`; records of one job are in its own folder, as
+`kb/ask/records.py` and `kb/ingest/report.py`.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which documents may be found: OR within one field, AND between fields; an empty field lets all through.
+    """Which documents may be found: OR within one field, AND between fields; an empty field passes all.
 
     paths         globs over the path relative to the source's root; `**` crosses folders
     since, until  ISO dates (or date-times); `until` with a plain date includes that day
@@ -117,7 +117,7 @@ class SearchRequest:
 
     k          how many hits to return at most
     min_score  hits below this score (of the mode's own kind) are left out
-    explain    fill the response's trace, and score how well each hit holds together
+    explain    fill the response's trace, and compute the context stability of each hit
     trace      fill the trace alone
     """
 
@@ -132,13 +132,13 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HitNovelty:
-    """How much of a passage the window holds already, and what that costs it.
+    """How much of a passage is in the text the reader already has, and how that changes its score.
 
-    overlap         in [0, 1]; 1.0 only where the whole passage stands there
-    penalty         share of the score that is taken off, in [0, 1]
-    adjusted_score  what the passage is ordered by instead
+    overlap         in [0, 1]; 1.0 only where the whole passage is in it
+    penalty         share of the score that is subtracted, in [0, 1]
+    adjusted_score  the score that orders the passage instead
     reason          one word: exact, near_duplicate, overlap, novel …
-    is_estimate     told from fingerprints alone, without the window's text
+    is_estimate     computed from fingerprints alone, without that text
     """
 
     overlap: float
@@ -150,12 +150,12 @@ class HitNovelty:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoveltyTrace:
-    """What became of a search's candidates when they were held against a window.
+    """How a search's candidates compare with the text the reader already has.
 
-    candidates   how many were
-    penalized    of them, not novel: enough stands in the window to say so
-    omitted      chunk_ids left out, because the window holds all of their text
-    spans        stretches that the window has
+    candidates  how many were compared
+    penalized   candidates that are not novel
+    omitted     chunk_ids left out, because all of their text is there already
+    spans       stretches of that text
     """
 
     candidates: int
@@ -173,7 +173,7 @@ class Retrieval:
     lexical_score  BM25, unbounded above; ranks are 1-based
     vector_score   cosine to the query in [-1, 1]; in a convex fusion also of hits that words alone found
     csw            context stability weighted score in [0, .90], None where it was not asked for
-    novelty        against the window, None where there is none
+    novelty        None where no text was named that the reader already has
     relevance      in [0, 1] in every mode and fusion: the convex score; of words alone BM25 over the best possible, of
                    vectors alone (cosine - background) / (1 - background)
     """
@@ -191,13 +191,13 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkAxes:
-    """How well a passage holds together and fits a query; an axis is None where it could not be computed.
+    """The axes of context stability of a passage for a query; an axis is None where it could not be computed.
 
     csw            the weighted sum, in [0, .90]
     vector         1 / (1 + distance to the query), in [1/3, 1]
     stability      likeness to the passages beside it, in [0, 1]
     fit            names, facts, intent and shape asked for, in [0, 1]
-    drift          penalty for standing off, 0 or less
+    drift          penalty for a stability below the threshold, 0 or less
     coherence      likeness to the rest of its project, in [0, 1]
     before, after  cosine to the passage before and after it in its document
     """
@@ -217,8 +217,8 @@ class ChunkAxes:
 class Hit:
     """One ranked passage.
 
-    score       orders the hits; what kind it is says score_kind; an rrf score is no measure of relevance, a convex one
-                grows with the share of the query's words and with the cosine
+    score       orders the hits; score_kind says how it was computed: an rrf score does not measure relevance, a convex
+                one grows with the share of the query's words and with the cosine
     highlights  [start, end) offsets into `snippet` of the words that matched
     """
 
@@ -252,12 +252,12 @@ class RankedChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FusionTrace:
-    """What a convex fusion went by.
+    """The numbers behind a convex fusion.
 
-    best_lexical  the BM25 that no text could pass for this query: the lexical part is a share of it
-    background    mean cosine of the query to all chunks: the vector part begins there
+    best_lexical  the highest BM25 any text could reach for this query: the lexical part is a share of it
+    background    mean cosine of the query to all chunks: the zero of the vector part
     vector_share  how much of the score is the vector part
-    ceiling       what the sum of both parts is divided by: its most, with title and headings
+    ceiling       the highest possible sum of both parts, title and headings included: the sum is divided by it
     feedback      chunk_ids of the passages that were mixed into the query
     """
 
@@ -270,12 +270,12 @@ class FusionTrace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StabilityTrace:
-    """How the hits hold together and fit what the query asks.
+    """Context stability of the hits, and what the query asks for.
 
     entities, facts  what the query is about and asks for, as it writes them
     domain           code, tech or general, which decides the threshold
     threshold        stability below it counts as drift
-    absent           axes that could not be computed: their weight is with the others
+    absent           axes that could not be computed: the others share their weight
     chunks           the hits' axes, in their order
     """
 
@@ -294,9 +294,8 @@ class SearchTrace:
     """What happened inside one search: the lists as they came, and milliseconds per stage.
 
     tags, expanded_tags  the list by tags and the tags it was made from; empty without search.expand_tags
-    ranking              what hits are taken from, by relevance, with the scores of `Retrieval.fusion_score`
-    stability            how the hits hold together
-    novelty              what a window did, None where there is none
+    ranking              the candidates by relevance, with the scores of `Retrieval.fusion_score`
+    novelty              None where no text was named that the reader already has
     """
 
     lexical: tuple[RankedChunk, ...]
@@ -318,7 +317,7 @@ class SearchResponse:
 
     index_revision  the corpus revision the indexes were built from
     hint            one line under an empty result: what was tried
-    note            one line on how it was found, where that is not what the mode says
+    note            one line on how hits were found, where that differs from the mode
     """
 
     schema_version: Literal["search_response.v1"] = "search_response.v1"
@@ -334,7 +333,7 @@ class SearchResponse:
 
 @dataclass(frozen=True, slots=True)
 class ModelRef:
-    """Which model wrote an answer; digest None where there is none to know."""
+    """Which model wrote an answer; digest None where the model has none."""
 
     id: str
     provider: str

@@ -1,6 +1,6 @@
 """Normal form → hashes of its tokens and shingles, SimHash and MinHash over them. Pure numbers, (n,) arrays.
 
-What is punctuation around a word is no part of the token; what is inside it is. Knows no fingerprint and no window.
+Punctuation around a word is not part of its token; punctuation inside it is.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     Signature = NDArray[np.uint32]
     Bits = NDArray[np.uint8]
 
-# How tokens become hashes and hashes signatures; a payload names it, since signatures of two schemes look alike.
+# Names the way tokens become hashes and hashes signatures: payloads carry it, since signatures of two schemes look alike.
 SCHEME = "blake2b64-poly-mul32"
 # Seed of the multipliers of the permutations.
 SEED = 20_260_000
-# Shingles are made of so much of the normal form; sha256 is taken of all of it.
+# Shingles are made of the beginning of a normal form, sha256 of all of it.
 MOST_CHARS = 20_000
 # Entries of the table of token hashes: some 100 bytes each, and a corpus of 100,000 chunks has fewer words.
 _MOST_TOKENS = 500_000
@@ -40,7 +40,7 @@ def tokens_of(normalized: str) -> list[str]:
     return [core for core in map(_core, spaced(normalized).split()) if core]
 
 
-# Whatever may stand around a word; what is inside one stays: snake_case, a.b/c-d, x=3.
+# Punctuation that is stripped around a word; inside one it stays: snake_case, a.b/c-d, x=3.
 _AROUND = "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~«»“”‘’„‚…–—·•、。「」『』（）【】《》"
 
 
@@ -78,7 +78,7 @@ def token_hashes(normalized: str) -> Hashes:
 
 
 def all_token_hashes(normalized: str) -> Hashes:
-    """The same of all of it, however long: of a window."""
+    """The hashes of all tokens of a normal form, however long."""
     return _without_punctuation(word_hashes(spaced(normalized).split()))
 
 

@@ -46,10 +46,11 @@ class GraphStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoveltyTotals:
-    """What requests with a window did in this home so far; the names are those of the seed's counters.
+    """Totals of the requests that came with text the reader already has.
 
-    candidates       passages and relations that were held against a window; penalized: of them, not novel
-    novel_results, overlap_ratio_sum  of the candidates, summed over the requests
+    candidates                            passages and relations that were compared with it
+    penalized                             candidates that were not novel
+    overlap_ratio_sum, novel_results_sum  over the candidates of all requests
     """
 
     requests: int

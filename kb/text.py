@@ -10,7 +10,7 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-# Bump when a token changes: indexes built by another version are rebuilt.
+# Raise when a token changes: indexes built by another version are rebuilt.
 ANALYZER_VERSION = 1
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han, Hangul. Their runs become bigrams.
@@ -44,7 +44,7 @@ def _has_unspaced(text: str) -> bool:
     return not text.isascii() and _unspaced().search(text) is not None
 
 
-# The shortest list that helps BM25 on questions: function words and question words, none that carries a topic.
+# The shortest list that helps BM25 on questions: function words and question words, no word with a topic of its own.
 STOP_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have he her his how i if in into "
     "is it its may me my no not of on or our shall she should so such than that the their them then there these they this "

@@ -1,6 +1,6 @@
 """Records → the JSON that leaves the program, and the JSON Schema of each; errors too.
 
-The schemas are generated from the records, so they cannot drift. Text that could drive a terminal leaves escaped.
+The schemas are generated from the records, so they cannot drift. Characters that could control a terminal are escaped.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ WIRE_RECORDS: dict[str, str] = {
     "schema_list.v1": "kb.cli.views:SchemaList",
     "doctor.v1": "kb.doctor:Diagnosis",
     "fact.v1": "kb.store.memories:Memory",
-    "fact_remembered.v1": "kb.cli.facts:Remembered",
-    "facts_forgotten.v1": "kb.cli.facts:Forgotten",
+    "fact_remembered.v1": "kb.store.memories:Remembered",
+    "facts_forgotten.v1": "kb.store.memories:Forgotten",
     "fact_list.v1": "kb.cli.facts:FactList",
     "relevance.v1": "kb.relevance.decide:Decision",
     "cswr.v1": "kb.cswr:Stability",
@@ -59,14 +59,14 @@ WIRE_RECORDS: dict[str, str] = {
     "token_check.v1": "kb.graph.records:TokenCheck",
 }
 
-# What a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.
+# Characters a terminal may act on: C0 but for \t \n, DEL, C1, bidirectional overrides, zero-width and tag characters.
 TERMINAL_DANGERS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e007f]"
 )
 
 
 def harmless(text: str) -> str:
-    """Text with everything that could drive a terminal made visible: ESC as ␛, others as <U+202E>; tabs and newlines stay.
+    """Text with every character that could control a terminal made visible: ESC as ␛, others as <U+202E>; tabs and newlines stay.
 
     >>> harmless("a\\x1b[31mb\\u202e")
     'a␛[31mb<U+202E>'
@@ -84,7 +84,7 @@ def _visible(match: re.Match[str]) -> str:
 
 
 def to_json(record: object) -> str:
-    """One line of JSON: None for absent, characters that could drive a terminal as \\u escapes.
+    """One line of JSON: None for absent, characters that could control a terminal as \\u escapes.
 
     Non-ASCII text stays readable. Inside JSON such characters stand only in strings, where an escape means the same.
     """
@@ -126,7 +126,7 @@ def schema_names() -> list[str]:
 def json_schema(name: str) -> dict[str, Any]:
     """The JSON Schema (2020-12) of a wire object.
 
-    raises  NotFound for a name that is none
+    raises  NotFound for an unknown name
     """
     if name == "error.v1":
         return _error_schema()

@@ -1,7 +1,8 @@
 """The model's text and the packed markers → grounded or refused, and why. Pure.
 
 Only `[#n]` counts as a marker: `[1]`, `[#1a]`, `[ #1 ]` and `vec![1]` are prose. What is checked here is the form of the
-citations; whether the cited text supports the sentence is another question.
+citations; whether the cited text supports the sentence is another question. A citation that stands is narrowed to the
+lines that back it.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.ask.records import RefusalReason
+from kb.ask.records import AnswerCitation, RefusalReason
 from kb.language.registry import pattern, says
+from kb.records import Chunk, Citation
+from kb.store.chunks import make_citation
 from kb.support.claims import MARKER, find_claims
+from kb.support.overlap import Window
 
 
 def find_markers(text: str) -> list[int]:
@@ -58,3 +62,20 @@ def judge_citations(text: str, packed_markers: Sequence[int]) -> tuple[bool, Ref
     if markers and set(markers) <= set(packed_markers) and not is_refusal(text):
         return True, None
     return False, "llm_self_judge"
+
+
+def narrow_citation(marker: int, chunk: Chunk, windows: Sequence[Window]) -> AnswerCitation:
+    """The place that backs the sentences that cite a passage; the whole passage, without a quote, where nothing does."""
+    backing = [window for window in windows if window.end > window.start]
+    if not backing:
+        return AnswerCitation(marker=marker, citation=chunk.citation)
+    start, end = min(w.start for w in backing), max(w.end for w in backing)
+    return AnswerCitation(marker=marker, citation=_place(chunk, start, end), quote=chunk.text[start:end])
+
+
+def _place(chunk: Chunk, start: int, end: int) -> Citation:
+    place = chunk.citation
+    if place.start_line is None:
+        return place
+    first = place.start_line + chunk.text.count("\n", 0, start)
+    return make_citation(place.path, first, first + chunk.text.count("\n", start, end), place.page, place.section)

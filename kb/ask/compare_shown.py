@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kb.ask.choose import CANDIDATES_PER_PASSAGE
+from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.stages import UnseenEvidence
 from kb.context.shown_text import known_text_of

@@ -1,23 +1,25 @@
 """A prompt → the model's whole answer, each piece handed on as it comes. Runs on the calling thread.
 
-An answer that cites nothing, or what is not there, is asked for once more (kb/ask/retry.py).
+An answer that cites nothing, or what is not there, is asked for once more.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from kb.ask.backing import find_backing
-from kb.ask.prompt import template_for
+from kb.ask.cite import find_markers, has_refusal_phrase, is_refusal
+from kb.ask.prompt import Template, render_correction, template_for
 from kb.ask.refuse import near_citations
-from kb.ask.retry import correct, may_retry, needs_retry
 from kb.ask.stages import Ended, Generated, Judged, Written
 from kb.ask.verify import check_answer
+from kb.config import RagConfig
 from kb.errors import MalformedResponse
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Done, GenerateRequest, LanguageModel, Token
+from kb.providers import PROVIDERS
 
 
 def open_model(kb: KnowledgeBase, judged: Judged, model: LanguageModel) -> int | Ended:
@@ -93,3 +95,31 @@ def ask_again(kb: KnowledgeBase, first: Generated, model: LanguageModel) -> Gene
 
 def _sum(one: int | None, other: int | None) -> int | None:
     return None if one is None or other is None else one + other
+
+
+def may_retry(config: RagConfig, provider: str) -> bool:
+    """True when a model of this provider is asked again at all."""
+    return config.retry == "always" or (
+        config.retry == "auto" and provider in PROVIDERS and PROVIDERS[provider].can_retry
+    )
+
+
+def unknown_markers(text: str, packed: Collection[int]) -> tuple[int, ...]:
+    """The markers that stand for nothing."""
+    return tuple(n for n in find_markers(text) if n not in packed)
+
+
+def needs_retry(text: str, packed: Collection[int]) -> bool:
+    """True for an answer that is no refusal and whose markers are missing or unknown."""
+    if not text.strip() or is_refusal(text):
+        return False
+    if not find_markers(text):
+        return not has_refusal_phrase(text)
+    return bool(unknown_markers(text, packed))
+
+
+def correct(request: GenerateRequest, answer: str, template: Template) -> tuple[GenerateRequest, str]:
+    """(the prompt that asks once more, what was wrong as a few words)."""
+    unknown = unknown_markers(answer, {e.marker for e in request.evidence})
+    fault = f"cites {', '.join(f'[#{n}]' for n in unknown)}, which is not there" if unknown else "cites nothing"
+    return replace(request, user=request.user + render_correction(template, answer, unknown)), fault

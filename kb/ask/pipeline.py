@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kb.ask.answer import build_answer
-from kb.ask.complete import complete_question
-from kb.ask.conclude import conclude
 from kb.ask.generate import ask_again, generate, open_model
 from kb.ask.judge import judge_evidence
 from kb.ask.pack import pack_evidence, pack_less
 from kb.ask.persist import save
-from kb.ask.question import read_question
+from kb.ask.question import complete_question, read_question
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
-from kb.ask.refuse import broke_off
+from kb.ask.refuse import broke_off, conclude
 from kb.ask.retrieve import retrieve_evidence
 from kb.ask.small_talk import answer_small_talk
 from kb.ask.stages import Ended, Generated, Judged, Packed

@@ -1,13 +1,15 @@
-"""Question and packed evidence → the prompt, in the question's language. Pure.
+"""Question and packed evidence → the prompt, in the question's language, each passage inside a fence. Pure.
 
 The wording is a template with a version; changing a word means a new version.
 """
 
 from __future__ import annotations
 
+import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from kb.records import Chunk
 
@@ -191,3 +193,18 @@ def render_correction(template: Template, answer: str, unknown: Sequence[int]) -
 def uses_fence(template: Template) -> bool:
     """True for a wording that fences its evidence off."""
     return "{fence}" in template.user
+
+
+# 64 bits: enough that nobody guesses it, short enough that a small model keeps it apart.
+TAG_CHARS = 16
+# Stands for the tag while passages are counted: as long as any.
+PLACEHOLDER = "0" * TAG_CHARS
+
+
+def fence_tag(secret: bytes, passages: Iterable[str]) -> str:
+    """The tag of these passages in this order: TAG_CHARS hex digits of an HMAC over their bytes."""
+    digest = hmac.new(secret, digestmod=sha256)
+    for passage in passages:
+        raw = passage.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "big") + raw)
+    return digest.hexdigest()[:TAG_CHARS]

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb.ask.cite import narrow_citation
+from kb.ask.backing import rests_on_line
 from kb.ask.pack import count_used
 from kb.ask.prompt import Template, template_for
 from kb.ask.records import AnswerCitation, PackedChunk, RefusalReason, Verification
-from kb.ask.stages import Ended, Findings, Generated, Question
+from kb.ask.stages import Ended, Findings, Generated, Question, Verified
 from kb.ask.unseen import NOTHING_NEW
-from kb.ask.weak_evidence import weak_evidence_lines
+from kb.ask.weigh import Verdict
 from kb.ask.without_documents import answer_in_place
 from kb.knowledge_base import KnowledgeBase
+from kb.language.registry import LANGUAGES
 
 
 def refuse_evidence(
@@ -43,7 +46,8 @@ def refuse_answer(generated: Generated, reason: RefusalReason, verification: Ver
     ended = replace(end_of(generated), reason=reason, verification=verification)
     told = answer_in_place(ended.question, was_read=True)
     if told:
-        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), citations=())
+        # Of the text that the model wrote nothing is shown, so nothing is said of its sentences.
+        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), citations=(), verification=None)
     return replace(ended, text=generated.packed.template.refusal)
 
 
@@ -94,3 +98,52 @@ def _evidence_lines(template: Template, reason: RefusalReason, question: Questio
         uris = [place.citation.uri for place in findings.nearest]
         return weak_evidence_lines(findings.verdict, gate, question.language, uris)
     return []
+
+
+def conclude(verified: Verified) -> Ended:
+    """The text to show and the places it cites; what it rests on besides documents is said below it."""
+    generated, checked = verified.generated, verified.checked
+    if verified.reason:
+        return refuse_answer(generated, verified.reason, checked.verification)
+    chunks = {p.marker: p.chunk for p in generated.packed.packed}
+    text = checked.text
+    if verified.rests_on:
+        text += rests_on_line(verified.rests_on, generated.packed.question.request.query)
+    return replace(
+        end_of(generated),
+        text=text,
+        citations=tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers),
+        grounded=verified.grounded,
+        rests_on=verified.rests_on,
+        verification=checked.verification,
+    )
+
+
+# More would be a list of the question's own words.
+MOST_WORDS = 3
+_WORD_SIGNALS = frozenset(
+    ("passage_coverage", "sentence_coverage", "packed_coverage", "known", "rarest", "adjacency", "names", "numbers")
+)
+_MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin"))
+
+
+def explain_weakness(verdict: Verdict, language: str) -> str:
+    """One sentence on what the evidence lacks: the words it does not hold where the words are what it lacks most."""
+    replies, weighed, score = LANGUAGES[language].replies, verdict.weighed, verdict.score
+    if weighed.missing and (score.weakest in _WORD_SIGNALS or weighed.signals.cosine is None):
+        return replies["missing"].format(words=_quoted(weighed.missing))
+    if weighed.apart and score.weakest not in _MEANING_SIGNALS:
+        return replies["apart"].format(words=_quoted(weighed.apart))
+    if weighed.missing:
+        return replies["missing"].format(words=_quoted(weighed.missing))
+    return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
+
+
+def weak_evidence_lines(verdict: Verdict, gate: float, language: str, nearest: Sequence[str]) -> list[str]:
+    """What stands under the refusal: why, and the nearest places, as uris with their lines."""
+    heading = LANGUAGES[language].replies["near"].format(score=verdict.score.probability, gate=gate)
+    return [explain_weakness(verdict, language), heading, *(f" · {uri}" for uri in nearest)]
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f"'{word}'" for word in words[:MOST_WORDS])

@@ -11,9 +11,9 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from kb.ask.answer_row import read_embedding, read_request, read_retrieval
 from kb.ask.judge import NEAR_PLACES
 from kb.ask.node_prompt import base_version
+from kb.ask.persist import read_embedding, read_request, read_retrieval
 from kb.ask.pipeline import OnEvent, answer_packed, ask
 from kb.ask.prompt import template_for
 from kb.ask.records import Answer

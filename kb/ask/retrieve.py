@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from kb.ask.choose import CANDIDATES_PER_PASSAGE
+from kb.ask.judge import is_fused_by_ranks, score_relevance
+from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AskRequest, EmbeddingRef
-from kb.ask.relevance_scores import is_fused_by_ranks, score_relevance
 from kb.ask.stages import Question, Retrieved, UnseenEvidence
 from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest, SearchTrace

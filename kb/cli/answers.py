@@ -42,7 +42,7 @@ GroundedOption = Annotated[bool, typer.Option("--grounded", help="only grounded 
 @command
 def list_(
     invocation: Invocation,
-    n: Annotated[int, typer.Option("-n", metavar="N", help="how many at most", min=1)] = 20,
+    n: Annotated[int, typer.Option("-k", "-n", "--limit", metavar="N", help="how many at most", min=1)] = 20,
     since: SinceOption = None,
     until: UntilOption = None,
     refused: RefusedOption = False,

@@ -1,4 +1,4 @@
-"""The commands: name → where it is and what it does, in the order of `kb --help`; and names of earlier versions.
+"""The commands: name → its function and help text, in the order of `kb --help`; and names of earlier versions.
 
 The help texts stand here so that listing the commands imports none of them; each fits on one line of 80 columns.
 """
@@ -63,7 +63,7 @@ COMMANDS = {
     "doctor": Entry("kb.cli.upkeep:doctor", "Check this installation; every fault comes with its fix."),
     "reindex": Entry("kb.cli.upkeep:reindex", "Rebuild both indexes from the store."),
     "backup": Entry("kb.cli.upkeep:backup", "Copy the whole knowledge base to one file."),
-    "schema": Entry("kb.cli.upkeep:schema", "Print the JSON Schema of a wire object, or list them."),
+    "schema": Entry("kb.cli.schema:schema", "Print the JSON Schema of a wire object, or list them."),
     "expert": Entry(
         "kb.cli.expert:app", "Look into relevance rules and stability thresholds; tune them.", is_group=True
     ),
@@ -93,7 +93,7 @@ RENAMED_COMMANDS = {("cswr", "show"): ("expert", "stability"), ("cswr", "recalib
 
 
 def present_names(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """(the arguments in today's names, a note for each name that is another one today).
+    """(the arguments in today's names, a note for each old name among them).
 
     >>> present_names(["ask", "why?", "--window=a.md"])
     (['ask', 'why?', '--seen=a.md'], ['--window is called --seen now'])

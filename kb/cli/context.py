@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -107,7 +108,7 @@ def context(
         response, counts = compose_counted(kb, request)
     if counts and invocation.verbose:
         invocation.notify(log_line(request.query, request.session_id, counts))
-    _print_response(invocation, response)
+    invocation.emit(response, partial(_print_response, invocation))
     if target:
         write_metrics(invocation.home, target)
     if not response.text:
@@ -115,9 +116,6 @@ def context(
 
 
 def _print_response(invocation: Invocation, response: ContextResponse) -> None:
-    if invocation.json:
-        print(to_json(response))
-        return
     for note in response.notes:
         invocation.notify(note if note.startswith("warning:") else f"note: {note}")
     if response.omitted and response.text:

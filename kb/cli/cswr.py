@@ -1,4 +1,4 @@
-"""kb expert stability, kb expert recalibrate: how well passages hold together, and the thresholds that this is judged by."""
+"""kb expert stability, kb expert recalibrate: the weights and thresholds of context stability (CSWR)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.terminal import say, styled
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # annotations alone: kb expert relevance opens no knowledge base
     from kb.cswr import DomainThreshold, Stability
 
 app = typer.Typer(
@@ -22,10 +23,8 @@ app = typer.Typer(
 @command
 def show(invocation: Invocation) -> None:
     """The weights of the axes and each domain's threshold."""
-    from kb.cswr import read_stability
-
-    with invocation.open(invocation.config()) as kb:
-        _print(invocation, read_stability(kb))
+    with invocation.base(invocation.config()) as base:
+        invocation.emit(base.stability(), _print_stability)
 
 
 @app.command()
@@ -38,22 +37,11 @@ def recalibrate(
 
     A domain with fewer than 10 packed passages keeps its present threshold.
     """
-    from kb import cswr
-
-    config = invocation.config()
-    invocation.open(config).close()  # a home that is not there is an error, not made
-    with invocation.open(config, write=True) as kb:
-        _print(invocation, cswr.reset(kb) if reset else cswr.recalibrate(kb))
+    with invocation.base(invocation.config()) as base:
+        invocation.emit(base.recalibrate(reset=reset), _print_stability)
 
 
-def _print(invocation: Invocation, found: Stability) -> None:
-    from kb.cli.terminal import say, styled
-
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(found))
-        return
+def _print_stability(found: Stability) -> None:
     weights = ", ".join(f"{name} {weight:g}" for name, weight in found.weights.items())
     say(styled(f"weights: {weights}", "dim"))
     for domain in found.domains:

@@ -5,38 +5,31 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from pathlib import Path
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.render import print_documents
+from kb.cli.terminal import harmless, harmless_line, say, shown_path, styled
+from kb.cli.views import DocumentList, DocumentView, Place, Removal, parse_citation, parse_line_range, select_lines
 from kb.errors import ExitCode, InvalidInput, NotFound
-from kb.knowledge_base import KnowledgeBase
-from kb.records import Document, Filters
+from kb.records import Chunk, Filters
+from kb.store.filters import no_match
 
-# An id with more digits than SQLite's 64-bit integers is nobody's.
+# An id with more digits than SQLite's 64-bit integers cannot exist.
 MAX_ID_DIGITS = 18
+# More removed documents than this are counted, and named with --verbose.
+MOST_NAMED = 20
 
 
 @command
-def list_(
-    invocation: Invocation,
-    filters: Filters,
-) -> None:
+def list_(invocation: Invocation, filters: Filters) -> None:
     """List documents, filtered like a search."""
-    from kb.cli.render import print_documents
-    from kb.cli.views import DocumentList
-    from kb.store.filters import no_match
-
-    with invocation.open(invocation.config()) as kb:
-        documents = kb.corpus.list_documents(kb.corpus.allowed_documents(filters))
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(DocumentList(documents=tuple(documents))))
-    else:
-        print_documents(documents)
+    with invocation.base(invocation.config()) as base:
+        documents = tuple(base.documents(filters))
+    invocation.emit(DocumentList(documents=documents), print_documents)
     if not documents:
         invocation.notify(
             "no documents yet; fill it with: kb ingest FOLDER" if filters.is_empty() else no_match(filters)
@@ -53,35 +46,27 @@ def show(
     ] = None,
 ) -> None:
     """Show a document's text, or one chunk."""
-    from kb.cli.terminal import harmless, harmless_line, say, styled
-    from kb.cli.views import DocumentView, document_text, parse_line_range, select_lines
-
-    with invocation.open(invocation.config()) as kb:
+    with invocation.base(invocation.config()) as base:
         number = target.removeprefix("chunk:")
         if number.isdecimal() and not lines:
             chunk_id = int(number) if len(number) <= MAX_ID_DIGITS else 0
-            chunk = kb.corpus.fetch_chunks([chunk_id]).get(chunk_id)
+            chunk = base.chunks([chunk_id]).get(chunk_id)
             if chunk is None:
                 raise NotFound(f"no chunk {number}", fix="a search shows chunk ids with --json; documents are doc:ID")
-            if invocation.json:
-                from kb.wire import to_json
-
-                print(to_json(chunk))
-                return
-            say(styled(harmless_line(chunk.citation.uri), "cyan", "bold"))
-            say(harmless(chunk.text))
+            invocation.emit(chunk, _print_chunk)
             return
-        document = _find_named(kb, target)
-        first_line, text = document_text(kb.corpus.chunks_of_document(document.doc_id))
+        document = base.document(target)
+        first_line, text = base.text(document)
     if lines:
         wanted = parse_line_range(lines)
         text, first_line = select_lines(document, text, first_line, wanted), wanted[0]
-    if invocation.json:
-        from kb.wire import to_json
+    view = DocumentView(document=document, start_line=first_line, text=text)
+    invocation.emit(view, lambda view: say(harmless(view.text)))
 
-        print(to_json(DocumentView(document=document, start_line=first_line, text=text)))
-    else:
-        say(harmless(text))
+
+def _print_chunk(chunk: Chunk) -> None:
+    say(styled(harmless_line(chunk.citation.uri), "cyan", "bold"))
+    say(harmless(chunk.text))
 
 
 @command
@@ -102,34 +87,29 @@ def open_place(citation: str, invocation: Invocation, *, print_only: bool = Fals
 
     returns  come back when the editor is closed, rather than becoming it
     """
-    from kb.cli.terminal import harmless_line, say, shown_path
-    from kb.cli.views import Place, parse_citation
-
     wanted = parse_citation(citation)
-    with invocation.open(invocation.config()) as kb:
-        document = _find_named(kb, wanted.path)
-        root = kb.corpus.source_roots()[document.source]
+    with invocation.base(invocation.config()) as base:
+        document = base.document(wanted.path)
+        root = base.root(document.source)
     if root is None:
         raise InvalidInput(f"{document.path} came from standard input, there is no file", fix="kb show it instead")
-    path = Path(root) / document.path
+    path = root / document.path
     if not path.exists():
         raise NotFound(f"{path} is not there any more", fix=f"its text is still in the store: kb show {document.path}")
     place = Place(path=str(path), exists=True, start_line=wanted.start_line, end_line=wanted.end_line, page=wanted.page)
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(place))
-    elif editor and is_interactive() and not print_only and wanted.page is None:
-        line = [f"+{wanted.start_line}"] if wanted.start_line else []
-        words = [*shlex.split(editor), *line, str(path)]
-        if returns:
-            subprocess.run(words, check=False)
-        else:
-            os.execvp(words[0], words)
+    if invocation.json or not editor or not is_interactive() or print_only or wanted.page is not None:
+        invocation.emit(place, partial(_print_place, name=shown_path(str(root), document.path)))
+        return
+    words = [*shlex.split(editor), *([f"+{wanted.start_line}"] if wanted.start_line else []), str(path)]
+    if returns:
+        subprocess.run(words, check=False)
     else:
-        name = harmless_line(shown_path(root, document.path))
-        say(f"{name}:{wanted.start_line}" if wanted.start_line else name)
+        os.execvp(words[0], words)
+
+
+def _print_place(place: Place, name: str) -> None:
+    say(f"{harmless_line(name)}:{place.start_line}" if place.start_line else harmless_line(name))
 
 
 @command
@@ -147,58 +127,15 @@ def rm(
 
     A later ingest of the same folder brings them back.
     """
-    from kb.cli.terminal import harmless_line, say, tell
-    from kb.cli.views import Removal
-    from kb.records import Filters
-    from kb.store.lock import writer_lock
-
     if not targets and not source:
         raise InvalidInput("nothing named", fix="name paths, or a --source; kb list shows what there is")
-    config = invocation.config()
-    invocation.open(config).close()  # an error when there is nothing here yet, rather than a new empty store
-    with (
-        invocation.open(config, write=True) as kb,
-        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
-    ):
-        sources = tuple(source or ())
-        doc_ids: list[int] = []
-        if sources and not targets:
-            doc_ids = kb.corpus.allowed_documents(Filters(sources=sources)) or []
-        for target in targets or ():
-            matched = []
-            if any(c in target for c in "*?[") or target.endswith("/"):
-                matched = kb.corpus.allowed_documents(Filters(sources=sources, paths=(target,))) or []
-            doc_ids += matched or [_find_named(kb, target).doc_id]
-        documents = kb.corpus.list_documents(doc_ids)
-        if not documents:
-            raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
-        kb.corpus.remove_documents([d.doc_id for d in documents])
-        kb.corpus.remove_unused_embeddings()
-        if kb.corpus.has_documents():
-            kb.refresh_indexes()
-    names = tuple(f"{d.source}/{d.path}" for d in documents)
-    if invocation.json:
-        from kb.wire import to_json
+    with invocation.base(invocation.config()) as base:
+        documents = base.remove(*(targets or ()), sources=tuple(source or ()))
+    removal = Removal(removed=tuple(f"{d.source}/{d.path}" for d in documents))
+    invocation.emit(removal, partial(_print_removal, invocation=invocation))
 
-        print(to_json(Removal(removed=names)))
-        return
-    for name in names if invocation.verbose or len(names) <= 20 else ():
+
+def _print_removal(removal: Removal, invocation: Invocation) -> None:
+    for name in removal.removed if invocation.verbose or len(removal.removed) <= MOST_NAMED else ():
         say(f"removed {harmless_line(name)}")
-    if not invocation.quiet:
-        tell(f"{len(names)} removed; their files are untouched")
-
-
-def _find_named(kb: KnowledgeBase, name: str) -> Document:
-    """The document a user means: by its stored name, or by its file's path on this machine, as --paths prints it.
-
-    raises  NotFound
-    """
-
-    try:
-        return kb.corpus.find_document(name)
-    except NotFound:
-        file = Path(os.path.abspath(Path(name).expanduser()))
-        for source, root in kb.corpus.source_roots().items():
-            if root is not None and file.is_relative_to(root):
-                return kb.corpus.find_document(f"{source}/{file.relative_to(root).as_posix()}")
-        raise
+    invocation.notify(f"{len(removal.removed)} removed; their files are untouched")

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from kb.cli.charts import print_comparison, print_run_list
 from kb.cli.eval_output import (
-    ask_for,
+    ALL_MODES,
+    Checks,
+    CiOutput,
     chosen_modes,
     conclude,
+    ingest_listener,
     query_progress,
-    run_judged_set,
-    suite_faults_for_ci,
-    write_ci_output,
+    read_checks,
 )
 from kb.cli.eval_sessions import sessions
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
+from kb.eval.compare import compare_runs, needs_answers
+from kb.eval.records import EvalRuns
+from kb.eval.report import FORMATS, render_report
+from kb.eval.runs import list_runs, load_run, save_run, summarize
+from kb.eval.suite import load_suite
 from kb.records import Filters
 
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
@@ -71,17 +80,15 @@ def run(
     github: GithubOption = False,
 ) -> None:
     """Run a suite against this knowledge base."""
-    from kb.eval.compare import needs_answers
+    # Loading what searches and answers would triple the time of eval list, report and compare.
     from kb.eval.judges import judge_suite
     from kb.eval.pipeline import EvalRequest, evaluate
-    from kb.eval.runs import save_run
-    from kb.eval.suite import load_suite
 
     config = invocation.config()
-    asked = ask_for(gate, baseline, tolerance, junit, github)
+    checks = read_checks(gate, baseline, tolerance, junit, github)
     if save and len(set(mode or ())) > 1:
         raise InvalidInput("--save keeps one run, and there are several modes", fix="name one --mode")
-    with suite_faults_for_ci(junit, github), invocation.open(config) as kb:
+    with checks.output.suite_faults(), invocation.open(config) as kb:
         kb.require_documents()
         loaded = load_suite(Path(suite))
         judge = judge_suite(kb, loaded)
@@ -90,7 +97,7 @@ def run(
             suite_sha256=loaded.sha256,
             queries=loaded.queries,
             modes=chosen_modes(mode, (config.search.mode,)),
-            answers=ask or any(needs_answers(g) for g in asked.gates),
+            answers=ask or any(needs_answers(g) for g in checks.gates),
             seeds=seeds,
             filters=filters,
             resume=resume,
@@ -98,7 +105,7 @@ def run(
         runs = evaluate(kb, request, judge, invocation.home, query_progress(invocation))
     if save:
         save_run(Path(save), runs[-1])
-    conclude(invocation, runs, asked, loaded)
+    conclude(invocation, runs, checks, loaded)
 
 
 @app.command("beir")
@@ -117,10 +124,8 @@ def beir(
     github: GithubOption = False,
 ) -> None:
     """Run a BEIR collection in a throw-away home, all modes side by side."""
-    from kb.eval.judged_sets import beir_set
-
-    judged = beir_set(Path(folder), Path(corpus) if corpus else None)
-    run_judged_set(invocation, judged, mode, ask_for(gate, baseline, tolerance, junit, github))
+    folders = [Path(folder), *([Path(corpus)] if corpus else [])]
+    _run_judged_set(invocation, "beir", folders, mode, read_checks(gate, baseline, tolerance, junit, github))
 
 
 @app.command("spans")
@@ -136,9 +141,23 @@ def spans(
     github: GithubOption = False,
 ) -> None:
     """Run questions with exact spans: token recall, precision, IoU."""
-    from kb.eval.judged_sets import spans_set
+    checks = read_checks(gate, baseline, tolerance, junit, github)
+    _run_judged_set(invocation, "spans", [Path(folder)], mode, checks)
 
-    run_judged_set(invocation, spans_set(Path(folder)), mode, ask_for(gate, baseline, tolerance, junit, github))
+
+def _run_judged_set(
+    invocation: Invocation, layout: str, paths: Sequence[Path], mode: Sequence[str] | None, checks: Checks
+) -> None:
+    """Run a public collection in its throw-away home, in all modes unless some are named."""
+    from kb.eval.judged_sets import LAYOUTS, evaluate_set  # heavy, as above
+
+    judged = LAYOUTS[layout](*paths)
+    modes = chosen_modes(mode, ALL_MODES)
+    with ingest_listener(invocation) as on_event:
+        kb = judged.open(invocation.cache(), invocation.config(), on_event, invocation.notify)
+    with kb:
+        runs = evaluate_set(kb, judged, modes, invocation.home, query_progress(invocation))
+    conclude(invocation, runs, checks)
 
 
 @app.command("compare")
@@ -152,19 +171,10 @@ def compare(
     github: GithubOption = False,
 ) -> None:
     """Compare two runs query by query; exit 1 on a regression."""
-    from kb.cli.charts import print_comparison
-    from kb.eval.compare import compare_runs
-    from kb.eval.runs import load_run
-
     before, now = load_run(invocation.home, a), load_run(invocation.home, b)
     comparison = compare_runs(before, now, tolerance)
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(comparison))
-    else:
-        print_comparison(comparison, all_metrics=invocation.verbose)
-    write_ci_output([now], [], comparison, junit, github)
+    invocation.emit(comparison, partial(print_comparison, all_metrics=invocation.verbose))
+    CiOutput(junit, github).write([now], [], comparison)
     if comparison.has_regression:
         raise typer.Exit(ExitCode.NOTHING)
 
@@ -183,10 +193,6 @@ def report(
     ] = None,
 ) -> None:
     """Write runs as one self-contained page, or as md, json or csv."""
-    from kb.eval.compare import compare_runs
-    from kb.eval.report import FORMATS, render_report
-    from kb.eval.runs import load_run
-
     runs = [load_run(invocation.home, name) for name in names]
     chosen = form or (Path(output).suffix.lstrip(".") if output else "md")
     if chosen not in FORMATS:
@@ -205,17 +211,8 @@ def report(
 @command
 def list_(invocation: Invocation) -> None:
     """The runs of this home, oldest first."""
-    from kb.cli.charts import print_run_list
-    from kb.eval.records import EvalRuns
-    from kb.eval.runs import list_runs, summarize
-
     runs = list_runs(invocation.home, lambda problem: invocation.notify(f"left out: {problem}"))
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(EvalRuns(runs=summarize(runs))))
-    else:
-        print_run_list(runs)
+    invocation.emit(EvalRuns(runs=summarize(runs)), lambda _: print_run_list(runs))
     if not runs:
-        invocation.notify("no runs yet; kb eval run makes them")
+        invocation.notify("no runs yet; make one with: kb eval run SUITE")
         raise typer.Exit(ExitCode.NOTHING)

@@ -1,4 +1,4 @@
-"""kb eval sessions: a suite's conversations lived through, with the relevance parser and without."""
+"""kb eval sessions: the conversations of a suite, with relevance decisions and with every context node."""
 
 from __future__ import annotations
 
@@ -7,9 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kb.cli.eval_output import query_progress
 from kb.cli.invocation import Invocation, command
+from kb.cli.tables import Table, draw
+from kb.cli.terminal import harmless_line, say
+from kb.errors import InvalidInput
+from kb.eval.suite import load_suite
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # loading what answers would slow down eval list, report and compare
     from kb.eval.sessions import Cost, SessionsReport
 
 
@@ -18,14 +23,11 @@ def sessions(
     invocation: Invocation,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="a YAML file whose queries have sessions")],
 ) -> None:
-    """Conversations: follow-ups, greetings, facts, returns. What turns cost, and whether they are answered.
+    """Measure conversations: follow-ups, greetings, facts, returns; what turns cost and whether they are answered.
 
-    Lived through in a copy of the home, twice: with the relevance parser, and with every context node included.
+    They run in a copy of the home, twice: with the relevance parser, and with every context node included.
     """
-    from kb.cli.eval_output import query_progress
-    from kb.errors import InvalidInput
-    from kb.eval.sessions import report_sessions, run_sessions
-    from kb.eval.suite import load_suite
+    from kb.eval.sessions import report_sessions, run_sessions  # heavy, as above
 
     config = invocation.config()
     invocation.open(config).close()
@@ -38,43 +40,41 @@ def sessions(
         invocation.home, config, loaded, lambda done, total: show("with every node", done, total), uses_relevance=False
     )
     report = report_sessions(loaded, results, without)
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(report))
-    else:
-        _print(report)
+    invocation.emit(report, _print)
 
 
 def _print(report: SessionsReport) -> None:
-    from kb.cli.terminal import harmless_line, say
-
     say(f"{report.suite}: {report.turns} turns in {report.sessions} conversations")
     say(f"mode as expected: {report.mode_matches} of {report.mode_expected}")
     for fault in report.mode_faults:
         say(f"  {harmless_line(fault)}")
     say(
         f"right: {_share(report.right_with)} with the parser, {_share(report.right_without)} with every node"
-        f" · false refusals: {_share(report.false_refusals_with)}, {_share(report.false_refusals_without)}"
+        f" · false refusals: {_share(report.false_refusals_with)}, {_share(report.false_refusals_without)}\n"
     )
-    say()
-    say(f"{'':22}{'turns':>6}{'typed':>8}{'rules':>8}{'hand':>8}{'answered':>10}{'right':>8}")
-    for row in report.figures:
-        cells = [row.recall_typed, row.recall, row.recall_by_hand]
-        figures = "".join(f"{_share(cell):>8}" for cell in cells)
-        say(f"{row.name:22}{row.turns:>6}{figures}{_share(row.answered):>10}{_share(row.right):>8}")
-    say()
-    say(f"{'':30}{'turns':>6}{'prompt':>9}{'nodes':>7}{'SQL':>6}{'encoder':>9}{'indexes':>9}{'ms':>9}")
-    for cost in report.costs:
-        say(_cost_line(f"{cost.mode}, parser", cost.turns, cost.with_parser))
-        say(_cost_line(f"{cost.mode}, every node", cost.turns, cost.without_parser))
+    figures = [
+        [
+            row.name,
+            str(row.turns),
+            *map(_share, (row.recall_typed, row.recall, row.recall_by_hand, row.answered, row.right)),
+        ]
+        for row in report.figures
+    ]
+    costs = [
+        _cost_row(f"{cost.mode}, {name}", cost.turns, found)
+        for cost in report.costs
+        for name, found in (("parser", cost.with_parser), ("every node", cost.without_parser))
+    ]
+    heads = (
+        ("turns of", "turns", "typed", "rules", "hand", "answered", "right"),
+        ("mode", "turns", "prompt", "nodes", "SQL", "encoder", "indexes", "ms"),
+    )
+    say(draw([Table(heads[0], figures), Table(heads[1], costs)]))
 
 
-def _cost_line(name: str, turns: int, cost: Cost) -> str:
-    return (
-        f"{name:30}{turns:>6}{cost.prompt_tokens:>9,}{cost.node_tokens:>7,}{cost.statements:>6}"
-        f"{cost.encoder_calls:>9}{cost.index_opens:>9}{cost.milliseconds:>9.1f}"
-    )
+def _cost_row(name: str, turns: int, cost: Cost) -> list[str]:
+    counts = (turns, cost.prompt_tokens, cost.node_tokens, cost.statements, cost.encoder_calls, cost.index_opens)
+    return [name, *(f"{count:,}" for count in counts), f"{cost.milliseconds:.1f}"]
 
 
 def _share(value: float | None) -> str:

@@ -1,4 +1,4 @@
-"""kb expert: what tunes and explains the parts that decide on their own."""
+"""kb expert: commands that explain and tune context relevance and context stability."""
 
 from __future__ import annotations
 

@@ -66,5 +66,5 @@ def make_filters(
 
 
 def _as_text(values: list[str] | None) -> tuple[str, ...]:
-    """Bytes that are no UTF-8 stand in arguments as lone surrogates, which SQLite refuses; no stored name has them."""
+    """Replace lone surrogates: bytes of an argument that are not UTF-8, which SQLite refuses and no stored name holds."""
     return tuple(value.encode("utf-8", "surrogatepass").decode("utf-8", "replace") for value in values or ())

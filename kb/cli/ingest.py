@@ -8,13 +8,19 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.progress import make_listener
+from kb.cli.report import print_report
 from kb.config import Config
 from kb.errors import ExitCode, InvalidInput, NotIndexed
+from kb.ingest.pipeline import IngestRequest, ingest_text
+from kb.ingest.pipeline import ingest as run_ingest
+from kb.ingest.sources import name_text
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 
 
@@ -39,11 +45,6 @@ def ingest(
 
     What has not changed since the last time is not read again.
     """
-    from kb.cli.progress import make_listener
-    from kb.cli.report import print_report
-    from kb.ingest.pipeline import IngestRequest, ingest_text
-    from kb.ingest.pipeline import ingest as run_ingest
-
     config = invocation.config()
     text = _read_stdin(paths, source, title)
     request = IngestRequest(tuple(Path(p) for p in paths), source, prune, force, dry_run)
@@ -65,7 +66,7 @@ def ingest(
 
 
 def _read_stdin(paths: list[str], source: str | None, title: str | None) -> bytes | None:
-    """The text on standard input where `-` asks for it; read before anything is opened, so that Ctrl-C just ends it."""
+    """The text on standard input for the path `-`; read before anything is opened, so that Ctrl-C simply ends it."""
     if "-" not in paths:
         if title is not None:
             raise InvalidInput("--title is for text from standard input", fix="leave it out, or ingest -")
@@ -74,15 +75,13 @@ def _read_stdin(paths: list[str], source: str | None, title: str | None) -> byte
         raise InvalidInput("- reads standard input and stands alone", fix="ingest the other paths in another call")
     if source is not None:
         raise InvalidInput("text from standard input has the source 'stdin'", fix="leave --source out")
-    from kb.ingest.sources import name_text
-
-    name_text(title or "")  # an error for a missing title comes before the text is waited for
+    name_text(title or "")  # a missing title is an error before the text is waited for
     return sys.stdin.buffer.read()
 
 
 @contextmanager
 def _open(invocation: Invocation, config: Config, dry_run: bool) -> Iterator[KnowledgeBase]:
-    """The knowledge base; for a dry run read-only, or an empty one elsewhere where there is none yet."""
+    """The knowledge base; for a dry run read-only, or an empty temporary one where there is none yet."""
     if not dry_run:
         with invocation.open(config, write=True) as kb:
             yield kb
@@ -91,8 +90,6 @@ def _open(invocation: Invocation, config: Config, dry_run: bool) -> Iterator[Kno
         try:
             kb = stack.enter_context(invocation.open(config))
         except NotIndexed:
-            from tempfile import TemporaryDirectory
-
             elsewhere = Path(stack.enter_context(TemporaryDirectory()))
             kb = stack.enter_context(open_knowledge_base(elsewhere, config, write=True))
         yield kb
@@ -108,7 +105,7 @@ def _stop_on_ctrl_c(quiet: bool) -> Iterator[list[bool]]:
             raise KeyboardInterrupt
         stopped.append(True)
         if not quiet:
-            # Not print: the signal may have come in the middle of one, and that would be an error.
+            # Not print: the signal may arrive during another print, and that would be an error.
             os.write(2, b"\nstopping after the document in hand; Ctrl-C again stops at once\n")
 
     earlier = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}

@@ -10,30 +10,31 @@ import os
 import sys
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
 from kb import __version__
-from kb.config import Config, cache_folder, default_home, load_config
-from kb.errors import ConfigNotFound
+from kb.cli.terminal import tell
+from kb.config import Config, cache_folder, find_config, find_home, load_config
+from kb.wire import to_json
 
-if TYPE_CHECKING:  # a command that only prints its help opens nothing
-    from kb.knowledge_base import KnowledgeBase
+if TYPE_CHECKING:  # annotations alone: these cost 40 ms, and a command that prints its help opens nothing
+    from kb.knowledge_base import KnowledgeBase as Engine
+    from kb.library import KnowledgeBase
 
-PANEL = "Global options"
+Record = TypeVar("Record")
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Invocation:
     """How this process was called.
 
     json     print wire objects
     quiet    no progress, no messages
-    verbose  more of them
-    kept_commands  history.keep_commands, once the configuration was read
+    verbose  more messages
     """
 
     home: Path
@@ -41,42 +42,54 @@ class Invocation:
     json: bool = False
     quiet: bool = False
     verbose: bool = False
-    kept_commands: int = 0
 
     def config(self, **overrides: Any) -> Config:
         """The checked configuration; overrides are flags as section__key=value, None for a flag that was not given."""
         given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
-        config = load_config(self.config_path, self.home, os.environ, given, self.notify)
-        self.kept_commands = config.history.keep_commands
-        return config
+        return load_config(self.config_path, self.home, os.environ, given, self.notify)
 
-    def open(self, config: Config, *, write: bool = False) -> KnowledgeBase:
-        """The knowledge base of this home; its messages go to stderr."""
-        from kb.knowledge_base import open_knowledge_base
+    def base(self, config: Config) -> KnowledgeBase:
+        """The library's object for this home, opened on first use; its messages go to stderr."""
+        from kb.library import KnowledgeBase  # 40 ms that --help does not need
 
-        return open_knowledge_base(self.home, config, write=write, notify=self.notify, log=self.log)
+        return KnowledgeBase(self.home, config, notify=self.notify, log=self.log)
+
+    def open(self, config: Config, *, write: bool = False) -> Engine:
+        """The open store, indexes, encoder and model of this home, for jobs that the library has no method for."""
+        return self.base(config).engine(write=write)
 
     def cache(self) -> Path:
-        """Where what can be made again is kept, shared by all homes."""
+        """The folder of exported models and other files that can be created again, shared by all homes."""
         return cache_folder(os.environ)
 
-    def log(self, line: str) -> None:
-        """A line of log, for those who want to see it; --quiet wins."""
-        if self.verbose and not self.quiet:
-            from kb.cli.terminal import tell
+    def emit(self, record: Record, print_text: Callable[[Record], object], *, flush: bool = False) -> None:
+        """Print a record on stdout: as one line of JSON with --json, else as text.
 
-            tell(line)
+        flush  write at once, for output that is read line by line
+        """
+        if self.json:
+            print(to_json(record), flush=flush)
+        else:
+            print_text(record)
+
+    def log(self, line: str) -> None:
+        """A line of log, with --verbose; --quiet wins."""
+        if self.verbose:
+            self.notify(line)
 
     def notify(self, message: str) -> None:
-        """A line for the user, unless quiet."""
+        """A line for the user on stderr, unless --quiet."""
         if not self.quiet:
-            from kb.cli.terminal import tell
-
             tell(message)
 
 
-# The command that is run in this process, for the note that is taken of it when it has ended.
-LAST: list[Invocation] = []
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command whose options were read and checked; `run` does its work."""
+
+    invocation: Invocation
+    run: Callable[[], None]
+
 
 HomeOption = Annotated[
     str | None,
@@ -113,68 +126,45 @@ GLOBAL_OPTIONS: dict[str, tuple[Any, Any]] = {
 }
 
 
-def command(function: Callable[..., None]) -> Callable[..., None]:
+def command(function: Callable[..., None]) -> Callable[..., Call]:
     """A command whose first parameter is the Invocation: typer sees the others, and the global options after them.
 
-    A parameter `filters` becomes the filter options, and gets them as one record.
+    Typer only reads the options: the result is the Call, which `kb.cli.main` runs. A parameter `filters` becomes the
+    filter options, and gets them as one record.
     """
     own = list(inspect.signature(function, eval_str=True).parameters.values())[1:]
-    filter_names: list[str] = []
+    make_filters: Callable[..., object] | None = None
+    filter_options: dict[str, Any] = {}
     if any(p.name == "filters" for p in own):
-        from kb.cli.filters import FILTER_OPTIONS
+        from kb.cli import filters  # 15 ms that a command without filters does not need
 
-        filter_names = list(FILTER_OPTIONS)
-        options = [_option(name, annotation, None) for name, annotation in FILTER_OPTIONS.items()]
-        own = [p for p in own if p.name != "filters"] + options
-    shown = own + [_option(name, annotation, default) for name, (annotation, default) in GLOBAL_OPTIONS.items()]
+        filter_options, make_filters = filters.FILTER_OPTIONS, filters.make_filters
+        own = [p for p in own if p.name != "filters"]
+    shown = own + [_option(name, annotation, None) for name, annotation in filter_options.items()]
+    shown += [_option(name, annotation, default) for name, (annotation, default) in GLOBAL_OPTIONS.items()]
 
     @wraps(function)
-    def run(**values: Any) -> None:
+    def read(**values: Any) -> Call:
         given = {name: values.pop(name) for name in GLOBAL_OPTIONS}
-        if filter_names:
-            from kb.cli.filters import make_filters
+        if make_filters:
+            values["filters"] = make_filters(**{name: values.pop(name) for name in filter_options})
+        invocation = Invocation(
+            home=find_home(given["home"]),
+            config_path=find_config(given["config"]),
+            json=given["json"],
+            quiet=given["quiet"],
+            verbose=given["verbose"],
+        )
+        return Call(invocation, partial(function, invocation, **values))
 
-            values["filters"] = make_filters(**{name: values.pop(name) for name in filter_names})
-        invocation = invocation_from(given)
-        LAST.append(invocation)
-        try:
-            function(invocation, **values)
-        except KeyboardInterrupt as interrupted:  # here, for typer turns it into an exit code without a word
-            if str(interrupted):
-                print(interrupted, file=sys.stderr)
-            raise
-
-    signed: Any = run  # typer reads both attributes; `Callable` knows neither
+    signed: Any = read  # typer reads both attributes; `Callable` knows neither
     signed.__signature__ = inspect.Signature([p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in shown])
     signed.__annotations__ = {p.name: p.annotation for p in shown}
-    return run
+    return read
 
 
 def _option(name: str, annotation: Any, default: Any) -> inspect.Parameter:
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-
-
-def invocation_from(given: dict[str, Any]) -> Invocation:
-    """Flags, else environment, else default. Paths are expanded here, once.
-
-    raises  ConfigNotFound for a named file that is not there, whether or not the command would read it
-    """
-    home = given["home"] or os.environ.get("KB_HOME")
-    config = given["config"] or os.environ.get("KB_CONFIG")
-    config_path = _absolute(config) if config else None
-    if config_path and not config_path.is_file():
-        raise ConfigNotFound(f"no config file at {config_path}", fix="correct --config or KB_CONFIG, or leave it out")
-    return Invocation(
-        home=_absolute(home) if home else default_home(os.environ),
-        config_path=config_path,
-        json=given["json"],
-        quiet=given["quiet"],
-        verbose=given["verbose"],
-    )
-
-
-def _absolute(path: str) -> Path:
-    return Path(path).expanduser().absolute()
 
 
 def hoist_global_options(arguments: list[str], groups: Collection[str] = ()) -> list[str]:

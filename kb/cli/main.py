@@ -9,16 +9,22 @@ import io
 import os
 import sqlite3
 import sys
+import traceback
+from collections.abc import Callable
+from datetime import UTC, datetime
 from importlib import import_module
+from pathlib import Path
+from typing import TypeVar
 
 import typer
 
 from kb import __version__
 from kb.cli.commands import COMMANDS, GROUPS, Entry, present_names
 from kb.cli.invocation import (
-    LAST,
+    Call,
     ConfigOption,
     HomeOption,
+    Invocation,
     JsonOption,
     QuietOption,
     VerboseOption,
@@ -26,10 +32,14 @@ from kb.cli.invocation import (
     hoist_global_options,
     wants_json,
 )
+from kb.cli.terminal import print_error
+from kb.config import load_config
 from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
 
 # Set by the shell when it asks for completions: then every command's options have to be known.
 COMPLETING = "_KB_COMPLETE"
+
+Result = TypeVar("Result")
 
 
 def main() -> None:
@@ -40,31 +50,25 @@ def main() -> None:
 
 
 def run(arguments: list[str], json: bool) -> int:
-    """Run one command line; returns the exit code. What was run is noted by its name, for the node act_history."""
-    LAST.clear()
-    code = _run(arguments, json)
-    if LAST and LAST[0].kept_commands and "--dry-run" not in arguments:  # that one changes nothing, anywhere
-        from datetime import UTC, datetime
-
-        from kb.store.acts import Act, note_act
-
-        words = hoist_global_options(arguments, GROUPS)
-        name = " ".join(words[: 2 if words[0] in GROUPS else 1])
-        done_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        note_act(LAST[0].home, Act(name, done_at, int(code)), LAST[0].kept_commands)
+    """Run one command line; returns the exit code. The command's name is noted, for the context node act_history."""
+    words = hoist_global_options(arguments, GROUPS)
+    call = _guard(lambda: _parse(words, json), words, json)
+    if not isinstance(call, Call):
+        return call
+    code = _guard(lambda: _execute(call), words, json)
+    if "--dry-run" not in words:  # that one changes nothing, anywhere
+        _note(call.invocation, words, code)
     return code
 
 
-def _run(arguments: list[str], json: bool) -> int:
-    """Run it. Errors are printed here and nowhere else."""
+def _guard(step: Callable[[], Result], arguments: list[str], json: bool) -> Result | int:
+    """The step's result, or the exit code of its error. Errors are printed here and nowhere else."""
     try:
-        code = _call(hoist_global_options(arguments, GROUPS), json)
-        sys.stdout.flush()
-        return code
+        return step()
     except KbError as error:
         return _print_error(error, json)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
+    except (KeyboardInterrupt, typer.Abort) as interrupted:
+        print(str(interrupted) or "interrupted", file=sys.stderr)
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         # Whoever read our output has seen enough; nothing more can be written, not even at exit.
@@ -75,18 +79,18 @@ def _run(arguments: list[str], json: bool) -> int:
         return _print_error(known, json) if known else _print_bug(error, json)
 
 
-def _call(arguments: list[str], json: bool) -> int:
+def _parse(arguments: list[str], json: bool) -> Call | int:
+    """The call that the arguments mean; the exit code where they ask for help, the version or nothing."""
     if not arguments or (len(arguments) == 1 and arguments[0] in GROUPS):
         if json:
             raise InvalidInput("no command given", fix=f"see: {' '.join(['kb', *arguments])} --help")
-        _call([*arguments, "--help"], json)
+        _parse([*arguments, "--help"], json)
         return ExitCode.USER_ERROR
     arguments = _with_present_names(arguments)
     app = build_app(arguments)
     try:
         result = app(args=arguments, prog_name="kb", standalone_mode=False)
-    except typer.Abort:
-        raise KeyboardInterrupt from None
+        sys.stdout.flush()
     except SystemExit as leaving:
         if isinstance(leaving.__context__, BrokenPipeError):  # typer's own answer to a closed pipe is exit 1
             raise leaving.__context__ from None
@@ -96,11 +100,34 @@ def _call(arguments: list[str], json: bool) -> int:
         name = f"{arguments[0]} " if arguments[0] in COMMANDS else ""
         hint = "put several words in quotes; " if "unexpected extra argument" in message else ""
         raise InvalidInput(message.rstrip("."), fix=f"{hint}see: kb {name}--help") from error
-    return int(result) if isinstance(result, int) else ExitCode.DONE
+    return result if isinstance(result, Call | int) else ExitCode.DONE
+
+
+def _execute(call: Call) -> int:
+    code: int = ExitCode.DONE
+    try:
+        call.run()
+    except typer.Exit as leaving:
+        code = leaving.exit_code
+    sys.stdout.flush()
+    return code
+
+
+def _note(invocation: Invocation, words: list[str], code: int) -> None:
+    """Note the command in the home's short history; a broken configuration keeps none."""
+    from kb.store.acts import Act, note_act  # 4 ms (json) that --help does not need
+
+    try:
+        kept = load_config(invocation.config_path, invocation.home, os.environ, notify=lambda line: None)
+    except KbError:
+        return
+    name = " ".join(words[: 2 if words[0] in GROUPS else 1])
+    done_at = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    note_act(invocation.home, Act(name, done_at, int(code)), kept.history.keep_commands)
 
 
 def _with_present_names(arguments: list[str]) -> list[str]:
-    """The same call in today's names; names that were published work for one version, with a note."""
+    """The same call in today's names; names of earlier versions work for one version, with a note."""
     present, notes = present_names(arguments)
     if not {"--quiet", "--json"} & set(arguments):
         for note in notes:
@@ -150,7 +177,7 @@ def _root(
     verbose: VerboseOption = False,
     version: VersionOption = False,
 ) -> None:
-    """Only for --help and the errors of a call without a command: with one, these options stand behind it by now."""
+    """The global options in `kb --help`; in a call with a command they have been moved behind it."""
 
 
 def _protect_stdout(json: bool) -> None:
@@ -165,7 +192,7 @@ def _protect_stdout(json: bool) -> None:
 
 
 def _known_cause(error: Exception, arguments: list[str]) -> KbError | None:
-    """Faults of the machine that libraries report in their own words, as errors with a fix; None for a bug of ours."""
+    """Errors of the machine that libraries report in their own words, as errors with a fix; None for a bug in kb."""
     text = str(error)
     if isinstance(error, UnicodeEncodeError) and any("\udc80" <= c <= "\udcff" for a in arguments for c in a):
         return InvalidInput("an argument holds bytes that are not UTF-8 text", fix="write it in UTF-8")
@@ -182,17 +209,12 @@ def _known_cause(error: Exception, arguments: list[str]) -> KbError | None:
 
 
 def _print_error(error: KbError, json: bool) -> int:
-    from kb.cli.terminal import print_error
-
     print_error(error, json=json)
     return ExitCode.USER_ERROR
 
 
 def _print_bug(error: Exception, json: bool) -> int:
     """A bug keeps its traceback, in the log; the user gets one line and where the log is."""
-    import traceback
-    from pathlib import Path
-
     state = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
     log = Path(state) / "kb" / "kb.log"
     try:

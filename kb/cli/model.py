@@ -16,7 +16,7 @@ ModelOption = Annotated[
 def model_settings(model: str | None) -> dict[str, str | None]:
     """The overrides of a named model for `Invocation.config`.
 
-    Who names a model wants that one: no fallback to another, as "auto" would make.
+    A named model is used or fails: there is no fallback to another, unlike with "auto".
     """
     if not model:
         return {"llm__provider": None, "llm__model": None}

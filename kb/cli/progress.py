@@ -1,4 +1,4 @@
-"""An ingest as it happens → a bar on a terminal, lines in a pipe, NDJSON for scripts, nothing when quiet."""
+"""Events of an ingest → a bar on a terminal, lines in a pipe, NDJSON for scripts, nothing when quiet."""
 
 from __future__ import annotations
 
@@ -6,20 +6,21 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
 from kb.cli.invocation import Invocation
 from kb.cli.terminal import harmless, harmless_line, has_colour
 from kb.ingest.report import IngestEvent
+from kb.wire import to_json
 
 LOUD_RESULTS = ("new", "updated", "moved", "pruned")
 
 
-class Listener(Protocol):
-    """Shows an ingest to somebody."""
+class Listener:
+    """Shows an ingest to a user or a script; this one shows nothing."""
 
     def on_event(self, event: IngestEvent) -> None:
-        """One step, as it is published."""
+        """One step of the ingest, as it is published."""
 
     def on_embedded(self, chunks: int) -> None:
         """So many more chunks have got a vector."""
@@ -34,7 +35,7 @@ def make_listener(invocation: Invocation) -> Iterator[Listener]:
     if invocation.json:
         yield JsonLines()
     elif invocation.quiet:
-        yield Silence()
+        yield Listener()
     elif sys.stderr.isatty():
         with Bar() as bar:
             yield bar
@@ -42,26 +43,11 @@ def make_listener(invocation: Invocation) -> Iterator[Listener]:
         yield PlainLines(invocation.verbose)
 
 
-class Silence:
-    """Shows nothing."""
-
-    def on_event(self, event: IngestEvent) -> None:
-        """See Listener."""
-
-    def on_embedded(self, chunks: int) -> None:
-        """See Listener."""
-
-    def message(self, text: str) -> None:
-        """See Listener."""
-
-
-class JsonLines(Silence):
+class JsonLines(Listener):
     """ingest_event.v1, a line each, on stdout; messages on stderr."""
 
     def on_event(self, event: IngestEvent) -> None:
         """See Listener."""
-        from kb.wire import to_json
-
         print(to_json(event), flush=True)
 
     def message(self, text: str) -> None:
@@ -69,7 +55,7 @@ class JsonLines(Silence):
         print(harmless(text), file=sys.stderr, flush=True)
 
 
-class PlainLines(Silence):
+class PlainLines(Listener):
     """A line on stderr for every document that changed, for logs."""
 
     def __init__(self, verbose: bool) -> None:
@@ -88,7 +74,7 @@ class PlainLines(Silence):
         print(harmless(text), file=sys.stderr, flush=True)
 
 
-class Bar(Silence):
+class Bar(Listener):
     """A progress bar with file, phase, chunks/s and time left, on stderr."""
 
     def __init__(self) -> None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.errors import ExitCode, InvalidInput, KbError
-
-if TYPE_CHECKING:  # --help decides nothing
-    from kb.relevance.decide import Decision
-    from kb.relevance.rules import Rules, Situation
+from kb.cli.relevance_output import print_decision
+from kb.cli.terminal import print_error
+from kb.errors import ExitCode, InvalidInput
+from kb.relevance.decide import Decision, decide, log_line
+from kb.relevance.read_rules import configured_rules, read_rules
+from kb.relevance.requests import make_situation, parse_request, parse_signals, unread_signals
+from kb.relevance.rules import Rules, Situation
+from kb.relevance.signals import Conversation, choose_mode, compute_signals
+from kb.wire import to_json
 
 URGENCIES = ("low", "normal", "medium", "high")
 
@@ -46,7 +52,7 @@ def relevance(
     ] = None,
     explain: Annotated[bool, typer.Option("--explain", help="with JSON: every node with its reasons")] = False,
     bulk: Annotated[
-        bool, typer.Option("--bulk", help="read one JSON object a line from standard input, print one a line")
+        bool, typer.Option("--bulk", help="read one JSON object per line from standard input, print one per line")
     ] = False,
 ) -> None:
     """Try the context relevance rules: which context nodes a prompt would get, and why."""
@@ -68,11 +74,7 @@ def relevance(
 
 
 def _open_rules(invocation: Invocation, named: str | None) -> Rules:
-    """The configured rules; those that a flag names must be there and be readable."""
-    from pathlib import Path
-
-    from kb.relevance.read_rules import configured_rules, read_rules
-
+    """The rules of the named file, else the configured ones."""
     config = invocation.config()
     if named is not None:
         return read_rules(Path(named).expanduser())
@@ -82,9 +84,6 @@ def _open_rules(invocation: Invocation, named: str | None) -> Rules:
 def _situation(
     mode: str | None, prompt: str | None, signals: str | None, budget: int | None, returning: bool, urgency: str | None
 ) -> Situation:
-    from kb.relevance.requests import make_situation, parse_signals
-    from kb.relevance.signals import Conversation, choose_mode, compute_signals
-
     if urgency is not None and urgency not in URGENCIES:
         raise InvalidInput(f"--urgency is '{urgency}'", fix=f"use one of: {', '.join(URGENCIES)}")
     given = parse_signals(signals) if signals is not None else {}
@@ -96,30 +95,15 @@ def _situation(
 
 
 def _answer_one(invocation: Invocation, rules: Rules, situation: Situation, *, explain: bool) -> None:
-    from kb.cli.relevance_output import print_decision
-    from kb.relevance.decide import decide
-    from kb.relevance.requests import unread_signals
-
     decision = decide(rules, situation, explain=explain or not invocation.json)
     for line in (*unread_signals(situation.signals, rules), *decision.warnings):
         invocation.notify(f"note: {line}")
     _log(invocation, decision)
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(decision))
-    else:
-        print_decision(decision)
+    invocation.emit(decision, print_decision)
 
 
 def _answer_lines(invocation: Invocation, rules: Rules, *, explain: bool) -> bool:
-    """An object out for every line in; True when every line could be read. Blank lines are passed over."""
-    from dataclasses import replace
-
-    from kb.relevance.decide import decide
-    from kb.relevance.requests import parse_request, unread_signals
-    from kb.wire import to_json
-
+    """Print one decision for each line of standard input, blank lines apart; True when every line could be read."""
     noted: set[str] = set(rules.warnings)
     for warning in rules.warnings:
         invocation.notify(f"note: {warning}")
@@ -131,7 +115,9 @@ def _answer_lines(invocation: Invocation, rules: Rules, *, explain: bool) -> boo
             situation, unread = parse_request(raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw)
         except InvalidInput as error:
             all_read = False
-            _print_line_error(error, number, json=invocation.json)
+            details = {**error.details, "line": number}
+            found = InvalidInput(f"line {number}: {error.problem}", fix=error.fix, **details)
+            print_error(found, json=invocation.json)
             continue
         for note in [f"the key '{name}' is not read" for name in unread] + unread_signals(situation.signals, rules):
             if note not in noted:
@@ -143,21 +129,6 @@ def _answer_lines(invocation: Invocation, rules: Rules, *, explain: bool) -> boo
     return all_read
 
 
-def _print_line_error(error: KbError, number: int, *, json: bool) -> None:
-    """A line that cannot be read, as errors look everywhere; the lines after it are read all the same."""
-    from kb.cli.terminal import harmless
-
-    found = InvalidInput(f"line {number}: {error.problem}", fix=error.fix, **{**error.details, "line": number})
-    if json:
-        from kb.wire import error_json
-
-        print(error_json(found), file=sys.stderr)
-    else:
-        print(f"error: {harmless(found.problem)}\n  fix: {harmless(found.fix)}", file=sys.stderr)
-
-
 def _log(invocation: Invocation, decision: Decision) -> None:
-    from kb.relevance.decide import log_line
-
     if invocation.verbose:
         invocation.log(log_line(decision))

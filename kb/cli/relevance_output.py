@@ -1,4 +1,4 @@
-"""A relevance decision → text for people: a line for the whole, then one a node with what was said about it."""
+"""A relevance decision → text for people: one line for the whole, then one for each node with its reasons."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from kb.cli.terminal import harmless_line, say, styled
 from kb.relevance.decide import Decision, NodeDecision
 
-if TYPE_CHECKING:  # kb relevance asks nothing
+if TYPE_CHECKING:  # an annotation alone: kb expert relevance asks no question
     from kb.ask.records import AnswerRelevance
 
 
 def print_decision(decision: Decision) -> None:
-    """The decision with every node, those that are in first; made with `explain`."""
+    """The decision with every node, the included ones first; `explain` must have been set."""
     nodes = decision.nodes or ()
     say(
         f"{styled(harmless_line(decision.mode), 'bold')}: {len(decision.included)} of {len(nodes)} nodes, about"
@@ -42,7 +42,7 @@ def _value_text(value: bool | int | float | str | None) -> str:
 
 
 def print_relevance(relevance: AnswerRelevance) -> None:
-    """The decision of an ask, and below it what each node that was read gave."""
+    """The decision for a question, then the tokens that each node contributed."""
     if relevance.decision is None:
         return
     say(styled(f"mode {harmless_line(relevance.mode)}: {relevance.chosen_by}", "dim"))

@@ -1,4 +1,4 @@
-"""Records → text for people: hits, documents, reports, status. Nothing from a document reaches a terminal raw."""
+"""Records → text for people: hits, documents, status. Text from documents is made harmless before it is printed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kb.cli.terminal import harmless, harmless_line, highlighted, say, shown_path, styled, tell
-from kb.records import Document, Hit, RankedChunk, SearchResponse, SearchTrace, StabilityTrace
+from kb.cli.views import DocumentList
+from kb.records import Hit, RankedChunk, SearchResponse, SearchTrace, StabilityTrace
 
-if TYPE_CHECKING:  # a search prints no status and should not pay for it
+if TYPE_CHECKING:  # a search prints no status
     from kb.status import Status
 
 
@@ -94,12 +95,12 @@ def print_paths(response: SearchResponse, roots: Mapping[str, str | None], *, qu
     tell_empty(response, quiet=quiet)
 
 
-def print_documents(documents: list[Document]) -> None:
-    """A line a document: id, type, chunks, language, path, title."""
-    if not documents:
+def print_documents(listed: DocumentList) -> None:
+    """One line for each document: id, type, chunks, language, path, title."""
+    if not listed.documents:
         return
     say(styled(f"{'id':>6}  {'type':<10} {'chunks':>6}  {'lang':<4}  path · title", "dim"))
-    for d in documents:
+    for d in listed.documents:
         say(
             f"{d.doc_id:>6}  {d.type:<10} {len(d.chunk_ids):>6}  {d.language:<4}  "
             f"{harmless_line(f'{d.source}/{d.path}')} · {styled(harmless_line(d.title), 'dim')}"

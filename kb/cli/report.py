@@ -5,6 +5,7 @@ from __future__ import annotations
 from kb.cli.invocation import Invocation
 from kb.cli.terminal import harmless_line, say, styled, tell
 from kb.ingest.report import IngestReport, Outcome
+from kb.wire import to_json
 
 SHOWN_PER_REASON = 8
 
@@ -12,8 +13,6 @@ SHOWN_PER_REASON = 8
 def print_report(report: IngestReport, invocation: Invocation) -> None:
     """ingest_report.v1, or lines for people; warnings on stderr."""
     if invocation.json:
-        from kb.wire import to_json
-
         print(to_json(report))
         return
     if not invocation.quiet:
@@ -41,7 +40,7 @@ def _summary(report: IngestReport) -> str:
 
 
 def _print_not_indexed(report: IngestReport, *, everything: bool) -> None:
-    """What is not in the knowledge base, grouped by reason, since a folder of scans is one fact with one fix."""
+    """Files that are not in the knowledge base, grouped by reason: a folder of scans has one reason and one fix."""
     groups: dict[tuple[str, str, str], list[Outcome]] = {}
     for outcome in report.not_indexed:
         groups.setdefault((outcome.result, outcome.reason or "", outcome.fix or ""), []).append(outcome)

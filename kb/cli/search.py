@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -13,7 +14,6 @@ from kb.cli.known_text import KnownTextOption, read_known_text_option, tell_nove
 from kb.cli.render import print_hits, print_paths
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters, SearchRequest, SearchResponse
-from kb.wire import to_json
 
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
@@ -61,10 +61,10 @@ def search(
     known_text = read_known_text_option(invocation, config, window)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
-    roots: dict[str, str | None] = {}
     with invocation.open(config) as kb:
+        print_text = partial(print_hits, heading=bulk, quiet=invocation.quiet)
         if paths:
-            roots = kb.corpus.source_roots()
+            print_text = partial(print_paths, roots=kb.corpus.source_roots(), quiet=invocation.quiet)
         for text in queries:
             logs = known_text is not None and invocation.verbose
             request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)
@@ -72,12 +72,7 @@ def search(
             if logs:
                 response = _log_novelty(invocation, response, keep_trace=explain)
             any_hit = any_hit or bool(response.hits)
-            if invocation.json:
-                print(to_json(response), flush=bulk)
-            elif paths:
-                print_paths(response, roots, quiet=invocation.quiet)
-            else:
-                print_hits(response, heading=bulk, quiet=invocation.quiet)
+            invocation.emit(response, print_text, flush=bulk)
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
 

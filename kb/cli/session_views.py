@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from kb.cli.terminal import harmless, harmless_line, say, styled
-from kb.knowledge_base import KnowledgeBase
-from kb.store.sessions import SessionSummary
+from kb.store.sessions import SessionSummary, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionList:
-    """The sessions there are, the one that was used last first."""
+    """All sessions, the most recently used first."""
 
     schema_version: Literal["session_list.v1"] = "session_list.v1"
     sessions: tuple[SessionSummary, ...]
@@ -28,11 +28,11 @@ class SessionPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionTurn:
-    """One question and what came of it.
+    """One question and its answer.
 
-    standalone  what was searched for, where the question leaned on earlier ones
+    standalone  what was searched for, where the question depended on earlier ones
     places      what the markers of the answer stand for
-    rests_on    context nodes it rests on instead of documents
+    rests_on    context nodes that the answer comes from, instead of documents
     """
 
     trace_id: str
@@ -55,9 +55,8 @@ class Session:
     turns: tuple[SessionTurn, ...]
 
 
-def session_of(kb: KnowledgeBase, session_id: str) -> Session:
-    """The session as it is stored; without turns where there is none of this name."""
-    turns = kb.journal.session_turns(session_id)
+def session_of(session_id: str, turns: Sequence[Turn]) -> Session:
+    """The session as a wire object."""
     return Session(
         session_id=session_id,
         turns=tuple(
@@ -91,7 +90,7 @@ def print_session(session: Session) -> None:
 
 
 def to_markdown(session: Session) -> str:
-    """The session as a document: a heading a question, the answer, its places as a list."""
+    """The session as a document: for each question a heading, the answer, and its places as a list."""
     parts = [f"# {harmless_line(session.session_id)}\n"]
     for turn in session.turns:
         parts.append(f"## {harmless_line(turn.question)}\n")

@@ -1,20 +1,26 @@
-"""kb sessions list, show, export, rm: conversations, as the stored answers tell them."""
+"""kb sessions list, show, export, rm: conversations, put together from the stored answers."""
 
 from __future__ import annotations
 
+import difflib
 import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kb.cli.answer_views import open_output, print_removal
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.session_views import Session, SessionList, print_session, session_of, to_markdown
+from kb.cli.terminal import harmless_line, say
+from kb.cli.views import AnswerRemoval
 from kb.errors import ExitCode, InvalidInput, NotFound
+from kb.wire import to_json
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # an annotation alone
     from kb.knowledge_base import KnowledgeBase
 
 app = typer.Typer(
-    help="Conversations: list them, show one, export or remove it. kb chat --session NAME goes on with one.",
+    help="Conversations: list them, show one, export or remove it. kb chat --session NAME continues one.",
     rich_markup_mode=None,
     no_args_is_help=True,
 )
@@ -25,41 +31,29 @@ NameArgument = Annotated[str, typer.Argument(metavar="SESSION", help="its name")
 @app.command("list")
 @command
 def list_(invocation: Invocation) -> None:
-    """All sessions, the one that was used last first.
+    """All sessions, the most recently used first.
 
-    Exit 1 when there is none.
+    Exit 1 when there are none.
     """
-    from kb.cli.session_views import SessionList
-    from kb.cli.terminal import harmless_line, say
-
     with invocation.open(invocation.config()) as kb:
-        found = kb.journal.list_sessions()
-    if invocation.json:
-        from kb.wire import to_json
+        found = SessionList(sessions=kb.journal.list_sessions())
+    invocation.emit(found, _print_sessions)
+    if not found.sessions:
+        invocation.notify("no sessions yet; start one with: kb chat, or kb ask --session NAME")
+        raise typer.Exit(ExitCode.NOTHING)
 
-        print(to_json(SessionList(sessions=found)))
-    for session in () if invocation.json else found:
+
+def _print_sessions(found: SessionList) -> None:
+    for session in found.sessions:
         turns = "1 turn" if session.turns == 1 else f"{session.turns} turns"
         say(f"{harmless_line(session.session_id)}  {turns}  {session.first_at} to {session.last_at}")
-    if not found:
-        invocation.notify("no sessions yet; kb chat makes them, and kb ask --session NAME")
-        raise typer.Exit(ExitCode.NOTHING)
 
 
 @app.command("show")
 @command
 def show(invocation: Invocation, name: NameArgument) -> None:
     """The questions and answers of a session, oldest first."""
-    from kb.cli.session_views import print_session, session_of
-
-    with invocation.open(invocation.config()) as kb:
-        session = session_of(kb, _find(kb, name))
-    if invocation.json:
-        from kb.wire import to_json
-
-        print(to_json(session))
-    else:
-        print_session(session)
+    invocation.emit(_read_session(invocation, name), print_session)
 
 
 @app.command("export")
@@ -72,12 +66,7 @@ def export(
     ] = None,
 ) -> None:
     """A session as Markdown to keep or to send; with --json as session.v1."""
-    from kb.cli.answer_views import open_output
-    from kb.cli.session_views import session_of, to_markdown
-    from kb.wire import to_json
-
-    with invocation.open(invocation.config()) as kb:
-        session = session_of(kb, _find(kb, name))
+    session = _read_session(invocation, name)
     with open_output(output) as file:
         file.write(f"{to_json(session)}\n" if invocation.json else to_markdown(session))
     if output:
@@ -89,21 +78,24 @@ def export(
 def rm(
     invocation: Invocation,
     names: Annotated[list[str], typer.Argument(metavar="SESSION…", help="their names")],
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask back")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask for confirmation")] = False,
 ) -> None:
-    """Forget sessions with their answers, and give the space back."""
-    from kb.cli.answer_views import print_removal
-    from kb.cli.views import AnswerRemoval
-
+    """Forget sessions with their answers, and free the space."""
     with invocation.open(invocation.config()) as kb:
-        doomed = [t for name in names for t in kb.journal.trace_ids_of_session(_find(kb, name))]
+        trace_ids = [t for name in names for t in kb.journal.trace_ids_of_session(_find(kb, name))]
     if is_interactive() and sys.stdin.isatty() and not yes:
-        question = f"forget {len(names)} {'session' if len(names) == 1 else 'sessions'}, {len(doomed)} answers?"
+        question = f"forget {len(names)} {'session' if len(names) == 1 else 'sessions'}, {len(trace_ids)} answers?"
         if not typer.confirm(question, err=True):
             raise typer.Exit(ExitCode.NOTHING)
     with invocation.open(invocation.config(), write=True) as kb:
-        removed = kb.journal.remove_answers(list(dict.fromkeys(doomed)))
+        removed = kb.journal.remove_answers(list(dict.fromkeys(trace_ids)))
         print_removal(AnswerRemoval(removed=removed, freed_bytes=kb.store.compact()), invocation.json)
+
+
+def _read_session(invocation: Invocation, name: str) -> Session:
+    with invocation.open(invocation.config()) as kb:
+        found = _find(kb, name)
+        return session_of(found, kb.journal.session_turns(found))
 
 
 def _find(kb: KnowledgeBase, name: str) -> str:
@@ -111,8 +103,6 @@ def _find(kb: KnowledgeBase, name: str) -> str:
 
     raises  NotFound, naming the nearest
     """
-    import difflib
-
     known = [session.session_id for session in kb.journal.list_sessions()]
     if name in known:
         return name

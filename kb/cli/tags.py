@@ -1,24 +1,48 @@
-"""kb tags import, train, list, suggest, apply, eval: the closed-vocabulary tag retriever."""
+"""kb tags import, train, list, suggest, apply, eval: the commands of the closed-vocabulary tag retriever."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.config import Config
 from kb.errors import ExitCode, InvalidInput, IoError, NotFound
+from kb.store.lock import writer_lock
+
+if TYPE_CHECKING:
+    from kb.knowledge_base import KnowledgeBase
 
 app = typer.Typer(help="Tags of a closed vocabulary: import, train, suggest, apply.", rich_markup_mode=None)
 
-ThresholdOption = Annotated[
-    float | None,
-    typer.Option(
-        "--threshold", metavar="T", help="one score for all tags instead of the calibrated ones", show_default=False
-    ),
-]
+# A command imports its job when it runs: the jobs and the records take 100 ms of processor time, which help can do without.
+
+
+def _print(report: object, invocation: Invocation) -> None:
+    from kb.cli.tags_output import print_report
+
+    print_report(report, invocation)
+
+
+@contextmanager
+def _locked(invocation: Invocation, config: Config, *, write: bool) -> Iterator[KnowledgeBase]:
+    """The knowledge base, with no other writer beside it. Training only reads the store, but writes into the folder."""
+    with (
+        invocation.open(config, write=write) as kb,
+        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
+    ):
+        yield kb
+
+
+def _option(name: str, help: str, metavar: str, *, min: float | None = None, max: float | None = None) -> Any:
+    """An option with a value and without a default of its own."""
+    return typer.Option(name, metavar=metavar, help=help, show_default=False, min=min, max=max)
 
 
 @app.command("import")
@@ -29,68 +53,48 @@ def import_(
         str | None,
         typer.Argument(metavar="FILE", help="tags with aliases, counts, ratings and items", show_default=False),
     ] = None,
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="F", help="csv, json, skos or topics; else told by the file", show_default=False
-        ),
-    ] = None,
+    format: Annotated[str | None, _option("--format", "csv, json, skos or topics; else told by the file", "F")] = None,
     clear: Annotated[
         bool, typer.Option("--clear", help="forget the imported vocabulary; the documents' own tags take its place")
     ] = False,
 ) -> None:
-    """Take in a vocabulary, in place of the one there is.
+    """Import a vocabulary, in place of the current one.
 
     All of it or nothing: a file with faults changes nothing, and every fault is named with its line.
     """
-    from kb.cli.tags_output import print_import
-    from kb.store.lock import writer_lock
-    from kb.tags.formats import READERS
-    from kb.tags.importing import import_vocabulary, load_vocabulary_file
+    from kb.tags import formats, importing
 
     if clear == (file is not None):
         problem = "--clear takes no file" if clear else "no file given"
         raise InvalidInput(problem, fix="kb tags import FILE, or: kb tags import --clear")
-    if format is not None and format not in READERS:
-        raise InvalidInput(f"no format '{format}'", fix=f"use one of: {', '.join(READERS)}")
+    if format is not None and format not in formats.READERS:
+        raise InvalidInput(f"no format '{format}'", fix=f"use one of: {', '.join(formats.READERS)}")
     config = invocation.config()
-    # Read before the store is opened: a file with faults must not even make a new home.
-    loaded = load_vocabulary_file(Path(file).expanduser(), format) if file is not None else None
-    with (
-        invocation.open(config, write=True) as kb,
-        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
-    ):
+    # Read before the store is opened: a file with faults must not even create a data folder.
+    loaded = importing.load_vocabulary_file(Path(file).expanduser(), format) if file is not None else None
+    with _locked(invocation, config, write=True) as kb:
         if file is None or loaded is None:
             kb.corpus.tags.forget_vocabulary()
             invocation.notify("the documents' own tags are the vocabulary now")
             return
-        report = import_vocabulary(kb.corpus.tags, loaded[0], _file_name(file), *loaded[1:])
-    print_import(report, invocation)
-
-
-def _file_name(file: str) -> str:
-    """A file's name as text; bytes that are no UTF-8 replaced."""
-    return Path(file).name.encode("utf-8", "replace").decode()
+        # bytes of the name that are not UTF-8 are replaced
+        name = Path(file).name.encode("utf-8", "replace").decode()
+        report = importing.import_vocabulary(kb.corpus.tags, loaded[0], name, *loaded[1:])
+    _print(report, invocation)
 
 
 @app.command("train")
 @command
 def train(invocation: Invocation) -> None:
-    """Train FastText and the context on the vocabulary there is.
+    """Train FastText and the context on the current vocabulary.
 
     The same vocabulary gives the same model. Without an import the vocabulary is the documents' own tags.
     """
-    from kb.cli.tags_output import print_training
-    from kb.store.lock import writer_lock
-    from kb.tags.train import train as run_training
+    from kb.tags.train import train as train_tags
 
-    config = invocation.config()
-    with (
-        invocation.open(config) as kb,
-        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
-    ):
-        report = run_training(kb, invocation.notify)
-    print_training(report, invocation)
+    with _locked(invocation, invocation.config(), write=False) as kb:
+        report = train_tags(kb, invocation.notify)
+    _print(report, invocation)
 
 
 @app.command("list")
@@ -101,81 +105,49 @@ def list_(
         list[str] | None, typer.Argument(metavar="WORD…", help="only tags or aliases with these in them")
     ] = None,
     n: Annotated[
-        int | None, typer.Option("-n", metavar="N", help="how many at most", min=1, show_default=False)
+        int | None, typer.Option("-k", "-n", "--limit", metavar="N", help="how many at most", min=1, show_default=False)
     ] = None,
 ) -> None:
     """The vocabulary: tags with their counts, aliases and documents, the most frequent first."""
-    from kb.cli.tags_output import print_tags
     from kb.tags.listing import list_tags
 
     with invocation.open(invocation.config()) as kb:
         listed = list_tags(kb, tuple(words or ()), n)
-    print_tags(listed, invocation)
+    _print(listed, invocation)
     if not listed.tags:
         raise typer.Exit(ExitCode.NOTHING)
-
-
-PhrasesOption = Annotated[list[str] | None, typer.Argument(metavar="PHRASE…", help="what it is about, in any words")]
-TextOption = Annotated[
-    str | None, typer.Option("--text", metavar="FILE|-", help="take key phrases from this text", show_default=False)
-]
-DocOption = Annotated[
-    str | None, typer.Option("--doc", metavar="DOC", help="take key phrases from this document", show_default=False)
-]
-ContextTagOption = Annotated[
-    list[str] | None,
-    typer.Option("--context-tag", metavar="T", help="a tag it has already; repeatable", show_default=False),
-]
-AllowSensitiveOption = Annotated[
-    bool, typer.Option("--allow-sensitive", help="suggest tags that are rated sensitive too")
-]
-ContextWeightOption = Annotated[
-    float | None,
-    typer.Option(
-        "--context-weight", metavar="W", help="share of the context in the score", min=0, max=1, show_default=False
-    ),
-]
-PerPhraseKOption = Annotated[
-    int | None,
-    typer.Option("--per-phrase-k", metavar="N", help="neighbours taken for each phrase", min=1, show_default=False),
-]
-PerPhraseFinalKOption = Annotated[
-    int | None,
-    typer.Option("--per-phrase-final-k", metavar="N", help="tags kept for each phrase", min=1, show_default=False),
-]
-GlobalKOption = Annotated[
-    int | None, typer.Option("--global-k", metavar="N", help="tags kept in all", min=1, show_default=False)
-]
-MinCountOption = Annotated[
-    int | None,
-    typer.Option("--min-count", metavar="N", help="leave out tags on fewer items", min=0, show_default=False),
-]
 
 
 @app.command("suggest")
 @command
 def suggest(
     invocation: Invocation,
-    phrases: PhrasesOption = None,
-    text: TextOption = None,
-    doc: DocOption = None,
-    context_tag: ContextTagOption = None,
-    allow_sensitive: AllowSensitiveOption = False,
-    context_weight: ContextWeightOption = None,
-    per_phrase_k: PerPhraseKOption = None,
-    per_phrase_final_k: PerPhraseFinalKOption = None,
-    global_k: GlobalKOption = None,
-    min_count: MinCountOption = None,
+    phrases: Annotated[
+        list[str] | None, typer.Argument(metavar="PHRASE…", help="what it is about, in any words")
+    ] = None,
+    text: Annotated[str | None, _option("--text", "take key phrases from this text", "FILE|-")] = None,
+    doc: Annotated[str | None, _option("--doc", "take key phrases from this document", "DOC")] = None,
+    context_tag: Annotated[list[str] | None, _option("--context-tag", "a tag it has already; repeatable", "T")] = None,
+    allow_sensitive: Annotated[
+        bool, typer.Option("--allow-sensitive", help="suggest tags that are rated sensitive too")
+    ] = False,
+    context_weight: Annotated[
+        float | None, _option("--context-weight", "share of the context in the score", "W", min=0, max=1)
+    ] = None,
+    per_phrase_k: Annotated[
+        int | None, _option("--per-phrase-k", "neighbours taken for each phrase", "N", min=1)
+    ] = None,
+    per_phrase_final_k: Annotated[
+        int | None, _option("--per-phrase-final-k", "tags kept for each phrase", "N", min=1)
+    ] = None,
+    global_k: Annotated[int | None, _option("--global-k", "tags kept in all", "N", min=1)] = None,
+    min_count: Annotated[int | None, _option("--min-count", "leave out tags on fewer items", "N", min=0)] = None,
 ) -> None:
-    """Suggest tags for phrases, a text or a document; nothing but tags of the vocabulary.
+    """Suggest tags for phrases, a text or a document; only tags of the vocabulary.
 
     --verbose shows what each phrase found and through which token.
     """
-    from dataclasses import replace
-
-    from kb.cli.tags_output import print_suggestions
-    from kb.tags.documents import phrases_of_document, phrases_of_text
-    from kb.tags.retriever import default_options, open_retriever
+    from kb.tags import documents, retriever
 
     config = invocation.config(
         tags__context_weight=context_weight,
@@ -187,34 +159,29 @@ def suggest(
     if not phrases and text is None and doc is None:
         raise InvalidInput("no phrase given", fix="kb tags suggest 'borrow checker', or --text FILE, or --doc DOC")
     body = _read_text(text) if text is not None else None
-    options = replace(
-        default_options(config.tags), allow_sensitive=allow_sensitive, context_tags=tuple(context_tag or ())
-    )
+    defaults = retriever.default_options(config.tags)
+    options = replace(defaults, allow_sensitive=allow_sensitive, context_tags=tuple(context_tag or ()))
     with invocation.open(config) as kb:
-        retriever = open_retriever(kb)
+        opened = retriever.open_retriever(kb)
         asked = list(phrases or ())
         if body is not None:
-            asked += phrases_of_text(kb, retriever.vocabulary, body)
+            asked += documents.phrases_of_text(kb, opened.vocabulary, body)
         if doc is not None:
-            asked += phrases_of_document(kb, retriever.vocabulary, doc)
-        found = retriever.suggest(asked, options)
-    shown = found if invocation.verbose else replace(found, phrases=None)
-    print_suggestions(shown, invocation)
+            asked += documents.phrases_of_document(kb, opened.vocabulary, doc)
+        found = opened.suggest(asked, options)
+    _print(found if invocation.verbose else replace(found, phrases=None), invocation)
     if not found.candidates:
         raise typer.Exit(ExitCode.NOTHING)
 
 
 def _read_text(name: str) -> str:
-    """A text file, or standard input for `-`; what is no UTF-8 is replaced."""
-    if name == "-":
-        raw = sys.stdin.buffer.read()
-    else:
-        try:
-            raw = Path(name).expanduser().read_bytes()
-        except FileNotFoundError as error:
-            raise NotFound(f"no file '{name}'", fix="name a text file, or - for standard input") from error
-        except OSError as error:
-            raise IoError(f"cannot read '{name}': {error.strerror}", fix="name a readable text file") from error
+    """A text file, or standard input for `-`; bytes that are not UTF-8 are replaced."""
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).expanduser().read_bytes()
+    except FileNotFoundError as error:
+        raise NotFound(f"no file '{name}'", fix="name a text file, or - for standard input") from error
+    except OSError as error:
+        raise IoError(f"cannot read '{name}': {error.strerror}", fix="name a readable text file") from error
     body = raw.decode("utf-8-sig", "replace")
     if not body.strip():
         raise InvalidInput(f"'{name}' holds no text", fix="give a text with words in it")
@@ -225,11 +192,11 @@ def _read_text(name: str) -> str:
 @command
 def apply(
     invocation: Invocation,
-    doc: Annotated[
-        list[str] | None, typer.Option("--doc", metavar="DOC", help="this document; repeatable", show_default=False)
-    ] = None,
+    doc: Annotated[list[str] | None, _option("--doc", "this document; repeatable", "DOC")] = None,
     everything: Annotated[bool, typer.Option("--all", help="every document")] = False,
-    threshold: ThresholdOption = None,
+    threshold: Annotated[
+        float | None, _option("--threshold", "one score for all tags instead of the calibrated ones", "T")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would be applied; change nothing")] = False,
     remove: Annotated[bool, typer.Option("--remove", help="take back what was applied")] = False,
 ) -> None:
@@ -238,22 +205,17 @@ def apply(
     Applied tags are kept apart from those of the documents' own front matter; --tag filters find both. Thresholds are
     learned for each tag on the documents that have tags already.
     """
-    from kb.cli.tags_output import print_application
-    from kb.store.lock import writer_lock
     from kb.tags.apply import apply_tags, remove_tags
 
     if everything == bool(doc):
         problem = "--all and --doc exclude each other" if doc else "no document named"
         raise InvalidInput(problem, fix="kb tags apply --doc DOC, or: kb tags apply --all")
     config = invocation.config()
-    invocation.open(config).close()  # an error when there is nothing here yet, rather than a new empty store
+    invocation.open(config).close()  # an error when there is no store yet, rather than a new empty one
     names = None if everything else doc
-    with (
-        invocation.open(config, write=True) as kb,
-        writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify),
-    ):
+    with _locked(invocation, config, write=True) as kb:
         done = remove_tags(kb, names, dry_run=dry_run) if remove else apply_tags(kb, names, threshold, dry_run=dry_run)
-    print_application(done, invocation)
+    _print(done, invocation)
 
 
 @app.command("eval")
@@ -268,9 +230,8 @@ def evaluate(
 
     Every seed trains a model of its own.
     """
-    from kb.cli.tags_output import print_evaluation
-    from kb.tags.measure import evaluate as run_evaluation
+    from kb.tags.measure import evaluate as measure_tags
 
     with invocation.open(invocation.config()) as kb:
-        found = run_evaluation(kb, seeds, invocation.notify)
-    print_evaluation(found, invocation)
+        found = measure_tags(kb, seeds, invocation.notify)
+    _print(found, invocation)

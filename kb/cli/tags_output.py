@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping
 
 from kb.cli.invocation import Invocation
 from kb.cli.render import size_text
@@ -16,31 +16,15 @@ from kb.tags.records import (
     TagList,
     TrainReport,
 )
+from kb.wire import to_json
 
 # Rows for people; JSON has them all.
 SHOWN_CANDIDATES = 20
 SHOWN_ALIASES = 4
 
 
-def print_json(record: object) -> None:
-    """One wire object."""
-    from kb.wire import to_json
-
-    print(to_json(record))
-
-
-def tell_notes(notes: Sequence[str], invocation: Invocation) -> None:
-    """Each note as a line on stderr."""
-    for note in notes:
-        invocation.notify(f"note: {note}")
-
-
-def print_import(report: ImportReport, invocation: Invocation) -> None:
-    """What was taken in, and what is to be done next."""
-    tell_notes(() if invocation.json else report.notes, invocation)
-    if invocation.json:
-        print_json(report)
-        return
+def _print_import(report: ImportReport, invocation: Invocation) -> None:
+    """What was imported, and what to do next."""
     parts = [f"{report.tags:,} tags", f"{report.aliases:,} aliases", f"{report.items:,} items"]
     if report.ambiguous_aliases:
         parts.insert(2, f"{report.ambiguous_aliases:,} of them for several tags")
@@ -50,12 +34,8 @@ def print_import(report: ImportReport, invocation: Invocation) -> None:
     invocation.notify("train on it with: kb tags train" if report.changed else "the same vocabulary was there already")
 
 
-def print_training(report: TrainReport, invocation: Invocation) -> None:
-    """What was trained, with the figures that say whether it learned."""
-    tell_notes(() if invocation.json else report.notes, invocation)
-    if invocation.json:
-        print_json(report)
-        return
+def _print_training(report: TrainReport, invocation: Invocation) -> None:
+    """What was trained, with the figures that show whether it learned."""
     say(
         f"trained on {harmless_line(report.origin)}: {report.tags:,} tags, {report.aliases:,} aliases, {report.items:,} items"
     )
@@ -68,12 +48,8 @@ def print_training(report: TrainReport, invocation: Invocation) -> None:
     say(f"{styled('took    ', 'dim')} {report.seconds:.1f} s, {size_text(report.size_bytes)}")
 
 
-def print_suggestions(found: Suggestions, invocation: Invocation) -> None:
+def _print_suggestions(found: Suggestions, invocation: Invocation) -> None:
     """The best candidates as a table; under --verbose each phrase's own list first."""
-    tell_notes(() if invocation.json else found.notes, invocation)
-    if invocation.json:
-        print_json(found)
-        return
     for report in found.phrases or ():
         _print_phrase(report)
     rows = found.candidates[:SHOWN_CANDIDATES]
@@ -107,11 +83,8 @@ def _score(value: float | None) -> str:
     return "    –" if value is None else f"{value:5.2f}"
 
 
-def print_tags(listed: TagList, invocation: Invocation) -> None:
+def _print_tags(listed: TagList, invocation: Invocation) -> None:
     """A line a tag: count, documents, name, aliases."""
-    if invocation.json:
-        print_json(listed)
-        return
     if listed.tags:
         say(styled(f"{'count':>9}  {'docs':>5}  tag · aliases", "dim"))
     for row in listed.tags:
@@ -128,12 +101,8 @@ def print_tags(listed: TagList, invocation: Invocation) -> None:
     invocation.notify(f"{shown}{listed.total:,} tags, {listed.aliases:,} aliases from {origin}; {model}")
 
 
-def print_application(done: TagApplication, invocation: Invocation) -> None:
+def _print_application(done: TagApplication, invocation: Invocation) -> None:
     """A line a document that got tags, and what the thresholds were learned from."""
-    tell_notes(() if invocation.json else done.notes, invocation)
-    if invocation.json:
-        print_json(done)
-        return
     tagged = [document for document in done.documents if document.applied or done.threshold is None]
     for document in tagged:
         tags = ", ".join(f"{harmless_line(tag.tag)} {styled(f'{tag.score:.2f}', 'dim')}" for tag in document.applied)
@@ -150,12 +119,8 @@ def print_application(done: TagApplication, invocation: Invocation) -> None:
     )
 
 
-def print_evaluation(found: TagEvaluation, invocation: Invocation) -> None:
+def _print_evaluation(found: TagEvaluation, invocation: Invocation) -> None:
     """Two tables: aliases, documents."""
-    tell_notes(() if invocation.json else found.notes, invocation)
-    if invocation.json:
-        print_json(found)
-        return
     if found.aliases:
         say(styled(f"{found.aliases_held_out} aliases held out, {found.seeds} seeds: mean recall (worst seed)", "bold"))
         ks = list(found.aliases[0].recall)
@@ -167,14 +132,26 @@ def print_evaluation(found: TagEvaluation, invocation: Invocation) -> None:
         names = ("micro F1", "macro F1", "precision", "recall", "coverage", "tags/doc", "@5", "@10")
         say(styled(f"{'':<12}" + "".join(f"{name:>10}" for name in names), "dim"))
         for tagging in found.tagging:
-            values = (
-                tagging.micro_f1,
-                tagging.macro_f1,
-                tagging.precision,
-                tagging.recall_of_tags,
-                tagging.coverage,
-                tagging.tags_per_document,
-                tagging.recall["recall@5"],
-                tagging.recall["recall@10"],
-            )
+            shares = (tagging.micro_f1, tagging.macro_f1, tagging.precision, tagging.recall_of_tags, tagging.coverage)
+            values = (*shares, tagging.tags_per_document, tagging.recall["recall@5"], tagging.recall["recall@10"])
             say(f"{tagging.method:<12}" + "".join(f"{value:>10.3f}" for value in values))
+
+
+PRINTERS: Mapping[type, Callable[..., None]] = {
+    ImportReport: _print_import,
+    TrainReport: _print_training,
+    Suggestions: _print_suggestions,
+    TagList: _print_tags,
+    TagApplication: _print_application,
+    TagEvaluation: _print_evaluation,
+}
+
+
+def print_report(report: object, invocation: Invocation) -> None:
+    """The record of a tag command as JSON under --json; else its notes on stderr, then its lines."""
+    if invocation.json:
+        print(to_json(report))
+        return
+    for note in getattr(report, "notes", ()):
+        invocation.notify(f"note: {note}")
+    PRINTERS[type(report)](report, invocation)

@@ -24,7 +24,7 @@ def harmless_line(text: str) -> str:
 
 
 def has_colour(stream: TextIO) -> bool:
-    """True for a terminal that wants colour (https://no-color.org)."""
+    """True for a terminal on which colour is not switched off (https://no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.terminal import harmless_line, say, styled
+from kb.config import EmbeddingConfig
+from kb.embed.registry import open_encoder
 from kb.errors import ExitCode, InvalidInput, IoError
+from kb.support.check import Encode, Support, check_support
+from kb.wire import to_json
 
-if TYPE_CHECKING:
-    from kb.support.check import Encode, Support
+STATUS_COLOURS = {"verified": "green", "weak": "yellow", "unsupported": "red"}
 
 
 @command
@@ -26,14 +31,14 @@ def verify(
         list[str] | None,
         typer.Option("--evidence", metavar="FILE", help="a text it cites; - for stdin; repeatable", show_default=False),
     ] = None,
-    bulk: Annotated[bool, typer.Option("--bulk", help='stdin holds one {"claim": …, "evidence": […]} a line')] = False,
+    bulk: Annotated[
+        bool, typer.Option("--bulk", help='read one {"claim": …, "evidence": […]} per line from stdin')
+    ] = False,
     encoder: Annotated[
         bool, typer.Option("--encoder/--no-encoder", help="meaning counts beside words; loads the encoder")
     ] = True,
 ) -> None:
     """Check whether texts back a claim: its numbers, names, negations and words (exit 1 when one is not backed)."""
-    from kb.support.check import check_support
-
     config = invocation.config()
     if bulk == bool(claim and evidence):
         raise InvalidInput(
@@ -46,36 +51,25 @@ def verify(
     for text, texts in pairs:
         found = check_support(text, texts, encode)
         all_backed = all_backed and found.backed
-        _print(found, as_json=invocation.json or bulk)
+        if bulk:
+            print(to_json(found), flush=True)
+        else:
+            invocation.emit(found, _print_support, flush=True)
     if not all_backed:
         raise typer.Exit(ExitCode.NOTHING)
 
 
-def _print(found: Support, *, as_json: bool) -> None:
-    if as_json:
-        from kb.wire import to_json
-
-        print(to_json(found), flush=True)
-        return
-    from kb.cli.terminal import harmless_line, say, styled
-
+def _print_support(found: Support) -> None:
     for sentence in found.sentences:
-        colour = {"verified": "green", "weak": "yellow", "unsupported": "red"}[sentence.status]
+        status = styled(f"{sentence.status:<11}", STATUS_COLOURS[sentence.status])
         why = f" ({harmless_line('; '.join(sentence.reasons))})" if sentence.reasons else ""
-        say(f"{styled(f'{sentence.status:<11}', colour)} {sentence.score:.2f}  {harmless_line(sentence.text)}{why}")
-    say(
-        styled("backed ✓" if found.backed else "backed ✗", "green" if found.backed else "red") + f" · {found.score:.2f}"
-    )
+        say(f"{status} {sentence.score:.2f}  {harmless_line(sentence.text)}{why}")
+    verdict = styled("backed ✓", "green") if found.backed else styled("backed ✗", "red")
+    say(f"{verdict} · {found.score:.2f}")
 
 
-def _open_encoder(invocation: Invocation, config: object) -> Encode:
-    import os
-
-    from kb.config import EmbeddingConfig, cache_folder
-    from kb.embed.registry import open_encoder
-
-    assert isinstance(config, EmbeddingConfig)
-    return open_encoder(config, cache_folder(os.environ), invocation.notify).encode_sentences
+def _open_encoder(invocation: Invocation, config: EmbeddingConfig) -> Encode:
+    return open_encoder(config, invocation.cache(), invocation.notify).encode_sentences
 
 
 def _read(name: str) -> str:
@@ -90,10 +84,8 @@ def _read(name: str) -> str:
 def _read_pairs(lines: Iterator[str]) -> Iterator[tuple[str, list[str]]]:
     """(claim, texts) of each line.
 
-    raises  InvalidInput naming the line that is none
+    raises  InvalidInput naming the first invalid line
     """
-    import json
-
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -106,6 +98,7 @@ def _read_pairs(lines: Iterator[str]) -> Iterator[tuple[str, list[str]]]:
         claim = row.get("claim") if isinstance(row, dict) else None
         if not isinstance(claim, str) or not isinstance(texts, list) or not all(isinstance(t, str) for t in texts):
             raise InvalidInput(
-                f"line {number} is no claim with its evidence", fix='write it as {"claim": "…", "evidence": ["…"]}'
+                f"line {number} does not hold a claim with its evidence",
+                fix='write it as {"claim": "…", "evidence": ["…"]}',
             )
         yield claim, texts

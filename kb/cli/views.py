@@ -1,4 +1,4 @@
-"""The wire objects of the commands that look after a knowledge base, and how they are filled from the store."""
+"""The wire objects of the commands that look after a knowledge base; citations and line ranges as users type them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 from urllib.parse import unquote
 
 from kb.errors import InvalidInput, NotFound
-from kb.records import Chunk, Citation, Document
+from kb.records import Citation, Document
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,14 +97,14 @@ class SchemaList:
     schemas: tuple[str, ...]
 
 
-# A `#` that begins none of our fragments belongs to the path, as people write it; in our own uris it is encoded.
+# A `#` that does not begin a line or page belongs to the path, as people write it; in the uris of kb it is encoded.
 _URI = re.compile(
     r"(?P<path>.+?)(?:#(?:L(?P<start>\d{1,9})(?:-L?(?P<end>\d{1,9}))?|page=(?P<page>\d{1,9})))?", re.DOTALL
 )
 
 
 def parse_citation(text: str) -> Citation:
-    """A citation's uri, taken apart again; `path:12` as editors print it is understood too.
+    """The citation that a uri stands for; `path:12`, as editors print it, is understood too.
 
     raises  InvalidInput
     """
@@ -126,23 +126,6 @@ def parse_line_range(text: str) -> tuple[int, int]:
     if not match or int(match[1]) < 1 or int(match[2] or match[1]) < int(match[1]):
         raise InvalidInput(f"'{text}' is not a range of lines", fix="write it as 12-34")
     return int(match[1]), int(match[2] or match[1])
-
-
-def document_text(chunks: list[Chunk]) -> tuple[int | None, str]:
-    """A document's text put together from its chunks, and the line it begins at: 1, or None without lines."""
-    if not chunks or chunks[0].citation.start_line is None:
-        return None, "\n\n".join(c.text for c in chunks)
-    lines: list[str] = []
-    end = 0
-    for chunk in chunks:
-        first = (chunk.citation.start_line or 1) - 1
-        rows = chunk.text.split("\n")
-        if len(lines) == first + 1:  # the chunk goes on in the line where the last one stopped
-            lines[-1] += " " * (chunk.start - end) + rows[0]
-            rows = rows[1:]
-        lines += [""] * (first - len(lines)) + rows
-        end = chunk.end
-    return 1, "\n".join(lines)
 
 
 def select_lines(document: Document, text: str, first_line: int | None, wanted: tuple[int, int]) -> str:

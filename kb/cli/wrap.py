@@ -1,4 +1,4 @@
-"""Text as it comes, broken between words at a terminal's edge; in a pipe it passes as it is."""
+"""Streamed text, broken between words at the terminal's edge; unchanged in a pipe."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import shutil
 import sys
 import unicodedata
 
-# With so many columns to spare, the beginning of a word need not wait for its end: longer endings are rare.
+# With this many columns to spare the beginning of a word is written at once: longer endings are rare.
 SPARE_COLUMNS = 16
-# Narrower terminals break where they like.
+# Narrower terminals break lines themselves.
 LEAST_COLUMNS = 20
 
 
 class WordWrap:
-    """Holds a word back near the edge until it is known to end, and begins a new line where it would not fit.
+    """Holds back a word near the edge until it ends, and starts a new line where the word does not fit.
 
     columns  of the terminal; 0 passes everything through
     """

@@ -7,7 +7,7 @@ load      file + environment + flags → Config
 write     Config → the commented config.toml, and the table of the documentation
 """
 
-from kb.config.load import cache_folder, default_home, load_config, user_config_path
+from kb.config.load import cache_folder, default_home, find_config, find_home, load_config, user_config_path
 from kb.config.sections import (
     ALIASES,
     SECTIONS,
@@ -55,6 +55,8 @@ __all__ = [
     "commented_toml",
     "config_markdown",
     "default_home",
+    "find_config",
+    "find_home",
     "load_config",
     "user_config_path",
 ]

@@ -58,6 +58,28 @@ def default_home(environment: Mapping[str, str]) -> Path:
     return Path(base) / "kb"
 
 
+def find_home(home: str | os.PathLike[str] | None) -> Path:
+    """The data folder: the one named, else KB_HOME, else the default; absolute."""
+    named = os.fspath(home) if home else os.environ.get("KB_HOME")
+    return _absolute(named) if named else default_home(os.environ)
+
+
+def find_config(config: str | os.PathLike[str] | None) -> Path | None:
+    """The config file that is named, or that KB_CONFIG names; None leaves it to the home's and the user's own.
+
+    raises  ConfigNotFound for a named file that does not exist
+    """
+    named = os.fspath(config) if config else os.environ.get("KB_CONFIG")
+    path = _absolute(named) if named else None
+    if path and not path.is_file():
+        raise ConfigNotFound(f"no config file at {path}", fix="correct --config or KB_CONFIG, or leave it out")
+    return path
+
+
+def _absolute(path: str) -> Path:
+    return Path(path).expanduser().absolute()
+
+
 def cache_folder(environment: Mapping[str, str]) -> Path:
     """The folder of exported models, shared by all homes; it can be deleted at any time."""
     base = environment.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

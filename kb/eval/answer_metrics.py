@@ -1,31 +1,28 @@
-"""What a query wants and what was answered → the answer's scores. Pure.
+"""A query and its answer → the answer's scores. Pure.
 
-Whether cited lines are exact and cited text supports a sentence needs the store; the caller finds out and hands it in.
+The caller finds out what needs the store: whether cited lines are exact, and whether cited text supports a sentence.
 """
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection
 
-from kb.eval.citations import citation_coverage
 from kb.eval.records import AnswerFigures, Query, Scores, Wanted
+from kb.support.claims import find_claims
 
 
 def score_answer(
     query: Query,
     answer: AnswerFigures,
     *,
-    known_markers: Collection[int] | None = None,
     exact_lines: float | None = None,
     citation_support: float | None = None,
 ) -> Scores:
     """Every per-query score of an answer; precision and F1 of refusals are ratios over all queries (`refusal_figures`).
 
-    A refusal is an answer that is not grounded, whatever the reason. It is neither covered nor supported, says nothing
-    that it must, and nothing that it must not but what stands in its text.
+    A refusal is an answer that is not grounded, whatever the reason. It has no coverage and no support, fails
+    must_contain, and is checked for must_not_contain like an answer.
 
-    known_markers  of the packed passages; None when the answer's are known to be (a grounded answer's are)
     exact_lines, citation_support  as the caller found them, None where they mean nothing
     """
     refused = not answer.grounded
@@ -33,7 +30,7 @@ def score_answer(
         "refused": float(refused),
         "false_refusal": float(refused) if query.answerable else None,
         "refusal_recall": None if query.answerable else float(refused),
-        "citation_coverage": None if refused else citation_coverage(answer.answer, known_markers),
+        "citation_coverage": None if refused else citation_coverage(answer.answer),
         "citation_support": None if refused else citation_support,
         "must_contain": _score_must_contain(query, answer),
         "must_not_contain": _score_must_not_contain(query.must_not_contain, answer.answer),
@@ -42,6 +39,16 @@ def score_answer(
         "completion_tokens": answer.completion_tokens,
         "first_token_ms": answer.first_token_ms,
     }
+
+
+def citation_coverage(text: str) -> float | None:
+    """Share of an answer's sentences with at least one marker; None for a text without a sentence.
+
+    >>> citation_coverage("Red torches only. [#1] No phones.")
+    0.5
+    """
+    claims = find_claims(text)
+    return sum(bool(claim.markers) for claim in claims) / len(claims) if claims else None
 
 
 def _score_must_contain(query: Query, answer: AnswerFigures) -> float | None:
@@ -61,14 +68,14 @@ def _score_must_not_contain(unwanted: Wanted, text: str) -> float | None:
 
 
 def contains_wanted(text: str, wanted: Wanted) -> bool:
-    """True when a text says all of `all` and, where there are some, at least one of `any`."""
+    """True when a text says all of `all` and at least one of `any`, if there are any."""
     return all(says(text, words) for words in wanted.all) and (
         not wanted.any or any(says(text, words) for words in wanted.any)
     )
 
 
 def says(text: str, words: str) -> bool:
-    """True when the words stand in the text, case, width (NFKC) and runs of white space aside.
+    """True when a text contains the words; case, width (NFKC) and runs of white space do not matter.
 
     >>> says("Ｅ-120:  see\\nthe LOG", "e-120: see the log")
     True

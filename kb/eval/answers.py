@@ -1,4 +1,4 @@
-"""An answer → its figures and scores for a run, the check of its cited lines against the files included."""
+"""An answer → its figures and scores for a run, with a check of its cited lines against the files."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def answer_scores(kb: KnowledgeBase, query: Query, answer: Answer) -> Scores:
 
 
 def share_verified(answer: Answer) -> float | None:
-    """Share of an answer's cited sentences that the cited text backs; None for an answer without one."""
+    """Share of an answer's cited sentences that the cited text supports; None without a cited sentence."""
     cited = [check for check in answer.verification.sentences if check.markers] if answer.verification else []
     return sum(check.status == "verified" for check in cited) / len(cited) if cited else None
 
 
 def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
-    """1.0 when every cited place, re-read from its file, holds the cited text; None without a place that has lines."""
+    """1.0 when every cited place, read again from its file, contains the cited text; None when no place has lines."""
     checks = [
         _holds(kb, cited) for cited in answer.citations if answer.grounded and cited.citation.start_line is not None
     ]
@@ -55,7 +55,7 @@ def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
 
 
 def _holds(kb: KnowledgeBase, cited: AnswerCitation) -> bool | None:
-    """None when the file is not there to be read. Without a quote the chunks that lie in the cited lines are what is cited."""
+    """Whether a file contains what is cited: the quote, else the chunks in the cited lines. None without the file."""
     place = cited.citation
     first = place.start_line or 1
     rows = kb.corpus.chunks_at_lines(place.path, first, place.end_line or first)

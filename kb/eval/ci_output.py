@@ -16,7 +16,7 @@ SHOWN_PLACES = 3
 
 @dataclass(frozen=True, slots=True)
 class SuiteFault:
-    """Something wrong with a suite: where, and what. line is 1-based, 0 where there is none."""
+    """One fault of a suite; line counts from 1, 0 means no line."""
 
     path: str
     line: int
@@ -29,10 +29,10 @@ def junit_xml(
     comparison: Comparison | None,
     faults: Sequence[SuiteFault] = (),
 ) -> str:
-    """A testsuite a run with its gates as testcases, one for the comparison's metrics, one for the suite's faults.
+    """A testsuite per run with its gates as testcases, one for the comparison's metrics, one for the suite's faults.
 
-    A gate that fails and a metric that regressed are failures; a fault is an error. The form is the one that Jenkins,
-    GitLab and GitHub's reporters read (https://github.com/testmoapp/junitxml).
+    A failed gate and a regressed metric are failures; a fault is an error. Jenkins, GitLab and GitHub's reporters read
+    this form (https://github.com/testmoapp/junitxml).
     """
     root = ElementTree.Element("testsuites", name="kb eval")
     for run in runs:
@@ -66,9 +66,9 @@ def github_annotations(
     suite: Suite | None = None,
     faults: Sequence[SuiteFault] = (),
 ) -> str:
-    """Workflow commands, a line each: errors for faults, failed gates and regressions, a notice where all passed.
+    """Workflow commands, one per line: errors for faults, failed gates and regressions; a notice when everything passed.
 
-    suite  the file that annotations point to, with the line of the query that got worse; None leaves the place out
+    suite  the file that annotations point to, with the line of the query that got worse; None names no file
     """
     names = {run.run_id: f"{run.suite} {run.kind} {run.mode}" for run in runs}
     lines = [_command("error", fault.what, fault.path, fault.line, "kb eval: suite") for fault in faults]
@@ -97,7 +97,7 @@ def _change_command(change: QueryChange, suite: Suite | None) -> str:
 
 
 def _gate_words(gate: GateResult) -> str:
-    # Rounded as in the table, .3998 would fail ">=0.4" as "0.400"; so the value is given in full.
+    # Six digits: rounded to three, .3998 would fail ">=0.4" as "0.400".
     value = "undefined" if gate.value is None else f"{gate.value:.6g}"
     return f"gate {gate.gate} failed: the value is {value}"
 
@@ -106,8 +106,8 @@ def _difference_words(difference: MetricDifference) -> str:
     name = difference.metric
     means = f"{number_text(difference.mean_a, name)} → {number_text(difference.mean_b, name)}"
     ends = f"{signed_text(difference.ci_low, name)} … {signed_text(difference.ci_high, name)}"
-    told = f"{name} {means}: {signed_text(difference.difference, name)} ({ends}, p {p_text(difference.p)})"
-    return f"{told}; {difference.wins} won, {difference.losses} lost, {difference.ties} tied"
+    words = f"{name} {means}: {signed_text(difference.difference, name)} ({ends}, p {p_text(difference.p)})"
+    return f"{words}; {difference.wins} won, {difference.losses} lost, {difference.ties} tied"
 
 
 def _change_words(change: QueryChange) -> str:
@@ -167,7 +167,7 @@ def _command(level: str, message: str, path: str | None, line: int, title: str) 
 
 
 def _escaped(text: str) -> str:
-    """As @actions/core has it (toolkit, command.ts): what would end the command is percent-encoded."""
+    """Percent-encodes what would end the command, as @actions/core does (toolkit, command.ts)."""
     kept = text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
     return visible(kept)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import json
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from hashlib import sha256
@@ -32,8 +33,8 @@ class CollectionDocument:
 class Collection:
     """A judged collection.
 
-    documents_sha256  what a throw-away home is cached by
-    sha256            over documents, queries and judgements, which make the figures
+    documents_sha256  the key by which a throw-away home is cached
+    sha256            of documents, queries and judgements
     """
 
     name: str
@@ -58,7 +59,7 @@ def load_beir(folder: Path, corpus: Path | None = None) -> Collection:
 
     corpus  another place for corpus.jsonl
     raises  NotFound for a missing file, InvalidInput naming file, line and column
-    Only queries that have a judgement are kept; a judgement of 0 or less is "not relevant".
+    Queries without a judgement are left out; a judgement of 0 or less means not relevant.
     """
     corpus = corpus or folder / "corpus.jsonl"
     documents = tuple(
@@ -175,7 +176,7 @@ def _words_of(error: Exception) -> str:
 
 
 def spans_sha256(folder: Path) -> tuple[str, str]:
-    """What the texts of a folder of span questions hash to, by which its home is cached; and texts and questions together."""
+    """Two hashes of a folder of span questions: of its texts, by which its home is cached, and of texts and questions."""
     texts = sha256()
     for file in sorted((folder / "corpora").glob("*")):
         texts.update(f"{file.name}\0".encode() + file.read_bytes() + b"\0")
@@ -187,13 +188,12 @@ def spans_sha256(folder: Path) -> tuple[str, str]:
 def span_scores(
     retrieved: list[tuple[str, int, int]], question: SpanQuestion, starts: list[int], k: int
 ) -> dict[str, float | None]:
-    """Token-level recall, precision and intersection over union of what is retrieved against what answers.
+    """Token-level recall, precision and intersection over union of the retrieved spans and the question's spans.
 
     retrieved  (corpus, start, end) in characters, best first; only the first k count, overlaps count once
-    starts     character offset of each token of the question's corpus, ascending; other corpora are measured in
-               characters per token of this one, since everything in them is wrong
+    starts     character offset of each token of the question's corpus, ascending; text of other corpora
+               is always wrong and measured by this one's characters per token
     """
-    from bisect import bisect_left
 
     def tokens(spans: list[tuple[int, int]]) -> set[int]:
         return {t for a, b in spans for t in range(bisect_left(starts, a), bisect_left(starts, b))}

@@ -1,6 +1,7 @@
 """Two runs of one suite → what changed and whether it is a regression; one run and its gates → which of them fail. Pure.
 
-A regression is worse by more than the tolerance *and* significant: small suites wobble, large ones find specks.
+A regression is worse by more than the tolerance and significant: in small suites a large difference can be chance, in
+large ones a tiny difference can be significant.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from kb.eval.metrics import METRICS, average_seeds, find_metric, is_judged, part
 from kb.eval.records import Comparison, GateResult, MetricDifference, Provenance, QueryChange, QueryResult, Run, Scores
 from kb.eval.resampling import Part, paired_bootstrap_interval, permutation_p, ratio
 
-# The usual level; the tolerance is what keeps many metrics at this level from crying wolf.
+# The usual level; many metrics are tested, and the tolerance limits false alarms.
 SIGNIFICANT = 0.05
 # Scores that differ by less are the same but for rounding.
 TIE = 1e-9
-# Below five queries not even all of them getting worse comes near significance: 2 / 2^4 = 0.125.
+# With four queries p is at least 2 / 2^4 = 0.125, even when all of them get worse.
 FEWEST_IN_SLICE = 5
-# As many as can be read through; of each, what stands on the first screen of a search.
+# Changed queries in a comparison, and places shown of each.
 MOST_CHANGES, PLACES_SHOWN = 10, 5
-# What slices and the lists of changed queries are about, unless metrics are named: one figure for each thing that matters.
+# The metrics of slices and of the lists of changed queries, unless metrics are named.
 HEADLINES = (
     "ndcg@10",
     "iou@10",
@@ -34,7 +35,7 @@ HEADLINES = (
     "citation_support",
 )
 
-# A mean of twentieths is 0.05000000000000001 in some orders of summing; a gate of 0.05 means 0.05.
+# Floating-point sums depend on the order: a mean of 0.05 may be 0.05000000000000001, and must pass <=0.05.
 GATE_ROUNDING = 1e-9
 
 _GATE_TEXT = re.compile(r"\s*([^<>=\s]+)\s*(>=|<=|==|>|<)\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
@@ -64,9 +65,9 @@ def compare_runs(
     """Compare run B with run A over the queries both have: differences are B − A.
 
     tolerance  how much worse a share may get before it can be a regression
-    metrics    those to compare; None takes all that both runs have. Only shares with a direction can regress: time and
-               tokens are compared, not judged
-    returns    slices with their headline (or the named) metrics, `has_regression` from the whole, not from slices
+    metrics    those to compare; None takes all that both runs have. Only shares with a direction can regress, not times
+               and tokens
+    returns    slices with their headline (or the named) metrics, `has_regression` from all queries, not from slices
     raises     InvalidInput for an unknown metric, runs of different suites, or runs without a query in common
     """
     for name in metrics or ():
@@ -127,7 +128,7 @@ def _shared_metrics(pairs: Sequence[_Pair]) -> list[str]:
 
 
 def _parts(metric: str, pair: _Pair) -> tuple[Part, Part] | None:
-    """What a query adds to a metric in A and in B; None where it is undefined in either."""
+    """A query's part of a metric in A and in B; None where it is undefined in either."""
     part_a = part_of_query(metric, pair.a, answerable=pair.result_a.answerable)
     part_b = part_of_query(metric, pair.b, answerable=pair.result_b.answerable)
     return None if part_a is None or part_b is None else (part_a, part_b)
@@ -221,7 +222,7 @@ def _to_change(pair: _Pair, metric: str) -> QueryChange:
     )
 
 
-# Config keys that only runs of earlier versions name, with the values that kb has fixed since.
+# Config keys of earlier versions, with the values that are constants today.
 FORMER_KEYS: dict[str, object] = {
     "config.search.tags_weight": 0.25,
     "config.rag.packs": "relevance",
@@ -230,7 +231,7 @@ FORMER_KEYS: dict[str, object] = {
 
 
 def differing_fields(a: Run, b: Run) -> tuple[str, ...]:
-    """What made the runs and is not the same: `mode`, `corpus_state`, `config.search.rrf_k`, `model.digest` …"""
+    """Names of settings and inputs in which the runs differ: `mode`, `corpus_state`, `config.search.rrf_k`, `model.digest` …"""
     values_a, values_b = (
         FORMER_KEYS | {"kind": run.kind, "mode": run.mode} | dict(_flat_fields(run.provenance)) for run in (a, b)
     )
@@ -239,13 +240,14 @@ def differing_fields(a: Run, b: Run) -> tuple[str, ...]:
 
 def _flat_fields(provenance: Provenance) -> Iterator[tuple[str, object]]:
     for each in fields(provenance):
-        yield from _flatten(each.name, getattr(provenance, each.name))
+        yield from flatten(each.name, getattr(provenance, each.name))
 
 
-def _flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
+def flatten(name: str, value: object) -> Iterator[tuple[str, object]]:
+    """(dotted name, value) of everything in nested mappings; tuples become lists, as JSON has them."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _flatten(f"{name}.{key}", inner)
+            yield from flatten(f"{name}.{key}", inner)
     else:
         yield name, list(value) if isinstance(value, tuple) else value
 
@@ -272,7 +274,7 @@ def parse_gate(text: str) -> Gate:
     match = _GATE_TEXT.fullmatch(text)
     if match is None:
         raise InvalidInput(
-            f"'{text}' is no gate", fix="a metric, one of >= <= == > <, a number: --gate 'ndcg@10>=0.40'", gate=text
+            f"'{text}' is not a gate", fix="a metric, one of >= <= == > <, a number: --gate 'ndcg@10>=0.40'", gate=text
         )
     metric, comparison, bound = match.groups()
     find_metric(metric)
@@ -285,7 +287,7 @@ def needs_answers(gate: Gate) -> bool:
 
 
 def check_gates(run: Run, gates: Iterable[Gate]) -> list[GateResult]:
-    """Every gate against a run, in order; a metric that the run does not have or that is undefined in it fails."""
+    """The result of every gate, in order; a metric that is missing or undefined fails."""
     return [_check_gate(run, gate) for gate in gates]
 
 

@@ -1,6 +1,6 @@
 """Runs → the figures that a report shows: names, order and direction of metrics, rows by query, slice and group.
 
-Pure; knows neither HTML nor a terminal. What a metric means is in `kb/eval/metrics.py`; here only how it is read.
+Pure; knows neither HTML nor a terminal. `kb/eval/metrics.py` says what each metric means.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kb.eval.records import Comparison, Interval, QueryResult, Run
+from kb.eval.records import Comparison, Interval, Latency, QueryResult, Run
 
 NOTHING = "–"
-# The metric that stands for a run where one figure must do: the first of these that the run has.
+# A run's main metric is the first of these that it has.
 MAIN_METRICS = {
     "search": ("ndcg@10", "map", "mrr", "recall@10", "recall@5", "iou@5"),
     "ask": ("must_contain", "citation_support", "citation_coverage", "exact_lines", "ndcg@10"),
 }
-# Shown before "all metrics" is opened, in this order; what is not here follows there.
+# Metrics shown first, in this order; a report folds away the others.
 HEADLINES = (
     *("ndcg@10", "recall@10", "mrr", "hit@1", "hit@10", "recall@5", "recall@100", "precision@10", "map"),
     *("context_recall", "context_recall_plain", "context_new_tokens", "context_new_tokens_plain"),
@@ -25,7 +25,7 @@ HEADLINES = (
     *("refusal_precision", "refusal_recall", "refusal_f1", "false_refusal"),
     *("citation_coverage", "citation_support", "first_token_ms", "tokens_per_second"),
 )
-# Few values, said by everybody: the better first guess for colouring the queries.
+# Dimensions tried first for the colours of queries: they have few values.
 COLOUR_DIMENSIONS = ("kind", "lang", "difficulty")
 MOST_COLOURS = 6
 
@@ -34,9 +34,9 @@ MOST_COLOURS = 6
 class QueryRow:
     """One query across the runs.
 
-    results  a tuple a run, in order of seed; empty where the run does not have the query
-    values   main metric a run, mean over the seeds; None where undefined
-    trouble  answered though unanswerable, refused though answerable; None when neither happened or nothing was asked
+    results  a tuple per run, in order of seed; empty where the run does not have the query
+    values   main metric per run, mean over the seeds; None where undefined
+    trouble  "answered, unanswerable" or "refused, answerable"; None when neither happened
     """
 
     number: int
@@ -48,7 +48,7 @@ class QueryRow:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a report is made from: the runs, a short name for each, their queries worst first, and B against A."""
+    """The input of a report: runs with short labels, their queries worst first, and the comparison of B with A."""
 
     runs: tuple[Run, ...]
     labels: tuple[str, ...]
@@ -62,7 +62,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """One value of one dimension: a (mean, n) a run, mean None where the metric is undefined for every query of it."""
+    """One value of one dimension: a (mean, n) per run, mean None where the metric is undefined for every query of it."""
 
     name: str
     cells: tuple[tuple[float | None, int], ...]
@@ -70,7 +70,7 @@ class SliceRow:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """Paraphrases of one question: a (lowest, highest) a run, None with fewer than two values."""
+    """Paraphrases of one question: a (lowest, highest) per run, None with fewer than two values."""
 
     name: str
     texts: tuple[str, ...]
@@ -78,17 +78,17 @@ class GroupRow:
 
     @property
     def spread(self) -> float:
-        """The widest range of any run, 0 where none has one."""
+        """The widest range of any run; 0 without a range."""
         return max((high - low for low, high in filter(None, self.ranges)), default=0.0)
 
 
 def is_lower_better(metric: str) -> bool:
-    """True where less is better: times, and refusals of what could have been answered."""
+    """True for times and false refusals."""
     return metric == "false_refusal" or metric.endswith("_ms")
 
 
 def has_direction(metric: str) -> bool:
-    """False for what is neither good nor bad in itself, as the tokens of a prompt or the share of refusals."""
+    """False for metrics that are neither good nor bad, such as prompt tokens or the share of refusals."""
     return metric not in ("refused", "gate_score") and not metric.endswith("_tokens")
 
 
@@ -119,6 +119,16 @@ def ms_text(value: float | None) -> str:
     return f"{value:,.0f} ms" if value >= 10 else f"{value:.1f} ms"
 
 
+def latency_text(latency: Latency | None) -> str:
+    """p50 and p95 of one stage or of the whole."""
+    return f"{ms_text(latency.p50)} / {ms_text(latency.p95)}" if latency else NOTHING
+
+
+def query_count(run: Run) -> int:
+    """Number of queries in a run; repetitions of a query are one."""
+    return len({result.query_id for result in run.results})
+
+
 def signed_text(value: float | None, metric: str = "") -> str:
     """A difference with its sign, minus as a minus.
 
@@ -132,7 +142,7 @@ def signed_text(value: float | None, metric: str = "") -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p value; the smallest a permutation test can say is an upper limit."""
+    """A p value with three decimals."""
     if p is None:
         return NOTHING
     return "<0.001" if p < 0.001 else f"{p:.3f}"
@@ -154,7 +164,7 @@ def run_labels(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def main_metric(run: Run) -> str | None:
-    """The one metric that stands for a run, None where nothing is defined."""
+    """The metric that represents a run; None where none is defined."""
     defined = [name for name, interval in run.metrics.items() if interval.n]
     preferred = [name for name in MAIN_METRICS[run.kind] if name in defined]
     shares = [name for name in sorted(defined) if is_share(name)]
@@ -174,7 +184,7 @@ def _family_and_k(metric: str) -> tuple[str, int]:
 
 
 def best_runs(metric: str, intervals: Sequence[Interval | None]) -> frozenset[int]:
-    """Positions of the best runs; empty unless two runs can be told apart."""
+    """Positions of the best runs; empty when all runs are equal or the metric has no direction."""
     means = {at: interval.mean for at, interval in enumerate(intervals) if interval and interval.mean is not None}
     if len(set(means.values())) < 2 or not has_direction(metric):
         return frozenset()
@@ -188,19 +198,8 @@ def mean(values: Iterable[float | None]) -> float | None:
     return math.fsum(defined) / len(defined) if defined else None
 
 
-def quantile(values: Sequence[float], share: float) -> float | None:
-    """Linear interpolation between order statistics, as numpy's default; None without values."""
-    if not values:
-        return None
-    ordered = sorted(values)
-    at = share * (len(ordered) - 1)
-    low = math.floor(at)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
-
-
 def query_rows(runs: Sequence[Run]) -> tuple[QueryRow, ...]:
-    """Every query of the runs, worst first: what went wrong, then low values; ties fall to suite and id."""
+    """Every query of the runs, worst first: those with trouble, then by value; ties by suite and id."""
     metrics = [main_metric(run) for run in runs]
     by_key: dict[tuple[str, str], list[list[QueryResult]]] = {}
     for at, run in enumerate(runs):
@@ -225,7 +224,7 @@ def _mean_or_one(values: Sequence[float | None]) -> float:
 
 
 def outcome(result: QueryResult) -> str | None:
-    """What became of a question, None where none was asked; an answer that is not grounded is a refusal."""
+    """Whether a question was answered or refused, and rightly so; None in a search run."""
     if result.answer is None:
         return None
     if result.answer.grounded:
@@ -234,8 +233,8 @@ def outcome(result: QueryResult) -> str | None:
 
 
 def _trouble(results: Iterable[Sequence[QueryResult]]) -> str | None:
-    said = {outcome(result) for found in results for result in found}
-    return next((words for words in ("answered, unanswerable", "refused, answerable") if words in said), None)
+    outcomes = {outcome(result) for found in results for result in found}
+    return next((words for words in ("answered, unanswerable", "refused, answerable") if words in outcomes), None)
 
 
 def dimensions(rows: Sequence[QueryRow]) -> tuple[str, ...]:
@@ -277,7 +276,7 @@ def group_rows(rows: Sequence[QueryRow]) -> tuple[GroupRow, ...]:
 
 
 def colour_dimension(rows: Sequence[QueryRow]) -> str | None:
-    """The dimension that colours the queries: two to six values, the usual names first; None where there is none."""
+    """The dimension that colours the queries: two to six values, COLOUR_DIMENSIONS first; None where none fits."""
     names = dimensions(rows)
     for name in [*(n for n in COLOUR_DIMENSIONS if n in names), *names]:
         if 2 <= len({row.query.slices.get(name) for row in rows}) <= MOST_COLOURS:

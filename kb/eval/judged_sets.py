@@ -1,6 +1,6 @@
-"""A folder of a public collection → one judged set: its queries, what fills a home with its documents, how it is judged.
+"""A folder of a public collection → a judged set: its queries, a function that ingests its documents, its judge.
 
-The two layouts differ here and nowhere after: whoever runs a set opens its home, makes its judge and evaluates.
+Only this module knows the layouts.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 from kb.config import Config
 from kb.eval.collections import load_beir, load_spans, spans_sha256
 from kb.eval.judges import judge_collection, judge_spans
-from kb.eval.pipeline import EvalRequest, Judge
-from kb.eval.records import Query
+from kb.eval.pipeline import EvalRequest, Judge, OnQuery, evaluate
+from kb.eval.records import Query, Run
 from kb.eval.throwaway import OnEvent, collection_home, fill_from_documents, fill_from_folder
 from kb.knowledge_base import KnowledgeBase, Notify
 from kb.records import SearchMode
@@ -23,10 +23,10 @@ from kb.records import SearchMode
 class JudgedSet:
     """A collection that can be run.
 
-    documents_sha256  what its throw-away home is cached by
-    sha256            over documents, queries and judgements
-    fill              a listener → what ingests the documents into an empty home
-    judge             a filled home → how its rankings become scores
+    documents_sha256  the key by which its throw-away home is cached
+    sha256            of documents, queries and judgements
+    fill              a listener → a function that ingests the documents into an empty home
+    judge             a filled home → its judge
     """
 
     name: str
@@ -37,12 +37,20 @@ class JudgedSet:
     judge: Callable[[KnowledgeBase], Judge]
 
     def open(self, cache: Path, config: Config, on_event: OnEvent, notify: Notify) -> KnowledgeBase:
-        """The set's home under the cache folder, filled first when this content was not seen with these settings."""
+        """The set's home under the cache folder; it is filled when this content and these settings are new."""
         return collection_home(cache, config, self.name, self.documents_sha256, self.fill(on_event), notify)
 
-    def request(self, modes: tuple[SearchMode, ...]) -> EvalRequest:
-        """All its queries in these modes."""
-        return EvalRequest(self.name, self.sha256, self.queries, modes)
+
+def evaluate_set(
+    kb: KnowledgeBase,
+    judged: JudgedSet,
+    modes: tuple[SearchMode, ...],
+    runs_home: Path,
+    on_query: OnQuery = lambda mode, done, total: None,
+) -> list[Run]:
+    """Run all queries of a set in these modes; see `evaluate`."""
+    request = EvalRequest(judged.name, judged.sha256, judged.queries, modes)
+    return evaluate(kb, request, judged.judge(kb), runs_home, on_query)
 
 
 def beir_set(folder: Path, corpus: Path | None = None) -> JudgedSet:
@@ -70,3 +78,7 @@ def spans_set(folder: Path) -> JudgedSet:
         fill=lambda on_event: fill_from_folder(folder / "corpora", on_event),
         judge=lambda kb: judge_spans(kb, questions),
     )
+
+
+# Command of `kb eval` → the function that reads its layout.
+LAYOUTS: dict[str, Callable[..., JudgedSet]] = {"beir": beir_set, "spans": spans_set}

@@ -1,4 +1,4 @@
-"""How a ranking becomes scores: by labelled chunks (suites), by documents (BEIR), by character spans."""
+"""Judges, which score a ranking: by labelled chunks (suites), by documents (BEIR), by character spans."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kb.eval.metrics import ranking_scores
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
-from kb.eval.two_step import resolve_windows
+from kb.eval.two_step import resolve_known_chunks
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Ranking
 
@@ -29,11 +29,11 @@ def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
     def score(query: Query, ranking: Ranking, ids: Sequence[str]) -> Scores:
         return ranking_scores(judged.get(query.id, {}), ids)
 
-    return Judge(str, judged, score, resolve_windows(kb, suite))
+    return Judge(str, judged, score, resolve_known_chunks(kb, suite))
 
 
 def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:
-    """By documents: a document stands where the best of its chunks stands."""
+    """By documents: a document has the rank of its best chunk."""
     paths = kb.corpus.chunk_places()
     judged = {query.id: query.relevant for query in collection.queries}
 
@@ -44,7 +44,7 @@ def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:
 
 
 def judge_spans(kb: KnowledgeBase, questions: Sequence[SpanQuestion]) -> Judge:
-    """By the characters that are retrieved, measured in the encoder's tokens."""
+    """By retrieved character spans, measured in the encoder's tokens."""
     by_id = {question.id: question for question in questions}
     starts: dict[str, list[int]] = {}
     for path, rows in kb.corpus.chunk_starts().items():

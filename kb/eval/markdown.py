@@ -1,6 +1,6 @@
 """Runs and a comparison → a summary in GitHub-flavoured Markdown, for a comment on a pull request.
 
-Everything that comes from documents and queries stands in code spans: there it is no markup, no link and no @mention.
+Text from documents and queries is put in code spans, where it cannot become markup, a link or an @mention.
 """
 
 from __future__ import annotations
@@ -8,20 +8,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
-from kb.eval.differences import run_names, summary_words, verdict
+from kb.eval.differences import difference_texts, run_names, summary_words, verdict
 from kb.eval.figures import (
     View,
     best_runs,
     dimensions,
     is_lower_better,
+    latency_text,
     main_metric,
     metric_names,
-    ms_text,
     number_text,
-    p_text,
+    query_count,
     query_rows,
     run_labels,
-    signed_text,
     slice_rows,
 )
 from kb.eval.markup import visible
@@ -46,7 +45,7 @@ def render_markdown(runs: Sequence[Run], comparison: Comparison | None) -> str:
 
 
 def code(text: str) -> str:
-    """Text as a code span on one line, shortened; it shows what is in it, whatever is in it.
+    """Text as a code span on one line, shortened; any text is shown literally.
 
     >>> code("a|b`c")
     '``a|b`c``'
@@ -81,11 +80,9 @@ def _metrics(view: View) -> list[str]:
         return []
     first, others = metric_names(view.runs)
     heads = ["metric", *map(code, view.labels)]
-    times = [
-        ["latency p50 / p95", *(f"{ms_text(run.latency_ms.p50)} / {ms_text(run.latency_ms.p95)}" for run in view.runs)]
-    ]
-    counts = [["queries", *(str(len({result.query_id for result in run.results})) for run in view.runs)]]
-    found = [_table(heads, [*(_metric_row(view, name) for name in first), *times, *counts])]
+    times = ["latency p50 / p95", *(latency_text(run.latency_ms) for run in view.runs)]
+    counts = ["queries", *(str(query_count(run)) for run in view.runs)]
+    found = [_table(heads, [*(_metric_row(view, name) for name in first), times, counts])]
     if others:
         table = _table(heads, [_metric_row(view, name) for name in others])
         found.append(_folded(f"{len(others)} other metrics", table))
@@ -111,24 +108,23 @@ def _differences(view: View) -> list[str]:
     if view.comparison is None:
         return []
     name_a, name_b = map(code, run_names(view, view.comparison))
-    heads = ["metric", f"A {name_a}", f"B {name_b}", "B − A", "95 %", "p", "won / lost / tied"]
-    told = [f"### {name_b} against {name_a}", _table(heads, map(_difference_row, view.comparison.metrics))]
+    heads = ["metric", f"A {name_a}", f"B {name_b}", "B − A", "95 %", "p", "won/lost/tied"]
+    parts = [f"### {name_b} against {name_a}", _table(heads, map(_difference_row, view.comparison.metrics))]
     if view.comparison.differences_in:
-        told.append(f"The runs differ in {', '.join(map(code, view.comparison.differences_in))}.")
-    return told
+        parts.append(f"The runs differ in {', '.join(map(code, view.comparison.differences_in))}.")
+    return parts
 
 
 def _difference_row(difference: MetricDifference) -> list[str]:
     name = difference.metric
-    interval = f"{signed_text(difference.ci_low, name)} … {signed_text(difference.ci_high, name)}"
+    a, b, change, *others = difference_texts(difference)
+    flag = " **regression**" if difference.is_regression else ""
     return [
-        code(name) + (" ↓" if is_lower_better(name) else "") + (" **regression**" if difference.is_regression else ""),
-        number_text(difference.mean_a, name),
-        number_text(difference.mean_b, name),
-        SIGNS[verdict(difference)] + signed_text(difference.difference, name),
-        interval if difference.ci_low is not None else "–",
-        p_text(difference.p),
-        f"{difference.wins} / {difference.losses} / {difference.ties}",
+        code(name) + (" ↓" if is_lower_better(name) else "") + flag,
+        a,
+        b,
+        SIGNS[verdict(difference)] + change,
+        *others,
     ]
 
 

@@ -1,4 +1,4 @@
-"""Text and numbers as they stand in HTML and SVG. Knows no tag; escaping is the template engine's."""
+"""Text and numbers for HTML and SVG. The template engine escapes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kb.wire import TERMINAL_DANGERS
 
 
 def visible(raw: str) -> str:
-    """Text whose control, direction and surrogate characters are written out, so that none of them acts.
+    """Text with control, direction and surrogate characters written out, so that none has an effect.
 
     >>> visible("a\\u202eb\\x00")
     'a<U+202E>b<U+0000>'
@@ -25,7 +25,7 @@ def number(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share, held in [0, 1], as a length in percent, as SVG and CSS write it.
+    """A share, clipped to [0, 1], as a length in percent for SVG and CSS.
 
     >>> percent(1 / 3), percent(-1.0)
     ('33.33%', '0%')

@@ -1,6 +1,6 @@
-"""Judgements and a ranking → scores per query; scores → means with intervals. What every metric means is in METRICS.
+"""Judgements and a ranking → scores per query; scores → means with intervals. METRICS describes every metric.
 
-One contract: a query's score is None where the metric means nothing for it, and means are taken last, over the others.
+A query's score is None where the metric is undefined for it; means are over the other queries.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Metric:
 _TREC_CUTS = {"ndcg": "ndcg_cut", "hit": "success", "recall": "recall", "precision": "P"}
 _TREC_NAMES = {f"{ours}@{k}": f"{trec}_{k}" for ours, trec in _TREC_CUTS.items() for k in DEPTHS}
 _TREC_NAMES |= {"mrr": "recip_rank", "map": "map"}
-# The same as pytrec_eval takes them: all cuts of a measure in one.
+# The form that pytrec_eval takes: all cuts of a measure in one name.
 _TREC_MEASURES = [f"{trec}.{','.join(map(str, DEPTHS))}" for trec in _TREC_CUTS.values()] + ["recip_rank", "map"]
 _CUT_MEANINGS = {
     "ndcg": "nDCG of the first {k}: how near the ranking is to the ideal one; linear gain, as trec_eval has it",
@@ -80,16 +80,18 @@ METRICS: dict[str, Metric] = {
     "suggested_tag_recall@10": Metric(
         "share of the expected tags among the first 10 suggested for the query (kb tags)"
     ),
-    "context_recall": Metric("share of the unseen facts that a context of 500 tokens holds, the seen text being known"),
-    "context_recall_plain": Metric("the same as if nothing had been seen", None),
-    "context_new_tokens": Metric("tokens of those facts in it", True, "tokens"),
-    "context_new_tokens_plain": Metric("the same as if nothing had been seen", None, "tokens"),
+    "context_recall": Metric(
+        "share of the new facts that a context of 500 tokens contains, given what the reader knows"
+    ),
+    "context_recall_plain": Metric("the same as if the reader knew nothing", None),
+    "context_new_tokens": Metric("tokens of the new facts in that context", True, "tokens"),
+    "context_new_tokens_plain": Metric("the same as if the reader knew nothing", None, "tokens"),
     **{name: replace(metric, of_answers=True) for name, metric in _ANSWER_METRICS.items()},
     "latency_p50_ms": Metric("median time of a whole query", False, "ms"),
     "latency_p95_ms": Metric("95th percentile of the time of a whole query", False, "ms"),
 }
 
-# Metrics that are no mean of per-query values: (refused, unanswerable), each 0 to 1 → numerator, denominator.
+# Metrics that are not means of per-query values: (refused, unanswerable), each 0 to 1 → numerator, denominator.
 _RATIOS: dict[str, Callable[[float, float], Part]] = {
     "refusal_precision": lambda refused, unanswerable: (refused * unanswerable, refused),
     "refusal_f1": lambda refused, unanswerable: (2 * refused * unanswerable, refused + unanswerable),
@@ -108,7 +110,7 @@ def find_metric(name: str) -> Metric:
 
 
 def is_judged(name: str) -> bool:
-    """True when one value of a metric can be called better than another on any machine."""
+    """True for shares with a direction: their values are better or worse on any machine."""
     metric = METRICS.get(name)
     return metric is not None and metric.unit == "share" and metric.higher_is_better is not None
 
@@ -116,8 +118,8 @@ def is_judged(name: str) -> bool:
 def ranking_scores(judged: Mapping[str, int], ids: Sequence[str]) -> Scores:
     """Every ranking metric of one query.
 
-    judged   id → grade; relevant from 1 on, what is not judged is not relevant
-    ids      best first; an id that comes again counts once, at its best place
+    judged   id → grade; relevant from 1; an id without a judgement is not relevant
+    ids      best first; an id that is repeated counts once, at its best rank
     returns  all None without a relevant judgement, 0 for an empty ranking
     """
     return score_rankings({"": judged}, {"": ids})[""]
@@ -126,8 +128,8 @@ def ranking_scores(judged: Mapping[str, int], ids: Sequence[str]) -> Scores:
 def score_rankings(judged: Mapping[str, Mapping[str, int]], rankings: Mapping[str, Sequence[str]]) -> dict[str, Scores]:
     """The same for many queries; a judged query without a ranking has an empty one.
 
-    trec_eval orders by score and breaks ties by descending id. Our rankings are in order already, their ties broken by
-    chunk id, so it is given len(ids), …, 2, 1 as scores: no ties are left and the order is ours.
+    trec_eval orders by score and breaks ties by descending id. These rankings are in order already, with ties broken by
+    chunk id, so its scores are len(ids), …, 2, 1.
     """
     require("measuring rankings needs", "pytrec_eval")
     import pytrec_eval
@@ -148,7 +150,7 @@ def _descending_scores(ids: Sequence[str]) -> dict[str, float]:
 
 
 def part_of_query(metric: str, scores: Scores, *, answerable: bool) -> Part | None:
-    """What a query adds to a metric: numerator and denominator, whose sums over queries make it; None where undefined."""
+    """A query's numerator and denominator; the metric is the ratio of their sums. None where undefined."""
     if metric in _RATIOS:
         refused = scores.get("refused")
         return None if refused is None else _RATIOS[metric](refused, 0.0 if answerable else 1.0)
@@ -157,7 +159,7 @@ def part_of_query(metric: str, scores: Scores, *, answerable: bool) -> Part | No
 
 
 def mean_interval(values: Sequence[float | None], seed: int = 0, resamples: int = RESAMPLES) -> Interval:
-    """Mean over the defined values with its bootstrap 95 % interval; all None when there is none."""
+    """Mean of the defined values with its bootstrap 95 % interval; all None without a value."""
     return _interval([(value, 1.0) for value in values if value is not None], seed, resamples)
 
 
@@ -185,9 +187,9 @@ def _interval(parts: Sequence[Part], seed: int, resamples: int) -> Interval:
 
 
 def average_seeds(results: Sequence[QueryResult]) -> dict[str, Scores]:
-    """Scores by query id, each the mean over the query's repetitions in which it is defined; None in none of them.
+    """Scores by query id, each the mean over the repetitions in which it is defined; None where it is undefined in all.
 
-    Repetitions of one query are no further queries: taken as such they would make intervals too narrow.
+    Counted as further queries, repetitions would make the intervals too narrow.
     """
     collected: dict[str, dict[str, list[float | None]]] = {}
     for result in results:

@@ -1,7 +1,7 @@
-"""Runs and a comparison → one self-contained HTML page that asks the network for nothing.
+"""Runs and a comparison → one self-contained HTML page that loads nothing from the network.
 
-The page is in `templates/`; here is what its templates may call, and what they cannot say in a line. Text is escaped by
-Jinja's autoescape, and its control characters are written out before that.
+The page is in `templates/`; this module gives the templates their values and functions. Control characters are written
+out, then Jinja's autoescape escapes the text.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kb.eval import differences, figures, plots
+from kb.eval.compare import flatten
 from kb.eval.figures import MOST_COLOURS, NOTHING, QueryRow, View
 from kb.eval.markup import number, percent, visible
 from kb.eval.records import Comparison, Interval, QueryResult, Retrieved, Run
@@ -40,7 +41,7 @@ WIDE, HIGH, LEFT, RIGHT, TOP, BOTTOM = 460, 310, 34, 16, 26, 40
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key of the configuration, a value a run."""
+    """One key of the configuration, a value per run."""
 
     name: str
     values: tuple[str, ...]
@@ -56,12 +57,12 @@ def render_page(runs: Sequence[Run], comparison: Comparison | None) -> str:
     script = (TEMPLATES / "script.js").read_text(encoding="utf-8")
     view = View(tuple(runs), figures.run_labels(runs), figures.query_rows(runs), comparison)
     page = page_templates().get_template("page.html").render(_values(view), content_policy=content_policy(script))
-    # The line breaks between tags are for the templates' readers.
+    # Line breaks between tags only make the templates readable.
     return re.sub(r">\s*\n\s*(?=<)", ">", page).strip() + "\n"
 
 
 def page_templates() -> Environment:
-    """Jinja2 with all that the templates call. Every string is escaped, every float short; a name that is none fails."""
+    """Jinja2 with the functions that the templates call. Every string is escaped, every float short; an unknown name fails."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -95,13 +96,13 @@ def page_templates() -> Environment:
 
 
 def content_policy(script: str) -> str:
-    """Nothing may be fetched, and no other script may run, whatever a document smuggles into the page."""
+    """A content security policy: nothing is fetched and no other script runs, whatever a document contains."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; img-src data:"
 
 
 def _values(view: View) -> dict[str, Any]:
-    """What the templates read; a section that has nothing to show is not among `sections`."""
+    """The templates' variables; `sections` names the sections that have something to show."""
     curves = [plot for family in ("recall", "hit") if (plot := plots.curve_by_k(view, family))]
     refusals, gates = plots.refusal_plot(view)
     latencies = plots.latency_plots(view)
@@ -138,7 +139,7 @@ def _values(view: View) -> dict[str, Any]:
 
 
 def _facts(view: View) -> list[tuple[str, list[str]]]:
-    """What can change a figure: said once where the runs agree, run by run where they do not."""
+    """What can change a figure: one value where the runs agree, else one per run."""
     facts: dict[str, list[str]] = {}
     for run in view.runs:
         made = run.provenance
@@ -170,21 +171,17 @@ def _model(run: Run) -> str:
 
 def _settings(view: View) -> list[Setting]:
     """The configuration, settings in which the runs differ first."""
-    flat = [_flattened(run.provenance.config) for run in view.runs]
+    flat = [
+        {name.removeprefix("config."): _setting_text(v) for name, v in flatten("config", run.provenance.config)}
+        for run in view.runs
+    ]
     names = sorted({name for values in flat for name in values})
     settings = [Setting(name, tuple(values.get(name, NOTHING) for values in flat)) for name in names]
     return sorted(settings, key=lambda setting: not setting.differs)
 
 
-def _flattened(config: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, value in config.items():
-        if isinstance(value, dict):
-            found |= _flattened(value, f"{prefix}{name}.")
-        else:
-            text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-            found[f"{prefix}{name}"] = text
-    return found
+def _setting_text(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _slice_colours(rows: Sequence[QueryRow], dimension: str | None) -> dict[str, str]:
@@ -202,11 +199,11 @@ def _axis_end(name: str, intervals: Sequence[Interval | None]) -> float:
 
 
 def _scores(result: QueryResult) -> list[str]:
-    told = [
+    shown = [
         f"{name} {figures.number_text(result.scores[name], name)}" for name in SHOWN_SCORES if name in result.scores
     ]
     total = result.stage_ms.get("total")
-    return told if total is None else [*told, figures.number_text(total, "total_ms")]
+    return shown if total is None else [*shown, figures.number_text(total, "total_ms")]
 
 
 def _shown_hits(result: QueryResult) -> list[tuple[int, Retrieved]]:
@@ -217,7 +214,7 @@ def _shown_hits(result: QueryResult) -> list[tuple[int, Retrieved]]:
 
 
 def _missed_ids(result: QueryResult) -> list[str]:
-    """What was judged relevant and not found, the best first."""
+    """Ids that are judged relevant and were not found, highest grade first."""
     found = {hit.id for hit in result.ranking}
     missed = [judged for judged, grade in result.judged.items() if grade > 0 and judged not in found]
     return sorted(missed, key=lambda judged: (-result.judged[judged], judged))

@@ -1,6 +1,6 @@
-"""Queries with judgements → a run: every query retrieved (and answered, when asked for), scored, kept as it finishes.
+"""Queries with judgements → a run: every query is searched, answered on request, scored, and saved when it is done.
 
-The same for a suite, a BEIR collection and span questions: what differs is how a ranking becomes scores.
+Suites, BEIR collections and span questions differ only in their judge.
 """
 
 from __future__ import annotations
@@ -37,9 +37,12 @@ from kb.records import Filters, Ranking, SearchMode, SearchRequest
 from kb.search.pipeline import search
 from kb.store.documents import utc_text
 
+# (mode, queries done, queries in all)
+OnQuery = Callable[[SearchMode, int, int], None]
+
 # Deep enough for recall@100.
 RANKING_DEPTH = 100
-# Rows of a ranking that a result keeps with their places, for reports.
+# Rows of a ranking that a result keeps for reports.
 KEPT_ROWS = 10
 
 
@@ -50,13 +53,13 @@ class Judge:
     identify  chunk_id → the id that judgements are by
     judged    query id → id → grade
     score     (query, ids best first) → scores
-    windows   query id → chunk ids whose text the prompt holds already, of two-step tasks
+    known_chunks  for two-step tasks: query id → ids of chunks whose text the reader has already
     """
 
     identify: Callable[[int], str]
     judged: Mapping[str, Mapping[str, int]]
     score: Callable[[Query, Ranking, Sequence[str]], Scores]
-    windows: Mapping[str, Sequence[int]] = field(default_factory=dict)
+    known_chunks: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,8 @@ class EvalRequest:
     """What to run.
 
     answers   ask as well as search
-    seeds     how often each question is answered, with seeds 0, 1, 2 …
-    resume    an unfinished run to go on with: its mode and kind hold
+    seeds     answers per question, with seeds 0, 1, 2 …
+    resume    id of an unfinished run to continue, in its mode and kind
     """
 
     suite: str
@@ -79,7 +82,7 @@ class EvalRequest:
 
 
 class RunInterrupted(KeyboardInterrupt):
-    """A Ctrl-C ended a run; its text says how to go on with what is kept."""
+    """A Ctrl-C ended a run; the message says how to continue it."""
 
 
 def evaluate(
@@ -87,13 +90,13 @@ def evaluate(
     request: EvalRequest,
     judge: Judge,
     runs_home: Path,
-    on_query: Callable[[SearchMode, int, int], None] = lambda mode, done, total: None,
+    on_query: OnQuery = lambda mode, done, total: None,
 ) -> list[Run]:
     """Run every query in every mode.
 
-    runs_home  the home whose eval/ folder keeps the runs; finished queries are kept even when a later one fails
-    on_query   told after each query: mode, how many are done, of how many
-    raises     what searching or asking raises, RunInterrupted after a Ctrl-C; the run can then be resumed
+    runs_home  the home whose eval/ folder has the runs; finished queries are kept even when a later one fails
+    on_query   called after each query
+    raises     errors of search() and ask(), RunInterrupted after a Ctrl-C; the run can then be resumed
     """
     runs = []
     if request.resume:
@@ -128,7 +131,7 @@ def _kept(run: Run, results: Sequence[QueryResult], total: int) -> str:
 
 def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path) -> tuple[Run, set[tuple[str, int]]]:
     if request.resume:
-        return _go_on(kb, request, load_run(home, request.resume), home)
+        return _continue(kb, request, load_run(home, request.resume), home)
     kind: RunKind = "ask" if request.answers else "search"
     run = Run(
         run_id=f"{new_run_id()}-{mode}",
@@ -146,10 +149,10 @@ def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path
     return run, set()
 
 
-def _go_on(kb: KnowledgeBase, request: EvalRequest, run: Run, home: Path) -> tuple[Run, set[tuple[str, int]]]:
-    """A run that broke off, with what it has done.
+def _continue(kb: KnowledgeBase, request: EvalRequest, run: Run, home: Path) -> tuple[Run, set[tuple[str, int]]]:
+    """An unfinished run, and the (query id, seed) of its finished queries.
 
-    raises  InvalidInput when what makes the figures is no longer the same: half of each would be neither
+    raises  InvalidInput when anything that can change a figure has changed
     """
     now = replace(_provenance(kb, request), machine=run.provenance.machine, home=run.provenance.home)
     changed = differing_fields(run, replace(run, provenance=now))
@@ -202,8 +205,8 @@ def _run_query(
     ids = [judge.identify(hit.chunk_id) for hit in found.hits]
     scores = judge.score(query, ranking, ids)
     scores = scores | tag_scores(kb, query, [hit.tags for hit in found.hits[:KEPT_ROWS]])
-    if query.id in judge.windows:
-        scores = scores | context_scores(kb, query, mode, request.filters, judge.windows[query.id])
+    if query.id in judge.known_chunks:
+        scores = scores | context_scores(kb, query, mode, request.filters, judge.known_chunks[query.id])
     rows = tuple(
         Retrieved(id=judged_id, score=hit.score, path=hit.path, place=hit.citation.uri)
         for judged_id, hit in zip(ids[:KEPT_ROWS], found.hits[:KEPT_ROWS], strict=True)

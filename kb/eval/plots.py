@@ -1,4 +1,4 @@
-"""Runs → the lines, bars and histograms of the page as numbers in [0, 1], before anything is drawn. Knows no SVG."""
+"""Runs → lines, bars and histograms for the page, as numbers in [0, 1]. Knows no SVG."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from kb.eval.figures import View, main_metric, metric_by_k, ms_text, number_text, quantile
+from kb.eval.figures import View, main_metric, metric_by_k, ms_text, number_text
+from kb.eval.metrics import percentiles
 from kb.eval.refusals import RefusalCurve, refusal_curve
 
 BIN_COUNT = 40
 SHORTEST_MS = 0.01
-# What has the other stages in it: shown before them.
+# Stages that contain the others; shown first.
 WHOLE_STAGES = ("answer", "total")
 NO_SLICE = "s6"
 FIFTHS = tuple((share, f"{share:g}") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
@@ -19,7 +20,7 @@ FIFTHS = tuple((share, f"{share:g}") for share in (0.0, 0.25, 0.5, 0.75, 1.0))
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a chart: (x, y) with both in [0, 1], what each point says, and the outline of the band around it."""
+    """One line of a chart: (x, y) with both in [0, 1], a label per point, and the outline of the band around the line."""
 
     run: int
     points: tuple[tuple[float, float], ...]
@@ -29,7 +30,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """One place on a chart that is pointed out: by the run's shape, or by a ring."""
+    """A marked point on a chart: the run's shape, or a ring."""
 
     run: int
     x: float
@@ -40,14 +41,14 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class LinePlot:
-    """Lines over [0, 1] × [0, 1]; `told` says in words what they show."""
+    """Lines over [0, 1] × [0, 1]; `summary` describes them in words."""
 
     title: str
     x_name: str
     y_name: str
     x_ticks: tuple[tuple[float, str], ...]
     lines: tuple[Line, ...]
-    told: tuple[str, ...]
+    summary: tuple[str, ...]
     marks: tuple[Mark, ...] = ()
 
 
@@ -68,16 +69,16 @@ class Lane:
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Times of one stage on one logarithmic axis, a lane a run."""
+    """Times of one stage on one logarithmic axis, a lane per run."""
 
     lanes: tuple[Lane, ...]
     ticks: tuple[tuple[float, str], ...]
-    told: str
+    summary: str
 
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One query in a skyline: height in [0, 1], the class of its colour, where it leads, and what it says."""
+    """One query in a skyline: height in [0, 1], the class of its colour, the id it links to, and its label."""
 
     value: float
     colour: str
@@ -100,12 +101,12 @@ def curve_by_k(view: View, family: str) -> LinePlot | None:
         high = [(at_k[k], i.ci_high) for k, i in pairs if i.ci_low is not None and i.ci_high is not None]
         lines.append(Line(run, points, names, (*high, *reversed(low))))
     ticks = tuple((at_k[k], str(k)) for k in ks)
-    told = tuple(name for line in lines for name in line.names)
-    return LinePlot(f"{family.capitalize()} at k", "k (log)", f"{family}@k", ticks, tuple(lines), told)
+    summary = tuple(name for line in lines for name in line.names)
+    return LinePlot(f"{family.capitalize()} at k", "k (log)", f"{family}@k", ticks, tuple(lines), summary)
 
 
 def refusal_plot(view: View) -> tuple[LinePlot | None, tuple[tuple[int, RefusalCurve], ...]]:
-    """Precision against recall of refusing, and the curve of each run that has one; None where no run has."""
+    """Precision against recall of refusing, and the curve of each run that has one; None where no run has one."""
     curves = tuple((at, curve) for at, run in enumerate(view.runs) if (curve := refusal_curve(run)))
     lines, marks = [], []
     for at, curve in curves:
@@ -119,12 +120,12 @@ def refusal_plot(view: View) -> tuple[LinePlot | None, tuple[tuple[int, RefusalC
     if not curves:
         return None, ()
     title = "Refusals: precision against recall over the gate"
-    told = tuple(mark.name for mark in marks)
-    return LinePlot(title, "recall", "precision", FIFTHS, tuple(lines), told, tuple(marks)), curves
+    summary = tuple(mark.name for mark in marks)
+    return LinePlot(title, "recall", "precision", FIFTHS, tuple(lines), summary, tuple(marks)), curves
 
 
 def latency_plots(view: View) -> list[tuple[str, Histogram]]:
-    """A histogram a stage, those that have the others in them first."""
+    """A histogram per stage, WHOLE_STAGES first."""
     stages = {stage: None for run in view.runs for result in run.results for stage in result.stage_ms}
     whole = [stage for stage in WHOLE_STAGES if stage in stages]
     return [(stage, _histogram(view, stage)) for stage in (*whole, *(s for s in stages if s not in whole))]
@@ -134,19 +135,19 @@ def _histogram(view: View, stage: str) -> Histogram:
     found = {}
     for at, run in enumerate(view.runs):
         values = tuple(result.stage_ms[stage] for result in run.results if stage in result.stage_ms)
-        told = run.stage_latency_ms.get(stage)
-        p50, p95 = (told.p50, told.p95) if told else (quantile(values, 0.50), quantile(values, 0.95))
         if values:
-            found[at] = (values, p50, p95)
-    axis = LogAxis.around([value for values, _, _ in found.values() for value in values])
+            found[at] = (values, run.stage_latency_ms.get(stage) or percentiles(values))
+    axis = LogAxis.around([value for values, _ in found.values() for value in values])
     lanes = []
-    for at, (values, p50, p95) in found.items():
-        words = f"p50 {ms_text(p50)} · p95 {ms_text(p95)}"
-        lines = tuple((name, axis.share(value)) for name, value in (("p50", p50), ("p95", p95)) if value is not None)
+    for at, (values, times) in found.items():
+        words = f"p50 {ms_text(times.p50)} · p95 {ms_text(times.p95)}"
+        lines = tuple(
+            (name, axis.share(value)) for name, value in (("p50", times.p50), ("p95", times.p95)) if value is not None
+        )
         lanes.append(Lane(at, view.labels[at], words, axis.bins(values), lines))
-    told_all = "; ".join(f"{lane.label} {lane.words.replace(' ·', ',')}" for lane in lanes)
+    summary = "; ".join(f"{lane.label} {lane.words.replace(' ·', ',')}" for lane in lanes)
     ticks = tuple((axis.share(value), f"{value:,.0f}" if value >= 1 else f"{value:g}") for value in axis.ticks())
-    return Histogram(tuple(lanes), ticks, told_all)
+    return Histogram(tuple(lanes), ticks, summary)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +159,14 @@ class LogAxis:
 
     @classmethod
     def around(cls, values: Sequence[float]) -> LogAxis:
-        """The axis of some times, opened to at least half a decade, so that noise is not blown up to a hill."""
+        """The axis of some times, at least half a decade wide: a narrower one would exaggerate noise."""
         shown = [max(value, SHORTEST_MS) for value in values] or [1.0, 10.0]
         low, high = min(shown), max(shown)
         missing = max(0.5 - math.log10(high / low), 0.0)
         return cls(low / 10 ** (missing / 2), high * 10 ** (missing / 2))
 
     def share(self, value: float) -> float:
-        """Where a value stands: 0 is the low end, 1 the high one."""
+        """A value's position: 0 is the low end, 1 the high end."""
         return math.log(max(value, SHORTEST_MS) / self.low) / math.log(self.high / self.low)
 
     def bins(self, values: Sequence[float]) -> tuple[tuple[float, float, float], ...]:
@@ -178,7 +179,7 @@ class LogAxis:
         return tuple((at / BIN_COUNT + 0.001, width, count / most) for at, count in enumerate(counts) if count)
 
     def ticks(self) -> list[float]:
-        """1, 2 and 5 of each decade inside the axis; only the 1s where that would be crowded."""
+        """1, 2 and 5 of each decade inside the axis; only the 1s where these are more than six."""
         decades = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         fine = [digit * 10.0**decade for decade in decades for digit in (1, 2, 5)]
         fine = [value for value in fine if self.low <= value <= self.high]

@@ -1,4 +1,4 @@
-"""A query that names its tags → how many of them its results carry, and how many the tag retriever suggests for it."""
+"""A query with expected tags → the shares of them that its results have and that the tag retriever suggests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SUGGESTED = 10
 
 
 def tag_scores(kb: KnowledgeBase, query: Query, carried: Sequence[Sequence[str]]) -> Scores:
-    """Both scores of a query; empty where no tag is expected.
+    """Both scores of a query; empty without expected tags.
 
     carried  the tags of the first ten results' documents
     """
@@ -27,14 +27,14 @@ def tag_scores(kb: KnowledgeBase, query: Query, carried: Sequence[Sequence[str]]
 
 
 def tag_recall(expected: Sequence[str], given: Sequence[Sequence[str]]) -> float | None:
-    """Share of the expected tags that stand in any of the lists, case and underscores aside; None where none is expected.
+    """Share of the expected tags found in any of the lists; case and underscores do not matter. None without expected tags.
 
     >>> tag_recall(["Optics", "dome"], [("optics",), ("night", "optics")])
     0.5
     """
-    there = {_plain(tag) for tags in given for tag in tags}
+    found = {_plain(tag) for tags in given for tag in tags}
     wanted = {_plain(tag) for tag in expected}
-    return len(wanted & there) / len(wanted) if wanted else None
+    return len(wanted & found) / len(wanted) if wanted else None
 
 
 def _plain(tag: str) -> str:

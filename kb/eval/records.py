@@ -1,4 +1,4 @@
-"""What an evaluation is made of: a suite's queries with their labels, a run's results, and the figures drawn from them."""
+"""The records of an evaluation: a suite's queries with their labels, a run's results and figures, a comparison."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any, Literal
 from kb.records import SearchMode
 
 RunKind = Literal["search", "ask"]
-# Per query and metric; None where the metric means nothing for that query (no relevant passage, no answer).
+# Per query and metric; None where the metric is undefined for that query (no relevant passage, no answer).
 Scores = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """One place that is relevant to a query, found again after edits and re-chunking by what it says.
+    """One place that is relevant to a query, found by its words, so that it survives edits and re-chunking.
 
     path            relative to the root of its source
     anchor          a quoted passage that occurs exactly once in the document, white space aside; or
     heading         a heading that occurs exactly once: every chunk under it is relevant
     grade           1 related, 2 answers it
-    line            where the label stands in the suite's file, for messages
+    line            the label's line in the suite's file, for messages
     """
 
     path: str
@@ -44,14 +44,14 @@ class Query:
 
     relevant   id of a judged thing → grade; filled for BEIR and span collections, whose judgements are by document id
     labels     places, for suites; resolved to chunks at run time
-    window     places whose text the prompt holds already, for two-step tasks
+    window     for two-step tasks: places whose text the reader has already
     slices     dimension → value ("lang": "ko", "difficulty": "hard", "kind": "near-miss"), for tables by slice
     group      paraphrases of one question share it
-    session    queries of one session are turns of one conversation, in the order of the file; None stands alone
+    session    queries of one session are turns of one conversation, in the order of the file; None for a single question
     standalone   the question as a person would complete it from the turns before; None where it is complete
-    facts        what the user has kb remember before this turn
-    after_hours  silence before this turn
-    expect_mode  the mode the relevance rules should choose, None where nobody said
+    facts        facts that kb remembers from this turn on
+    after_hours  hours of silence before this turn
+    expect_mode  the mode the relevance rules should choose, None where any will do
     """
 
     id: str
@@ -76,7 +76,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A file of queries. `sha256` of its bytes and its whole text go into every run made with it."""
+    """A file of queries. `sha256` is of its bytes; runs record it."""
 
     name: str
     path: str
@@ -87,7 +87,7 @@ class Suite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retrieved:
-    """One row of a query's ranking: what was found, as the judgements name it, and where a reader finds it."""
+    """One row of a query's ranking: the id that judgements use, and the place for a reader."""
 
     id: str
     score: float
@@ -99,7 +99,7 @@ class Retrieved:
 class AnswerFigures:
     """What an answer run keeps of one answer, beside its scores.
 
-    statuses  verdict per sentence once citations are checked by content; empty before that
+    statuses  verdicts per sentence of earlier versions; empty today
     """
 
     trace_id: str
@@ -138,7 +138,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Everything that can change a figure; a comparison says where two runs differ.
+    """Everything that can change a figure; a comparison lists the differences.
 
     config        values of the output-affecting settings
     model         id, provider and digest of the language model, None for search runs
@@ -223,7 +223,7 @@ class EvalRuns:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateResult:
-    """One --gate and what became of it; value None (undefined) fails it."""
+    """The result of one --gate; an undefined value (None) fails."""
 
     gate: str
     run_id: str
@@ -255,7 +255,7 @@ class MetricDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryChange:
-    """A query that got worse (or better): what was retrieved before and now, best first."""
+    """A query that got worse (or better): the places retrieved before and now, best first."""
 
     query_id: str
     text: str

@@ -1,4 +1,4 @@
-"""Gate scores of an answer run → precision and recall of refusing, at every place the gate could stand.
+"""Gate scores of an answer run → precision and recall of refusing, for every threshold that the gate could have.
 
 Refusing is the positive class: precision is the share of the refused that were unanswerable, recall the share of the
 unanswerable that were refused. Knows no chart.
@@ -16,7 +16,7 @@ GATE_SCORE = "gate_score"
 
 @dataclass(frozen=True, slots=True)
 class GatePoint:
-    """What a gate would do: everything with a score below it is refused."""
+    """The effect of a gate: every question with a score below it is refused."""
 
     gate: float
     precision: float
@@ -34,7 +34,7 @@ class RefusalCurve:
     """The gate's choices for one run.
 
     points      gate rising, so recall rises
-    actual      where the run stood, by what it did refuse; None when it refused nothing
+    actual      the run's own point, by what it refused; None when it refused nothing
     answerable, unanswerable  gate scores of each, rising; queries without a score (nothing retrieved) are left out
     """
 

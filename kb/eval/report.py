@@ -1,4 +1,4 @@
-"""Runs and a comparison → a report as text: a page, a summary for a pull request, a table of queries, or everything as JSON."""
+"""Runs and a comparison → a report as text: a page, a summary for a pull request, a table of queries, or JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kb.eval.page import render_page
 from kb.eval.records import Comparison, QueryResult, Run
 from kb.wire import to_json
 
-# A spreadsheet runs a cell that begins so as a formula (OWASP, CSV injection).
+# A spreadsheet runs a cell that begins with one of these as a formula (OWASP, CSV injection).
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -31,7 +31,7 @@ class EvalReport:
 def render_report(runs: Sequence[Run], comparison: Comparison | None, format: str) -> str:
     """The report in one of FORMATS, the same text for the same runs; run by run in the order given.
 
-    raises  InvalidInput for a format that is none
+    raises  InvalidInput for an unknown format
     """
     if format not in FORMATS:
         raise InvalidInput(f"no report format '{format}'", fix=f"there are: {', '.join(FORMATS)}")
@@ -44,10 +44,10 @@ def render_json(runs: Sequence[Run], comparison: Comparison | None) -> str:
 
 
 def render_csv(runs: Sequence[Run], comparison: Comparison | None) -> str:
-    """A row a query, run and seed; empty where a value is undefined. The comparison is left out: it has no rows by query.
+    """A row per query, run and seed; an undefined value is empty. The comparison is left out: it has no rows by query.
 
-    Columns: what names the row, `slice:…`, the metrics by name, `ms:…`, what became of the answer. Text that a spreadsheet
-    would take for a formula gets an apostrophe before it.
+    Columns: run and query, `slice:…`, the metrics by name, `ms:…`, the answer's outcome. Text that a spreadsheet would
+    take for a formula gets an apostrophe before it.
     """
     results = [(run, result) for run in runs for result in run.results]
     slices = sorted({name for _, result in results for name in result.slices})

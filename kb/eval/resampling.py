@@ -1,7 +1,7 @@
 """Per-query parts of a metric → intervals and p-values by resampling the queries. Pure; seeded, so the same every time.
 
 A metric is a ratio of sums over queries: Σ numerator / Σ denominator. For a mean every denominator is 1; for precision
-and F1 of refusals it is not. One query is one draw, with both runs' values: queries differ more than runs do.
+and F1 of refusals it is not. A query is drawn with the values of both runs: queries differ more than runs do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RESAMPLES = 2000
 # Up to this many differing queries all 2^n swaps are tried; above, FLIPS random ones.
 MOST_EXACT = 12
 FLIPS = 10_000
-# Sums in another order differ in the last bits; a swap that ties with what was observed counts as reaching it.
+# Sums in another order differ in the last bits; a swap that ties with the observed difference counts as reaching it.
 ROUNDING = 1e-12
 # 32 MB of float64 at a time.
 CELLS_PER_BATCH = 4_000_000

@@ -1,6 +1,6 @@
-"""A suite's labels → the chunks they stand for in this knowledge base, found by what they say, or every fault at once.
+"""A suite's labels → the chunks of this knowledge base that contain their words, or every fault at once.
 
-Pure but for `resolve_suite`, which reads the store. Texts are compared in NFKC with white space collapsed, case kept.
+Pure, except `resolve_suite`, which reads the store. Texts are compared in NFKC with white space collapsed, case kept.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from kb.eval.suite import Fault, raise_faults
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk
 
-# How many places, or sources, a fault names before it says "…".
+# Places or sources that a fault names at most.
 PLACES_SHOWN = 4
-# Three letters are enough to tell where a passage nearly stands, in Korean (one and a half syllable blocks a word) too.
+# Three letters are enough to find a similar passage, in Korean too.
 SHINGLE_CHARS = 3
-# Longer anchors are looked for by their beginning when the nearest text is wanted: difflib is quadratic.
+# Of a longer anchor only the beginning is compared with similar text: difflib takes quadratic time.
 MOST_ANCHOR_CHARS = 400
 
 ChunksOfPath = Callable[[str], Sequence[Chunk]]
@@ -29,12 +29,12 @@ Judgements = dict[str, dict[int, int]]
 
 
 class _Unresolved(Exception):
-    """A label that does not stand for exactly one place; the message says why."""
+    """A label does not match exactly one place; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """One document's text, put together from its chunks.
+    """One document's text, joined from its chunks.
 
     starts  where each chunk begins in `text`, ascending
     """
@@ -44,7 +44,7 @@ class _Page:
     starts: tuple[int, ...]
 
     def chunks_between(self, start: int, end: int) -> tuple[Chunk, ...]:
-        """The chunks that hold a part of [start, end)."""
+        """The chunks that overlap [start, end)."""
         return self.chunks[bisect_right(self.starts, start) - 1 : bisect_right(self.starts, end - 1)]
 
 
@@ -58,9 +58,7 @@ def resolve_suite(kb: KnowledgeBase, suite: Suite) -> Judgements:
     by_path: dict[str, list[int]] = {}
     documents = kb.corpus.list_documents()
     if not documents:
-        raise NotIndexed(
-            "the labels of a suite stand for places in documents, and there are none", fix="kb ingest PATH"
-        )
+        raise NotIndexed("a suite's labels name places in documents, and there are no documents", fix="kb ingest PATH")
     for document in documents:
         by_path.setdefault(unicodedata.normalize("NFC", document.path), []).append(document.doc_id)
     for document in documents:
@@ -76,8 +74,8 @@ def resolve_suite(kb: KnowledgeBase, suite: Suite) -> Judgements:
 def resolve_labels(suite: Suite, chunks_of_path: ChunksOfPath, known_paths: Sequence[str]) -> Judgements:
     """Find the chunks of every label: query id → chunk id → grade, the highest where labels overlap.
 
-    chunks_of_path  path → the chunks of the document with that path, or of all of them; none when there is none
-    known_paths     for the hint when a path is not known
+    chunks_of_path  path → the chunks of every document with that path; empty for an unknown path
+    known_paths     for the hint about an unknown path
     raises          SuiteInvalid with every label that does not resolve to exactly one place
     """
     pages_of: dict[str, tuple[_Page, ...]] = {}
@@ -114,7 +112,7 @@ def _make_page(chunks: Sequence[Chunk]) -> _Page:
         if previous is not None and not _joins(previous, chunk):
             text += " "
         starts.append(len(text))
-        text += _collapse(chunk.text)
+        text += collapse(chunk.text)
         previous = chunk
     return _Page(tuple(chunks), text, tuple(starts))
 
@@ -124,12 +122,13 @@ def _joins(left: Chunk, right: Chunk) -> bool:
     return left.end == right.start and not left.text[-1:].isspace() and not right.text[:1].isspace()
 
 
-def _collapse(text: str) -> str:
+def collapse(text: str) -> str:
+    """NFKC with every run of white space as one space: the form that labels and texts are compared in."""
     return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def _resolve_label(label: Label, pages: Sequence[_Page], known_paths: Sequence[str]) -> list[Chunk]:
-    """The chunks of a label; those of both documents when two sources hold the same text under the same path."""
+    """The chunks of a label; of both documents when two sources have the same text under the same path."""
     if not pages:
         near = difflib.get_close_matches(label.path, known_paths, n=1, cutoff=0.5)
         raise _Unresolved(f"no document '{label.path}'" + (f", did you mean '{near[0]}'?" if near else ""))
@@ -145,7 +144,7 @@ def _resolve_label(label: Label, pages: Sequence[_Page], known_paths: Sequence[s
 
 def _find_anchor(label: Label, page: _Page) -> Sequence[Chunk]:
     quoted = " ".join((label.anchor or "").split())
-    wanted = _collapse(quoted)
+    wanted = collapse(quoted)
     places = list(_occurrences(page.text, wanted))
     if len(places) == 1:
         return page.chunks_between(places[0], places[0] + len(wanted))
@@ -155,7 +154,7 @@ def _find_anchor(label: Label, page: _Page) -> Sequence[Chunk]:
         raise _Unresolved(f'no "{quoted}" in {label.path}{hint}')
     uris = [page.chunks_between(place, place + len(wanted))[0].citation.uri for place in places]
     raise _Unresolved(
-        f'"{quoted}" stands {len(places)} times in {label.path}: {_listed(uris)}; quote more of the passage'
+        f'"{quoted}" appears {len(places)} times in {label.path}: {_listed(uris)}; quote more of the passage'
     )
 
 
@@ -168,11 +167,11 @@ def _occurrences(text: str, wanted: str) -> Iterator[int]:
 
 def _find_heading(label: Label, page: _Page) -> Sequence[Chunk]:
     """The chunks under a heading that occurs once; the same heading again later in the document is another place."""
-    wanted = _collapse(label.heading or "")
+    wanted = collapse(label.heading or "")
     places: list[tuple[tuple[str, ...], list[Chunk]]] = []
     previous: tuple[str, ...] | None = None
     for chunk in page.chunks:
-        titles = tuple(_collapse(title) for title in chunk.heading_path)
+        titles = tuple(collapse(title) for title in chunk.heading_path)
         above = titles[: titles.index(wanted) + 1] if wanted in titles else None
         if above is not None and above == previous:
             places[-1][1].append(chunk)
@@ -184,9 +183,9 @@ def _find_heading(label: Label, page: _Page) -> Sequence[Chunk]:
     if places:
         uris = [chunks[0].citation.uri for _, chunks in places]
         raise _Unresolved(
-            f"the heading '{wanted}' stands {len(places)} times in {label.path}: {_listed(uris)}; use an anchor"
+            f"the heading '{wanted}' appears {len(places)} times in {label.path}: {_listed(uris)}; use an anchor"
         )
-    headings = list(dict.fromkeys(_collapse(title) for chunk in page.chunks for title in chunk.heading_path))
+    headings = list(dict.fromkeys(collapse(title) for chunk in page.chunks for title in chunk.heading_path))
     near = difflib.get_close_matches(wanted, headings, n=1, cutoff=0.3)
     hint = f"; the nearest is '{near[0]}'" if near else "; it has no heading" if not headings else ""
     raise _Unresolved(f"no heading '{wanted}' in {label.path}{hint}")
@@ -197,9 +196,9 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _nearest_text(text: str, wanted: str) -> str:
-    """The stretch of a text that is most like a passage; empty when they share no run of three letters.
+    """The part of a text that is most similar to a passage; empty when they share no run of three letters.
 
-    One pass finds where the passage's letter runs crowd together; only there difflib compares letter by letter.
+    One pass finds where most of the passage's letter runs are; difflib compares letter by letter only there.
     """
     wanted = wanted[:MOST_ANCHOR_CHARS]
     size = len(wanted)

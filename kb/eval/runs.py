@@ -1,6 +1,6 @@
 """Runs on disk: `<home>/eval/<run_id>.jsonl`, a header line, a line per finished query, a closing line with the figures.
 
-Append-only, so that a run that breaks off keeps what it has and can go on. Apart from the store: evaluating never mixes
+Append-only, so that an interrupted run keeps its results and can be resumed. Not in the store: an evaluation never mixes
 with the user's own answers.
 """
 
@@ -43,7 +43,7 @@ def append_result(path: Path, result: QueryResult) -> None:
 
 
 def mend_run(path: Path) -> None:
-    """End a last line that was being written when the process was killed, or cut it off: nothing gets glued to it."""
+    """End an unfinished last line of a killed process if it is complete JSON, else cut it off, before more is appended."""
     raw = path.read_bytes()
     whole = raw.rfind(b"\n") + 1
     if whole == len(raw):
@@ -58,7 +58,7 @@ def mend_run(path: Path) -> None:
 
 
 def finish_run(path: Path, run: Run) -> None:
-    """Write the figures; from here on the run is finished."""
+    """Write the figures: the run is finished."""
     _append(path, {"run": replace(run, results=())})
 
 
@@ -71,9 +71,9 @@ def save_run(path: Path, run: Run) -> None:
 
 
 def load_run(home: Path, name: str) -> Run:
-    """A run by its id, the beginning of one, `last`, or the path of a file.
+    """A run by its id, the beginning of its id, `last`, or the path of a file.
 
-    raises  NotFound, InvalidInput for a file that is no run
+    raises  NotFound, InvalidInput for a file that is not a run
     """
     path = Path(name)
     if not path.is_file():
@@ -89,7 +89,7 @@ def load_run(home: Path, name: str) -> Run:
 def list_runs(home: Path, on_unreadable: Callable[[str], None]) -> list[Run]:
     """The runs of a home, oldest first.
 
-    on_unreadable  told what is wrong with a file that holds no run; the others are listed all the same
+    on_unreadable  called with the problem of a file that is not a run; the others are listed
     """
     runs = []
     for path in sorted((home / FOLDER).glob("*.jsonl")):
@@ -144,7 +144,9 @@ def _read(path: Path) -> Run:
         except (ValueError, KeyError, TypeError, msgspec.ValidationError) as error:
             if number == whole_lines + 1:
                 break  # the line that was being written when the process was killed
-            raise InvalidInput(f"{path}:{number} is no line of a run: {error}", fix="name a file of kb eval") from error
+            raise InvalidInput(
+                f"{path}:{number} is not a line of a run: {error}", fix="name a file of kb eval"
+            ) from error
     if run is None:
         raise InvalidInput(f"{path} holds no run", fix="name a file of kb eval")
     return replace(run, results=tuple(results.values()))

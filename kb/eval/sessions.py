@@ -1,7 +1,7 @@
-"""A suite's conversations, lived through in a copy of a home: what every turn costs and whether it is answered.
+"""The conversations of a suite, run in a copy of a home: what every turn costs and whether it is answered.
 
-Turns are asked as a chat asks them: stored, with their session, facts remembered before they are needed, hours of silence
-put between them. The home itself is not touched.
+Turns are asked as a chat asks them: stored, in their session, with facts remembered and hours of silence before them. The
+home itself is not changed.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ RECALL_DEPTH = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cost:
-    """What one turn took.
+    """The cost of one turn.
 
-    prompt_tokens  as the model counted them; 0 where none was asked
-    node_tokens    of the context nodes in it
+    prompt_tokens  as the model counted them; 0 when no model was asked
+    node_tokens    tokens of the context nodes in the prompt
     statements     SQL statements that read the store
     encoder_calls  queries and batches of sentences that were encoded
-    index_opens    how often an index was asked for
+    index_opens    number of times an index was opened
     """
 
     prompt_tokens: int
@@ -60,12 +60,12 @@ class Cost:
 class SessionTurnResult:
     """One turn of one conversation.
 
-    searched       what was searched for; empty where nothing was
+    searched       the query of the search; empty without a search
     mode           the one the relevance rules chose
-    recall         of the passages that answer, among the first RECALL_DEPTH; None without labels
-    recall_typed   the same of the question as it was typed; recall_by_hand: of the suite's own `standalone`
-    is_answered    neither refused nor a mere courtesy
-    is_right       every word that must be there is, none that must not be; None where nobody said which
+    recall         share of the best-graded passages among the first RECALL_DEPTH; None without labels
+    recall_typed   the same for the question as typed; recall_by_hand for the suite's `standalone`
+    is_answered    neither refused nor small talk
+    is_right       has the words of must_contain and none of must_not_contain; None without such words
     """
 
     query_id: str
@@ -90,7 +90,7 @@ class SessionTurnResult:
 
 
 class CountingKnowledgeBase(KnowledgeBase):
-    """A knowledge base that counts what is asked of it."""
+    """A knowledge base that counts statements, encoder calls and opened indexes."""
 
     def __init__(self, home: Path, config: Config) -> None:
         super().__init__(home, config)
@@ -125,9 +125,9 @@ def run_sessions(
     *,
     uses_relevance: bool = True,
 ) -> list[SessionTurnResult]:
-    """Live through every conversation of a suite.
+    """Run every conversation of a suite.
 
-    uses_relevance  False includes every context node, whatever the turn: what the parser is compared with
+    uses_relevance  False includes every context node in every turn, as the comparison for the parser
     """
     config = replace(config, relevance=replace(config.relevance, enabled=uses_relevance))
     turns = [query for query in suite.queries if query.session]
@@ -135,7 +135,7 @@ def run_sessions(
     with _copied(home) as copy, CountingKnowledgeBase(copy, config) as kb:
         judge = judge_suite(kb, suite)
         kb.language_model()
-        kb.encode_query("warm")  # what is loaded once is no turn's cost
+        kb.encode_query("warm")  # loading is not part of a turn's cost
         for query in turns:
             results.append(_run_turn(kb, copy, query, judge))
             on_turn(len(results), len(turns))
@@ -144,7 +144,7 @@ def run_sessions(
 
 @contextmanager
 def _copied(home: Path) -> Iterator[Path]:
-    """A copy of a home that can be written to and is gone afterwards."""
+    """A writable copy of a home, deleted afterwards."""
     with tempfile.TemporaryDirectory(prefix="kb-sessions-") as folder:
         copy = Path(folder) / "home"
         copy.mkdir()
@@ -227,7 +227,7 @@ def _search(kb: KnowledgeBase, text: str) -> set[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModeCosts:
-    """What the turns of one mode cost, with the parser and with every node included: means, and the median of the time."""
+    """Costs of the turns of one mode, with the parser and with every node: means, and the median time."""
 
     mode: str
     turns: int
@@ -237,11 +237,11 @@ class ModeCosts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFigures:
-    """Means over the turns of one kind; None where no turn has the label it needs.
+    """Means over the turns of one kind; None where no turn has the label.
 
     recall, recall_typed, recall_by_hand  see `SessionTurnResult`
-    answered   of the answerable turns, those that were answered
-    right      of the turns with words to say, those that say them
+    answered   share of the answerable turns that were answered
+    right      share of right answers among the turns with must_contain or must_not_contain
     """
 
     name: str
@@ -255,10 +255,10 @@ class TurnFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionsReport:
-    """Conversations lived through twice, with the relevance parser and without.
+    """Conversations run twice, with the relevance parser and without.
 
-    mode_matches    turns whose mode is the expected one, of `mode_expected` that say which
-    right_without   share of right answers without the parser; `figures` are those with it
+    mode_matches    turns in the expected mode, of the `mode_expected` turns that name one
+    right_without   share of right answers without the parser; `figures` are with it
     """
 
     schema_version: Literal["eval_sessions.v1"] = "eval_sessions.v1"

@@ -1,6 +1,6 @@
 """A suite's YAML file → its queries with their labels, or every fault in it at once, each with its line.
 
-Knows no knowledge base: whether a label still points at something is found out in `resolve.py`.
+Needs no knowledge base: `resolve.py` finds the places that the labels name.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from kb.errors import IoError, NotFound, SuiteInvalid
 from kb.eval.records import Label, Query, Suite, Wanted
 from kb.records import SearchMode
 
-# What the file's `version` must be; it rises when the same file would come to mean something else.
+# The `version` of the file format; it rises when the meaning of a file changes.
 SUITE_VERSION = 1
-# A suite is six levels deep. libyaml composes by recursion in C: 100,000 brackets would end the process, not the load.
+# A suite has six levels. libyaml composes by recursion in C: 100,000 brackets would crash the process.
 MOST_LEVELS = 50
-# A fault in every line of a long suite is one mistake made often: the first hundred show it.
+# A fault in every line of a long suite is one repeated mistake: the first hundred show it.
 MOST_FAULTS_SHOWN = 100
 
 SUITE_KEYS = ("name", "version", "description", "queries")
@@ -62,14 +62,14 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fault:
-    """One thing that is wrong in a suite's file; `line` counts from 1."""
+    """One fault in a suite's file; `line` counts from 1."""
 
     line: int
     what: str
 
 
 def raise_faults(path: str, faults: Sequence[Fault], *, fix: str) -> None:
-    """Raise SuiteInvalid with all faults in line order, one a line as `file:line: what`; nothing when there is none."""
+    """Raise SuiteInvalid with all faults in line order, each as a line `file:line: what`; return without faults."""
     if not faults:
         return
     ordered = sorted(set(faults))
@@ -83,7 +83,7 @@ def raise_faults(path: str, faults: Sequence[Fault], *, fix: str) -> None:
 
 
 def nearest_hint(name: str, known: Sequence[str]) -> str:
-    """ ", did you mean 'x'?" for the known name most like this one; empty when none is alike."""
+    """ ", did you mean 'x'?" for the most similar known name; empty when none is similar."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     return f", did you mean '{near[0]}'?" if near else ""
 
@@ -103,7 +103,7 @@ def load_suite(path: Path) -> Suite:
 
 
 def parse_suite(raw: bytes, path: str) -> Suite:
-    """The suite in a file's bytes; `path` names it in messages, its stem names the suite that has no `name`.
+    """The suite in a file's bytes; `path` is for messages, and its stem names a suite without a `name`.
 
     raises  SuiteInvalid with every fault
     """
@@ -242,7 +242,7 @@ def _read_label(reader: _Reader, node: Any) -> Label:
 
 
 def _read_wanted(reader: _Reader, fields: dict[str, Any], key: str, meaning_of_list: str) -> Wanted:
-    """`{all: […], any: […]}`; a bare list means all of them for must_contain, none of them for must_not_contain."""
+    """`{all: […], any: […]}`; a bare list means `all` for must_contain, `any` for must_not_contain."""
     if key not in fields:
         return Wanted()
     node = fields[key]
@@ -257,13 +257,13 @@ def _read_wanted(reader: _Reader, fields: dict[str, Any], key: str, meaning_of_l
 
 
 class _Reader:
-    """Takes values out of YAML nodes and notes what is wrong with them instead of stopping at the first."""
+    """Takes values out of YAML nodes and collects the faults instead of stopping at the first."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
     def fault(self, node: Any | None, what: str) -> None:
-        """Note what is wrong at a node; without one, at the beginning of the file."""
+        """Add a fault at a node's line; at the first line without a node."""
         self.faults.append(Fault(node.start_mark.line + 1 if node is not None else 1, what))
 
     def kind(self, node: Any) -> str:
@@ -285,7 +285,7 @@ class _Reader:
                 hint = nearest_hint(name, known) or f", known are: {', '.join(known)}"
                 self.fault(key, f"unknown key '{name}' in {what}{hint}")
             elif name in found:
-                self.fault(key, f"the key '{name}' stands twice in {what}")
+                self.fault(key, f"the key '{name}' appears twice in {what}")
             else:
                 found[name] = value
         for name in required:
@@ -298,7 +298,7 @@ class _Reader:
         return tuple(node.value) if self._is(node, "seq", f"'{name}'") else ()
 
     def text(self, node: Any, name: str) -> str | None:
-        """A text that is not empty."""
+        """A non-empty text."""
         if not self._is(node, "str", f"'{name}'"):
             return None
         if not node.value.strip():
@@ -307,7 +307,7 @@ class _Reader:
         return str(node.value)
 
     def texts(self, node: Any, name: str) -> tuple[str, ...] | None:
-        """A list of texts, none of them empty."""
+        """A list of non-empty texts."""
         values = [self.text(entry, name) for entry in self.items(node, name)]
         return tuple(value for value in values if value is not None)
 

@@ -9,10 +9,12 @@ from hashlib import sha256
 from pathlib import Path
 
 from kb.config import Config
+from kb.embed.registry import open_encoder
 from kb.errors import KbError
 from kb.eval.collections import CollectionDocument
 from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
 from kb.ingest.prepare import Settings
+from kb.ingest.readers import READERS
 from kb.ingest.report import IngestEvent
 from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
 from kb.store.store import Store
@@ -30,7 +32,7 @@ def collection_home(
     fill: Callable[[KnowledgeBase], None],
     notify: Notify,
 ) -> KnowledgeBase:
-    """The home of a collection, filled if this content was not seen with these settings before; open for reading.
+    """The home of a collection, open for reading; it is filled when this content and these settings are new.
 
     fill  ingests the collection into an empty home
     """
@@ -41,7 +43,7 @@ def collection_home(
             fill(kb)
         (home / DONE).touch()
     else:
-        with Store(home, write=True) as store:  # a home of an older kb gets today's schema; nobody would do it by hand
+        with Store(home, write=True) as store:  # a home of an older kb gets today's schema
             store.corpus.neighbours.heal_neighbours(store.corpus.stored_encoder()[1])
     return open_knowledge_base(home, config, notify=notify)
 
@@ -67,14 +69,14 @@ def fill_from_folder(folder: Path, on_event: OnEvent) -> Callable[[KnowledgeBase
 
 def _check(failed: int) -> None:
     if failed:
-        raise KbError(f"{failed} documents of the collection cannot be read", fix="correct them: a partial corpus lies")
+        raise KbError(
+            f"{failed} documents of the collection cannot be read",
+            fix="correct them: figures of a partial corpus are wrong",
+        )
 
 
 def _key(cache: Path, config: Config, content_sha256: str) -> str:
-    """Changes with the documents and with whatever shapes chunks and vectors; not with search settings."""
-    from kb.embed.registry import open_encoder
-    from kb.ingest.readers import READERS
-
+    """A hash of the documents and of the settings of chunks and vectors, without search settings."""
     settings = Settings.of(config, open_encoder(config.embedding, cache, lambda message: None))
     signatures = [settings.signature(name) for name in READERS]
     return sha256(json.dumps([content_sha256, signatures]).encode()).hexdigest()[:16]

@@ -1,7 +1,7 @@
 """A parsed document → chunks that follow its structure, measured with the encoder's own tokenizer.
 
 Headings begin chunks and never end one; a page never shares a chunk with the next; code and tables stay whole while
-they fit. Every chunk is a stretch of the source: `text == parsed.text[start:end]`. Knows no file and no encoder.
+they fit. Every chunk is a stretch of the source: `text == parsed.text[start:end]`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kb.text import split_sentences
 # Bump when the same document would be cut differently.
 CHUNKER_VERSION = 2
 
-# A word of 10,000 letters is one token to a WordPiece tokenizer; nobody wants to read it as one chunk.
+# To a WordPiece tokenizer a word of 10,000 letters is one token; as one chunk it would be unreadable.
 MAX_CHARS_PER_TOKEN = 12
 # A last piece shorter than this share of the target joins the piece before it, if both fit.
 SMALL_REST = 0.25
@@ -131,7 +131,7 @@ def _section_spans(
     first, last = section.blocks[0], section.blocks[-1]
     start = first.start if section.lead is None else section.lead
     if first.page == last.page and ruler.tokens(start, last.end) <= min(limit, WHOLE_SECTION * target):
-        # Not cut: its halves would compete with each other in every ranking.
+        # Not cut: its halves would compete in every ranking.
         yield list(section.blocks), (start, last.end)
         return
     pieces = list(_pieces(text, section, ruler, target, limit))
@@ -246,7 +246,7 @@ def embedding_text(
 ) -> str:
     """What is embedded for a chunk: its place in words, then its text; never longer than the encoder reads.
 
-    The outermost headings go first when there is no room for all; a heading that opens the chunk is not said twice.
+    The outermost headings go first when there is no room for all; a heading that opens the chunk is not repeated.
     """
     if not headings:
         return chunk.text

@@ -10,11 +10,11 @@ import codecs
 import re
 from dataclasses import dataclass
 
-# A guess reads this much: charset detection is linear but slow, and more text has not changed a verdict.
+# Detection reads this much: it is slow, and more text never changed a result.
 _SAMPLE_BYTES = 64_000
 _WINDOW_BYTES = 2_000
 _HEAD_BYTES = 1_024  # where an XML declaration, an HTML meta or a coding cookie stands (WHATWG: the first 1024 bytes)
-_LEAST_TEXT_SHARE = 0.9  # of the characters of a UTF-16 reading must be ones that texts are made of
+_LEAST_TEXT_SHARE = 0.9  # least share of printable characters in a text decoded as UTF-16
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8"),
@@ -38,8 +38,8 @@ _DECLARED = re.compile(
     rb"|^[ \t\f]*(?:#|//|--|;|%|\.\.|<!--)[^\n]*?coding[:=][ \t]*([-\w.]+)",
     re.IGNORECASE | re.MULTILINE,
 )
-# A label often stands for the larger encoding that its writers used (the WHATWG Encoding Standard, §4.2). The narrow one
-# is believed while it can read every byte: it tells the wave dash of Shift_JIS and the bar of GB2312 apart.
+# A label often stands for a larger encoding that its writers used (the WHATWG Encoding Standard, §4.2). The narrow one is
+# used while it can decode every byte: it decodes the wave dash of Shift_JIS and the bar of GB2312 correctly.
 _WIDER = {
     "ascii": ("cp1252",),
     "iso8859-1": ("cp1252",),
@@ -53,8 +53,8 @@ _WIDER = {
 }
 _NARROWER = {"gb18030": "gb2312", "cp949": "euc_kr", "cp932": "shift_jis", "cp950": "big5", "big5hkscs": "big5"}
 _MORE_LABELS = {"x-sjis": "cp932", "windows-949": "cp949", "x-mac-cyrillic": "mac_cyrillic", "tis620": "tis-620"}
-# In this order a tie is decided: the more common first. Others that charset-normalizer knows (EBCDIC, old DOS pages of
-# Western Europe, hp-roman8, Vietnamese) win more often by accident than by right on short texts.
+# The order decides ties: the more common first. Other encodings that charset-normalizer knows (EBCDIC, old DOS pages of
+# Western Europe, hp-roman8, Vietnamese) are more often guessed wrongly than rightly on short texts.
 _GUESSED = (
     "cp1252", "cp1251", "cp1250", "gb18030", "cp932", "cp949", "euc_jp", "cp950", "big5hkscs", "iso8859_2", "koi8_r", "koi8_u",
     "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "iso8859_5", "iso8859_6", "iso8859_7", "iso8859_15",
@@ -185,7 +185,7 @@ def _by_nul_pattern(raw: bytes) -> str | None:
         return None
     encoding = "utf-16-be" if high_first > low_first else "utf-16-le"
     if nulls * 4 < len(head) and not head.translate(None, _PLAIN_OR_NUL):
-        return None  # plain ASCII with some NULs in it: UTF-16 of it would be NULs by half
+        return None  # plain ASCII with some NULs in it: as UTF-16, half of its bytes would be NULs
     text = head.decode(encoding, errors="replace")
     good = sum(1 for c in text if c.isprintable() or c in "\t\n\r")
     return encoding if good >= _LEAST_TEXT_SHARE * len(text) else None
@@ -216,7 +216,7 @@ def _codecs_of(label: str) -> tuple[str, ...]:
         name = codecs.lookup(_MORE_LABELS.get(label, label)).name
     except (LookupError, ValueError):
         return ()
-    # A file that could be searched for its label is no UTF-16, and reading it as UTF-8 was tried before.
+    # A label that was found as ASCII rules UTF-16 out, and UTF-8 was tried before.
     if name.startswith(("utf", "idna", "punycode", "unicode", "raw", "undefined")):
         return ()
     return (name, *_WIDER.get(name, ()))

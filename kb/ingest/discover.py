@@ -1,21 +1,20 @@
 """A root → the files in it that can be read, and the reason for each one that cannot.
 
-Opens ignore files and files without a known extension, and no others. Knows no store: what is new or changed is decided
-by whoever compares a scan with what is known.
+Opens ignore files and files without a known extension, and no others. Knows no store: `kb/ingest/plan.py` decides what
+is new or changed.
 """
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kb.config import IngestConfig
 from kb.ingest.decode import is_binary
 from kb.ingest.ignore import IgnoreRules, rules_above
-from kb.ingest.readers import READERS, Reader, reader_for
+from kb.ingest.readers import READERS, reader_for
 
 _NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
 _SNIFFED_BYTES = 8_192
@@ -57,7 +56,7 @@ class SourceFile:
 class Skipped:
     """One file or folder that will not be read, and why; the path can always be printed.
 
-    may_be_readable_later  the system refused it: what is known of it must not be forgotten
+    may_be_readable_later  the system refused it: its stored document must be kept
     """
 
     path: str
@@ -69,8 +68,8 @@ class Skipped:
 class Scan:
     """What a root holds; files and skipped in the order of their paths' bytes.
 
-    unreadable  folders that could not be listed, relative to the root, "." for the root itself: what is known below them
-                may still be there
+    unreadable  folders that could not be listed, relative to the root, "." for the root itself: stored documents below
+                them may still have their files
     ignored     files and folders left out by ignore rules, or because they are hidden; a folder counts once
     """
 
@@ -82,7 +81,7 @@ class Scan:
 
 @dataclass(frozen=True, slots=True)
 class _Folder:
-    """A folder yet to be entered, or a link yet to be followed: as it is named, as it really is, and what is ignored."""
+    """A folder to enter, or a link to follow: its path, its real path, and the ignore rules that apply there."""
 
     path: str
     real: str
@@ -95,7 +94,6 @@ class _Walk:
 
     root: str
     config: IngestConfig
-    type_of: Callable[[str], Reader | None]
     home: str | None
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
@@ -119,26 +117,24 @@ def scan(
     config: IngestConfig,
     root: Path | None = None,
     home: Path | None = None,
-    type_of: Callable[[str], Reader | None] = reader_for,
 ) -> Scan:
-    """What there is to read in a folder, or at one file.
+    """The files to read in a folder, or the one file.
 
-    start    always entered, whatever ignore rules say of it
+    start    always entered, whatever the ignore rules say
     root     what paths are relative to, and what links may not leave: `start` or a folder above it; by default `start`,
              or the folder of the file that `start` is
     home     the knowledge base in use, which is not read
-    type_of  the reader for a path by its name, None where only the content can tell
     A symbolic link is followed when it leads to a place inside the root that is not reached without it; no file is
     listed twice. Nothing is raised for what cannot be read: it is in `skipped`, and in `unreadable` if it is a folder.
     """
     top = os.path.realpath(start)
     is_folder = os.path.isdir(top)
     base = os.path.realpath(root) if root else top if is_folder else os.path.dirname(top)
-    walk = _Walk(base, config, type_of, os.path.realpath(home) if home else None)
+    walk = _Walk(base, config, os.path.realpath(home) if home else None)
     if is_folder:
         _walk_folders(walk, _Folder(top, top, rules_above(top, base)))
         while walk.links:
-            # After all that is reached without them, so that a file is listed by its own path and not by an alias.
+            # Links come last, so that a file is listed by its own path and not by an alias.
             waiting, walk.links = sorted(walk.links, key=lambda link: os.fsencode(link.path)), []
             for link in waiting:
                 _follow(walk, link)
@@ -227,13 +223,13 @@ def _follow(walk: _Walk, link: _Folder) -> None:
 
 
 def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
-    """List one file, or say why not."""
+    """List one file, or record why it is skipped."""
     if real in walk.known:
         return None
     if not stat.S_ISREG(status.st_mode):
         return walk.skip(path, "not a regular file")
     relative = walk.relative(path)
-    reader = walk.type_of(relative)
+    reader = reader_for(relative)
     if reader is None:
         extension = os.path.splitext(relative)[1].lower()
         if extension[1:] in _REASONS:
@@ -252,7 +248,7 @@ def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
 
 
 def _sniff(path: str, extension: str) -> str:
-    """The reader for a file whose name does not tell, or the reason why there is none."""
+    """The reader for a file whose name does not tell it, or the reason why there is none."""
     with open(path, "rb") as file:
         head = file.read(_SNIFFED_BYTES)
     if is_binary(head):

@@ -3,57 +3,43 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.drafts import ChunkDraft
 from kb.ingest.prepare import Prepared, Settings
-from kb.ingest.report import Tally
 from kb.knowledge_base import KnowledgeBase
+from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 
-HEAL_BATCH_CHUNKS = 128
+BATCH_CHUNKS = 128
 
 
-@dataclass(slots=True)
-class Window:
-    """Documents whose texts are embedded together."""
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """The vectors of some documents that the store did not have: embed hash → float32 bytes."""
 
-    documents: Sequence[Prepared]
-    embed_ms: float = 0.0
-
-    @property
-    def text_count(self) -> int:
-        """How many texts the documents hold, known ones included."""
-        return sum(len(d.texts) for d in self.documents)
-
-    def texts(self) -> dict[str, str]:
-        """Embed hash → text, each once."""
-        return {h: text for document in self.documents for h, text in document.texts.items()}
+    vectors: Mapping[str, bytes]
+    ms_per_text: float
 
 
 def embed_window(
-    kb: KnowledgeBase, window: Window, expected_texts: int, tally: Tally, on_embedded: Callable[[int], None]
-) -> dict[str, bytes]:
-    """Vectors of the window's texts that the store does not have: embed hash → float32 bytes.
+    kb: KnowledgeBase, documents: Sequence[Prepared], expected_texts: int, on_embedded: Callable[[int], None]
+) -> Embedded:
+    """Embed what the store lacks of these documents, each text once.
 
     expected_texts  how many the whole run will need, for choosing between a quick start and a high rate
     """
     began = time.perf_counter()
-    texts = window.texts()
-    encoder = kb.encoder()
-    known = kb.corpus.stored_hashes(encoder.digest, texts)
-    vectors = _encode(kb, {h: t for h, t in texts.items() if h not in known}, expected_texts, on_embedded)
-    window.embed_ms = (time.perf_counter() - began) * 1000
-    tally.vectors_written += len(vectors)
-    tally.cache_hits += sum(len(d.chunks) for d in window.documents) - len(vectors)
-    return vectors
+    texts = {h: text for document in documents for h, text in document.texts.items()}
+    text_count = sum(len(document.texts) for document in documents)
+    known = kb.corpus.stored_hashes(kb.encoder().digest, texts)
+    missing = {h: text for h, text in texts.items() if h not in known}
+    vectors = _encode(kb, missing, max(expected_texts, text_count), on_embedded)
+    return Embedded(vectors, (time.perf_counter() - began) * 1000 / max(1, text_count))
 
 
 def _encode(
-    kb: KnowledgeBase,
-    texts: dict[str, str],
-    expected_texts: int,
-    on_embedded: Callable[[int], None],
+    kb: KnowledgeBase, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
 ) -> dict[str, bytes]:
     if not texts:
         return {}
@@ -67,39 +53,41 @@ def _encode(
     return {h: row.astype("<f4").tobytes() for h, row in zip(texts, matrix, strict=True)}
 
 
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How many stored chunks got a vector, and how many vectors had to be made for that."""
+
+    chunks: int
+    vectors: int
+
+
 def embed_missing(
     kb: KnowledgeBase,
     settings: Settings,
-    tally: Tally,
-    should_stop: Callable[[], bool],
+    should_stop: Callable[[], bool] = lambda: False,
     on_embedded: Callable[[int], None] = lambda chunks: None,
-) -> int:
-    """Give every stored chunk a vector of the present encoder: heals what another encoder or a crash left behind.
-
-    returns  how many chunks got one
-    """
+) -> Completed:
+    """Give every stored chunk a vector of the present encoder, after a change of encoder or a crash."""
     digest = kb.stored_encoder()[1]
-    healed = 0
+    chunks = made = 0
     if not digest or digest != settings.encoder_digest:
-        return healed
-    while not should_stop() and (rows := kb.corpus.chunks_without_vector(digest, HEAL_BATCH_CHUNKS)):
-        texts: dict[str, str] = {}
-        hashes: dict[int, str] = {}
-        for row in rows:
-            text = settings.embedding_text(row.title, _as_draft(row.text, row.heading_path, settings))
-            hashes[row.chunk_id] = settings.embed_hash(text)
-            texts[hashes[row.chunk_id]] = text
-        known = kb.corpus.stored_hashes(digest, texts)
-        vectors = _encode(kb, {h: t for h, t in texts.items() if h not in known}, len(texts), on_embedded)
+        return Completed(chunks, made)
+    while not should_stop() and (rows := kb.corpus.chunks_without_vector(digest, BATCH_CHUNKS)):
+        texts = {row.chunk_id: _embedding_text(row, settings) for row in rows}
+        hashes = {chunk_id: settings.embed_hash(text) for chunk_id, text in texts.items()}
+        by_hash = {hashes[chunk_id]: text for chunk_id, text in texts.items()}
+        known = kb.corpus.stored_hashes(digest, by_hash)
+        missing = {h: text for h, text in by_hash.items() if h not in known}
+        vectors = _encode(kb, missing, len(by_hash), on_embedded)
         kb.corpus.save_vectors(digest, hashes, vectors)
-        tally.vectors_written += len(vectors)
-        healed += len(rows)
-    return healed
+        chunks, made = chunks + len(rows), made + len(vectors)
+    return Completed(chunks, made)
 
 
-def _as_draft(text: str, heading_path: tuple[str, ...], settings: Settings) -> ChunkDraft:
-    tokens = len(settings.token_starts(text))
-    return ChunkDraft(0, 0, len(text), text, heading_path, tokens)
+def _embedding_text(chunk: EmbeddedChunk | UnembeddedChunk, settings: Settings) -> str:
+    tokens = len(settings.token_starts(chunk.text))
+    draft = ChunkDraft(0, 0, len(chunk.text), chunk.text, chunk.heading_path, tokens)
+    return settings.embedding_text(chunk.title, draft)
 
 
 def stored_texts(kb: KnowledgeBase, settings: Settings, most: int) -> list[tuple[str, bytes]]:
@@ -109,7 +97,7 @@ def stored_texts(kb: KnowledgeBase, settings: Settings, most: int) -> list[tuple
     """
     found: list[tuple[str, bytes]] = []
     for row in kb.corpus.sample_vectors(settings.encoder_digest, most):
-        text = settings.embedding_text(row.title, _as_draft(row.text, row.heading_path, settings))
+        text = _embedding_text(row, settings)
         if settings.embed_hash(text) == row.embed_hash:
             found.append((text, row.vector))
     return found

@@ -1,6 +1,6 @@
-"""Ignore files → is this path left out: .gitignore, .git/info/exclude and .kbignore, at every level, as git reads them.
+"""Ignore files → is a path left out: .gitignore, .git/info/exclude and .kbignore, at every level, as git reads them.
 
-Knows no walk: it is asked about one entry at a time, top down, and a folder that is left out is not entered.
+The caller walks the folders: it asks about one entry at a time, top down, and does not enter a folder that is left out.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 @dataclass(frozen=True, slots=True)
 class _Rules:
-    """The patterns of one ignore file; they speak of paths relative to its folder.
+    """The patterns of one ignore file; they match paths relative to its folder.
 
     folder    absolute path with a "/" at the end
     patterns  the last line of the file first, because the last that matches decides; True where it ignores
@@ -26,7 +26,7 @@ class _Rules:
     patterns: tuple[tuple[re.Pattern[str], bool], ...]
 
     def verdict(self, path: str) -> bool | None:
-        """Whether an entry is ignored (True) or taken back (False); None where no pattern speaks of it."""
+        """Whether an entry is ignored (True) or included again by "!" (False); None where no pattern matches it."""
         asked = path[len(self.folder) :]
         for pattern, ignores in self.patterns:
             # pathspec's own matcher would also let a folder's pattern decide about all below the folder. Here folders
@@ -43,7 +43,7 @@ class _Rules:
 class IgnoreRules:
     """All rules that hold in one folder; the innermost comes first, and the first that matches decides.
 
-    own  from .kbignore files: they win over what git ignores, and may take it back with "!"
+    own  from .kbignore files: they win over git's rules, and may include an ignored path again with "!"
     git  from .gitignore and .git/info/exclude
     """
 
@@ -78,7 +78,7 @@ class IgnoreRules:
 def rules_above(start: str, root: str) -> IgnoreRules:
     """The rules of the folders above an absolute path: up to the root, and on to the top of a git work tree around it.
 
-    None where they ignore the path itself: who names an ignored folder wants what is in it.
+    No rules where they ignore the path itself: a user who names an ignored folder wants its files.
     """
     rules = IgnoreRules()
     folders = _folders_above(start, root)
@@ -91,7 +91,7 @@ def rules_above(start: str, root: str) -> IgnoreRules:
 
 
 def _folders_above(start: str, root: str) -> list[str]:
-    """The folders whose rules speak of a path, outermost first, without the path itself."""
+    """The folders whose rules apply to a path, outermost first, without the path itself."""
     above: list[str] = []
     kept = 0
     in_root, in_tree = True, True
@@ -120,7 +120,7 @@ def _load(folder: str, name: str) -> tuple[_Rules, ...]:
 
 
 def _compile(line: str) -> tuple[re.Pattern[str], bool] | None:
-    """One pattern, and whether it ignores; None for a line that is none, which git passes over too."""
+    """One pattern, and whether it ignores; None for a blank line, a comment or an invalid pattern, which git skips too."""
     try:
         pattern = GitIgnoreSpecPattern(line)
     except (GitIgnorePatternError, ValueError, re.error):

@@ -1,4 +1,4 @@
-"""A text → the language it is written in: by its script where that decides, else by a model. Knows no documents."""
+"""A text → the language it is written in: by its script where one language uses it, else by a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
 }
 _LETTER = re.compile(r"[^\W\d_]")
-# What looks like code, an address or markup tells nothing of the language.
+# Code, addresses and markup say nothing about the language.
 _NO_PROSE = re.compile(
     r"```.*?(?:```|\Z)|<[^<>\n]{1,200}>|https?://\S+|`[^`\n]*`|\S+@\S+|\S*[\w)]\([^)\n]*\)\S*|\S*[_/\\={}$#@|<>]\S*|\d+",
     re.DOTALL,
@@ -35,8 +35,8 @@ _NO_PROSE = re.compile(
 def detect_language(text: str, declared: str | None = None) -> str:
     """The BCP 47 primary tag of a text's language; "und" where it is too short, or the guess too unsure.
 
-    declared  what the document says of itself; it is believed
-    Reads at most about 3,000 characters of prose: a text that changes its language later is what it began as.
+    declared  the language the document states; it is not checked
+    Reads at most about 3,000 characters of prose: a later change of language is not seen.
     """
     if declared:
         return declared
@@ -48,7 +48,7 @@ def detect_language(text: str, declared: str | None = None) -> str:
     if letters < _LEAST_LETTERS:
         return UNKNOWN
     language, probability = _identifier().classify(prose)
-    # "zxx" is its word for "no language at all".
+    # The model says "zxx" for a text in no language.
     return str(language) if probability >= _LEAST_CONFIDENCE and language != "zxx" else UNKNOWN
 
 

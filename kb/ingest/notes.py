@@ -1,7 +1,7 @@
-"""A document's chunks → what the context nodes keep of it: a gist of its own sentences, and its open list items. Pure.
+"""A document's chunks → a gist of its own sentences, and its open list items. Pure.
 
-Deterministic and without a model: a sentence counts by how many of the document's frequent words it holds for its length,
-and the more the nearer the front it stands.
+Deterministic and without a model: a sentence scores by the frequency of its words in the document, for its length, with
+a bonus for standing near the front.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from kb.language.sentences import LONGEST_CHARS, Sentence, sentences_of
 from kb.llm.protocol import Evidence
 from kb.text import STOP_WORDS, analyze, estimate_tokens
 
-# Raised when another gist would come of the same text: the next ingest makes the older ones again.
+# Raised when the same text would give another gist: the next ingest then makes all of them again.
 NOTES_VERSION = 1
 # A long document says what it is about in its first 2,400 tokens; reading on costs time for every document.
 GIST_CHUNKS = 12
 # Two or three sentences: the estimate for this node is 500 tokens, and five documents hit are a common case.
 GIST_TOKENS = 90
 GIST_SENTENCES = 3
-# Of a sentence's score the share that standing first adds, falling to none at the last sentence.
+# Share of its score that the first sentence gets on top; it falls to 0 at the last sentence.
 FRONT_BONUS = 0.5
-# A sentence of fewer content words tells nothing when it stands alone ("See below.").
+# A sentence with fewer content words says nothing on its own ("See below.").
 LEAST_TERMS = 3
-# A sentence that says this share of what was chosen before adds nothing.
+# A sentence that shares so many of its words with the chosen ones adds nothing.
 SAID_ALREADY = 0.6
 
 _OPEN_ITEM = re.compile(r"^[ \t>]*(?:[-*+]|\d{1,3}[.)])[ \t]+\[ \][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
@@ -37,10 +37,10 @@ ITEM_CHARS = 200
 
 
 def make_notes(chunks: Sequence[tuple[str, int | None]], document_type: str) -> DocumentNotes:
-    """What is kept of a document.
+    """The notes of a document.
 
     chunks         (text, first line or None), in order
-    document_type  source code has comments that look like lists; its items are not anybody's tasks
+    document_type  "code" gives no open items: comments in source code only look like task lists
     """
     texts = [text for text, _ in chunks]
     items = () if document_type == "code" else find_open_items(chunks)
@@ -48,7 +48,7 @@ def make_notes(chunks: Sequence[tuple[str, int | None]], document_type: str) -> 
 
 
 def make_gist(texts: Sequence[str]) -> str:
-    """The sentences that say most of a document, in its own order, as one line; empty when it has none."""
+    """The best sentences of a document, in its own order, as one line; empty when it has no prose."""
     evidence = [Evidence(number, text) for number, text in enumerate(texts[:GIST_CHUNKS], start=1)]
     prose = [s for s in sentences_of(evidence) if s.kind == "prose" and not s.is_question()]
     terms = [_content(sentence.text) for sentence in prose]
@@ -74,7 +74,7 @@ def _content(sentence: str) -> frozenset[str]:
 
 
 def _worth(position: int, terms: frozenset[str], counts: Counter[str], total: int) -> float:
-    """Mean count of a sentence's words; words said once in the whole document count for nothing."""
+    """Score of a sentence: its words by their frequency; words that occur once in the document count 0."""
     if not terms:
         return 0.0
     # The root of its length: the plain mean takes the shortest sentence, the plain sum the longest.

@@ -1,30 +1,28 @@
-"""Files and folders → documents in the store, incrementally: discover → parse → chunk → embed → save → index.
+"""Files and folders → documents in the store, incrementally: scan → plan → read → prepare → embed → save → index.
 
 One document is one transaction, and none is open while the encoder works. What was committed before a crash stays; the
-next run does the rest.
+next run does the rest. Every step hands frozen records to the next one; the tally is the only thing that changes.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from kb.errors import InvalidInput, KbError
-from kb.ingest.discover import Scan, scan
-from kb.ingest.embed import Window, embed_missing, embed_window
+from kb.ingest.discover import scan
+from kb.ingest.embed import Embedded, embed_missing, embed_window
 from kb.ingest.notes import NOTES_VERSION, make_notes
-from kb.ingest.plan import Candidate, Plan, make_plan
-from kb.ingest.prepare import Prepared, Settings, hash_bytes, prepare
-from kb.ingest.report import IngestEvent, IngestReport, Outcome, Result, Tally, count_results, make_report
+from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
+from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
+from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
 from kb.knowledge_base import KnowledgeBase
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
-
-OnEvent = Callable[[IngestEvent], None]
 
 # Documents are gathered until so many of their chunks wait for a vector. Enough to fill batches with texts of like
 # length; few enough that Ctrl-C is answered in seconds.
@@ -66,18 +64,22 @@ def ingest(
     """
     if request.source and len(request.paths) > 1:
         raise InvalidInput("--source names one folder, several paths were given", fix="run kb ingest once per folder")
-    with _writing(kb, request, should_stop):
-        run = _Run(kb, request, on_event, should_stop, on_embedded)
-        with run.told():
-            targets = place_paths(request.paths, kb.corpus.source_roots(), request.source)
-            with run.timing("scan"):
-                scans = [(target, _scan(kb, target)) for target in targets]
-                known = kb.corpus.source_roots()
-                stamps = {target.source: kb.corpus.document_stamps(target.source) for target in targets}
-                prune = kb.config.ingest.prune if request.prune is None else request.prune
-                plan = make_plan(scans, known, stamps, prune=prune)
-            run.work_through(plan)
-            return run.finish()
+    with _run(kb, request, on_event, should_stop, on_embedded) as run:
+        plan = _plan(run)
+        expected_chunks = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in plan.candidates if not _is_unread(run, c))
+        _announce(run, plan, expected_chunks)
+        _store(run, _read(run, plan.candidates), plan.gone, expected_chunks)
+        _prune(run, plan.gone)
+        return _finish(run)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text that comes from memory instead of a file; `path` is what it is stored as."""
+
+    path: str
+    title: str
+    raw: bytes
 
 
 def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestRequest, on_event: OnEvent) -> IngestReport:
@@ -86,20 +88,8 @@ def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestReques
     request  its `force` and `dry_run` hold here too; it names no paths
     raises   InvalidInput for a title without a word, Locked
     """
-    path = name_text(title)
-    with _writing(kb, request, lambda: False):
-        run = _Run(kb, request, on_event, lambda: False, lambda chunks: None)
-        with run.told():
-            target = Target(STDIN_SOURCE, Path("/"), Path("/"))
-            known = {s.path: s for s in kb.corpus.document_stamps(STDIN_SOURCE)}
-            now = time.time_ns()
-            candidate = Candidate(target, path, Path("/dev/stdin"), "markdown", len(raw), now, known.get(path))
-            if not request.dry_run and STDIN_SOURCE not in kb.corpus.source_roots():
-                kb.corpus.save_source(STDIN_SOURCE, None)
-            on_event(IngestEvent(event="scan_completed", total=1))
-            run.take(candidate, raw, title=title)
-            run.flush()
-            return run.finish()
+    text = Text(name_text(title), title, raw)
+    return _ingest_texts(kb, STDIN_SOURCE, "markdown", [text], request, on_event, mtime_ns=time.time_ns())
 
 
 def ingest_documents(
@@ -109,283 +99,273 @@ def ingest_documents(
 
     documents  (path, title, bytes)
     """
-    request = IngestRequest(())
-    texts = list(documents)
-    with _writing(kb, request, lambda: False):
-        run = _Run(kb, request, on_event, lambda: False, lambda chunks: None)
-        with run.told():
-            target = Target(source, Path("/"), Path("/"))
-            known = {s.path: s for s in kb.corpus.document_stamps(source)}
+    texts = [Text(*document) for document in documents]
+    return _ingest_texts(kb, source, "text", texts, IngestRequest(()), on_event, mtime_ns=0)
+
+
+def _ingest_texts(
+    kb: KnowledgeBase,
+    source: str,
+    file_type: str,
+    texts: Sequence[Text],
+    request: IngestRequest,
+    on_event: OnEvent,
+    *,
+    mtime_ns: int,
+) -> IngestReport:
+    with _run(kb, request, on_event) as run:
+        known = {stamp.path: stamp for stamp in kb.corpus.document_stamps(source)}
+        if not request.dry_run and source not in kb.corpus.source_roots():
             kb.corpus.save_source(source, None)
-            on_event(IngestEvent(event="scan_completed", total=len(texts)))
-            run.expected_texts = len(texts)
-            for path, title, raw in texts:
-                stamp = known.get(path)
-                run.take(Candidate(target, path, Path("/dev/null"), "text", len(raw), 0, stamp), raw, title=title)
-            run.flush()
-            return run.finish()
+        on_event(IngestEvent(event="scan_completed", total=len(texts)))
+        target = Target(source, Path("/"), Path("/"))
+        candidates = (
+            Candidate(target, t.path, Path(t.path), file_type, len(t.raw), mtime_ns, known.get(t.path)) for t in texts
+        )
+        files = (LoadedFile(c, t.raw, hash_bytes(t.raw), t.title) for c, t in zip(candidates, texts, strict=True))
+        _store(run, files, (), len(texts))
+        return _finish(run)
 
 
-def _writing(
-    kb: KnowledgeBase, request: IngestRequest, should_stop: Callable[[], bool]
-) -> AbstractContextManager[None]:
-    """The writer's lock, which saying what would be done does not need."""
-    if request.dry_run:
-        return nullcontext()
-    return writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify, should_stop)
+# ---- the run
 
 
-def _scan(kb: KnowledgeBase, target: Target) -> Scan:
-    return scan(target.start, config=kb.config.ingest, root=target.root, home=kb.home)
-
-
+@dataclass(frozen=True, slots=True)
 class _Run:
-    """One ingest under way: its tally, and the window of documents that wait for vectors."""
+    """What every step of one ingest is given.
 
-    def __init__(
-        self,
-        kb: KnowledgeBase,
-        request: IngestRequest,
-        on_event: OnEvent,
-        should_stop: Callable[[], bool],
-        on_embedded: Callable[[int], None],
-    ) -> None:
-        self.kb = kb
-        self.request = request
-        self.on_event = on_event
-        self.should_stop = should_stop
-        self.on_embedded = on_embedded
-        self.tally = Tally()
-        self.settings = Settings.of(kb.config, kb.encoder())
-        self.window: list[Prepared] = []
-        self.window_texts = 0
-        self.expected_texts = 0
-        self.interrupted = False
-        self.finished_files = 0
-        self.gone: dict[str, list[Stamp]] = {}
-        self.revision = kb.corpus.state().revision
+    tally           what has been done so far
+    first_revision  the corpus revision before anything was written
+    """
 
-    @contextmanager
-    def told(self) -> Iterator[None]:
-        """Whatever ends the run, its listener hears of the end."""
-        self.on_event(IngestEvent(event="scan_started"))
+    kb: KnowledgeBase
+    request: IngestRequest
+    settings: Settings
+    should_stop: Callable[[], bool]
+    on_embedded: Callable[[int], None]
+    tally: Tally
+    first_revision: int
+
+
+@contextmanager
+def _run(
+    kb: KnowledgeBase,
+    request: IngestRequest,
+    on_event: OnEvent,
+    should_stop: Callable[[], bool] = lambda: False,
+    on_embedded: Callable[[int], None] = lambda chunks: None,
+) -> Iterator[_Run]:
+    """A run under the writer's lock, which a dry run does not need; an exception is published as `aborted`."""
+    lock = writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify, should_stop)
+    with nullcontext() if request.dry_run else lock:
+        settings = Settings.of(kb.config, kb.encoder())
+        tally = Tally(on_event)
+        run = _Run(kb, request, settings, should_stop, on_embedded, tally, kb.corpus.state().revision)
+        on_event(IngestEvent(event="scan_started"))
         try:
-            yield
+            yield run
         except BaseException:
-            self.on_event(IngestEvent(event="aborted", counts=count_results(self.tally.outcomes)))
+            on_event(IngestEvent(event="aborted", counts=count_results(tally.outcomes)))
             raise
 
-    def work_through(self, plan: Plan) -> None:
-        """Settle every file of the plan, then forget what is gone; stops between documents when asked to."""
-        changed = [c for c in plan.candidates if not self.is_surely_unchanged(c)]
-        self.expected_texts = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in changed)
-        total = len(plan.candidates) + len(plan.skipped)
-        self.on_event(IngestEvent(event="scan_completed", total=total, expected_chunks=self.expected_texts))
-        self.tally.ignored += plan.ignored
-        self.tally.warnings += plan.warnings
-        for source, skip in plan.skipped:
-            self.settle(Outcome(source=source, path=skip.path, result="skipped", reason=skip.reason))
-        for stamp in plan.gone:
-            self.gone.setdefault(stamp.content_hash, []).append(stamp)
-        if not self.request.dry_run:
-            for source, root in plan.new_sources.items():
-                self.kb.corpus.save_source(source, str(root))
-        to_read = {id(c) for c in changed}
-        for candidate in plan.candidates:
-            if self.should_stop():
-                self.interrupted = True
-                break
-            if id(candidate) in to_read:
-                self.read(candidate)
-            else:
-                self.settle_unchanged(candidate)
-        self.flush()
-        if not self.interrupted:
-            self.prune()
 
-    # ---- one file
+def _plan(run: _Run) -> Plan:
+    """Scan what the request names, and compare it with what is stored."""
+    corpus, config = run.kb.corpus, run.kb.config.ingest
+    targets = place_paths(run.request.paths, corpus.source_roots(), run.request.source)
+    with run.tally.timing("scan"):
+        scans = [(target, scan(target.start, config=config, root=target.root, home=run.kb.home)) for target in targets]
+        stamps = {target.source: corpus.document_stamps(target.source) for target in targets}
+        prune = config.prune if run.request.prune is None else run.request.prune
+        return make_plan(scans, corpus.source_roots(), stamps, prune=prune)
 
-    def is_surely_unchanged(self, candidate: Candidate) -> bool:
-        """Same size, time and settings as when it was stored: not even opened."""
-        stamp = candidate.stamp
-        return (
-            stamp is not None
-            and not self.request.force
-            and (stamp.size_bytes, stamp.mtime_ns) == (candidate.size_bytes, candidate.mtime_ns)
-            and stamp.signature == self.settings.signature(candidate.type)
-        )
 
-    def read(self, candidate: Candidate) -> None:
-        self.on_event(IngestEvent(event="document_started", source=candidate.target.source, path=candidate.path))
+def _announce(run: _Run, plan: Plan, expected_chunks: int) -> None:
+    """Publish what the scan found, settle what it skipped, and save the sources that are new."""
+    total = len(plan.candidates) + len(plan.skipped)
+    run.tally.on_event(IngestEvent(event="scan_completed", total=total, expected_chunks=expected_chunks))
+    run.tally.ignored += plan.ignored
+    run.tally.warnings += plan.warnings
+    for source, skip in plan.skipped:
+        run.tally.settle(Outcome(source=source, path=skip.path, result="skipped", reason=skip.reason))
+    if not run.request.dry_run:
+        for source, root in plan.new_sources.items():
+            run.kb.corpus.save_source(source, str(root))
+
+
+# ---- the steps
+
+
+def _is_unread(run: _Run, candidate: Candidate) -> bool:
+    """True for a file that is not even opened: it has the size, time and settings of when it was stored."""
+    signature = run.settings.signature(candidate.type)
+    return not run.request.force and has_same_time_and_size(candidate, signature)
+
+
+def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
+    """Read the files that may have changed and settle the others; ends early when asked to stop."""
+    for candidate in candidates:
+        if run.should_stop():
+            run.tally.interrupted = True
+            return
+        if _is_unread(run, candidate):
+            run.tally.settle(candidate.outcome("unchanged"))
+            continue
+        run.tally.on_event(IngestEvent(event="document_started", source=candidate.target.source, path=candidate.path))
         try:
-            with self.timing("read"):
+            with run.tally.timing("read"):
                 raw = candidate.absolute.read_bytes()
         except OSError as error:
-            self.settle_failed(candidate, f"cannot be read: {error.strerror}", "check its permissions")
-            return
-        self.take(candidate, raw)
+            run.tally.settle(candidate.failed(f"cannot be read: {error.strerror}", "check its permissions"))
+            continue
+        yield LoadedFile(candidate, raw, hash_bytes(raw))
 
-    def take(self, candidate: Candidate, raw: bytes, title: str | None = None) -> None:
-        """Bytes of one file: settle it at once when nothing changes, else put it into the window."""
-        content_hash = hash_bytes(raw)
-        draft_stamp = self.restamped(candidate, content_hash)
-        stamp = candidate.stamp
-        if stamp and draft_stamp and self.is_same_content(stamp, draft_stamp):
-            if not self.request.dry_run:
-                self.kb.corpus.touch_document(stamp.doc_id, draft_stamp)
-            self.settle_unchanged(candidate)
-            return
-        moved_from = None if stamp else self.take_gone(candidate, content_hash)
+
+def _store(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp], expected_chunks: int) -> None:
+    """Prepare, embed and save: window by window, so that batches are full and a stop is answered soon."""
+    for window in _windows(_prepare(run, files, gone)):
+        _stamp_encoder(run)
+        with run.tally.timing("embed"):
+            embedded = embed_window(run.kb, window, expected_chunks, run.on_embedded)
+        run.tally.vectors_written += len(embedded.vectors)
+        run.tally.cache_hits += sum(len(document.chunks) for document in window) - len(embedded.vectors)
+        for document in window:
+            _save(run, document, embedded)
+
+
+def _prepare(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> Iterator[Prepared]:
+    """Parse and chunk what has changed. Unchanged and unreadable files are settled here; in a dry run, all are.
+
+    gone  documents whose files were not found: a new file with the same bytes is one of them, renamed or moved
+    """
+    gone_by_content: dict[tuple[str, str], list[Stamp]] = {}
+    for stamp in gone:
+        gone_by_content.setdefault((stamp.source, stamp.content_hash), []).append(stamp)
+    for file in files:
+        if _keep_unchanged(run, file):
+            continue
         try:
-            prepared = prepare(candidate, raw, content_hash, self.settings, self.tally, moved_from, title)
+            document = prepare(file, run.settings, _moved_from(run, file, gone_by_content))
         except KbError as error:
-            if moved_from:
-                self.gone.setdefault(content_hash, []).append(moved_from)
-            self.settle_failed(candidate, error.problem.removeprefix(f"cannot read {candidate.path}: "), error.fix)
-            return
-        if self.request.dry_run:
-            self.settle(prepared.outcome())
-            return
-        self.window.append(prepared)
-        self.window_texts += len(prepared.texts)
-        if self.window_texts >= WINDOW_CHUNKS:
-            self.flush()
+            problem = error.problem.removeprefix(f"cannot read {file.candidate.path}: ")
+            run.tally.settle(file.candidate.failed(problem, error.fix))
+            continue
+        if document.moved_from:
+            run.tally.moved_doc_ids.add(document.moved_from.doc_id)
+        for phase, ms in document.ms.items():
+            run.tally.add_ms(phase, ms)
+        if run.request.dry_run:
+            run.tally.settle(document.outcome())
+        else:
+            yield document
 
-    def is_same_content(self, stamp: Stamp, now: Stamp) -> bool:
-        """The same bytes under another time, or a file touched and saved again."""
-        return not self.request.force and (stamp.content_hash, stamp.signature) == (now.content_hash, now.signature)
 
-    def restamped(self, candidate: Candidate, content_hash: str) -> Stamp | None:
-        if candidate.stamp is None:
-            return None
-        signature = self.settings.signature(candidate.type)
-        known = candidate.stamp
-        return Stamp(
-            known.doc_id, known.source, known.path, candidate.size_bytes, candidate.mtime_ns, content_hash, signature
-        )
+def _keep_unchanged(run: _Run, file: LoadedFile) -> bool:
+    """Settle a file with the bytes and settings it was stored with: it was touched, or saved again as it was."""
+    before = file.candidate.stamp
+    now = file.stamp(run.settings)
+    if not before or not now or run.request.force:
+        return False
+    if (before.content_hash, before.signature) != (now.content_hash, now.signature):
+        return False
+    if not run.request.dry_run:
+        run.kb.corpus.touch_document(before.doc_id, now)
+    run.tally.settle(file.candidate.outcome("unchanged"))
+    return True
 
-    def take_gone(self, candidate: Candidate, content_hash: str) -> Stamp | None:
-        """A document with these bytes whose file is gone: the file was renamed or moved."""
-        for stamp in self.gone.get(content_hash, []):
-            if stamp.source == candidate.target.source:
-                self.gone[content_hash].remove(stamp)
-                return stamp
+
+def _moved_from(
+    run: _Run, file: LoadedFile, gone_by_content: Mapping[tuple[str, str], Sequence[Stamp]]
+) -> Stamp | None:
+    """The document that a new file was before it was renamed or moved; each document moves once."""
+    if file.candidate.stamp:
         return None
+    same_bytes = gone_by_content.get((file.candidate.target.source, file.content_hash), ())
+    return next((stamp for stamp in same_bytes if stamp.doc_id not in run.tally.moved_doc_ids), None)
 
-    # ---- the window
 
-    def flush(self) -> None:
-        """Embed what the window holds and save its documents, each in a transaction of its own."""
-        if not self.window:
-            return
-        self.stamp_encoder()
-        window = Window(self.window)
-        with self.timing("embed"):
-            vectors = embed_window(
-                self.kb, window, max(self.expected_texts, self.window_texts), self.tally, self.on_embedded
-            )
-        for prepared in self.window:
-            began = time.perf_counter()
-            saved = self.kb.corpus.save_document(
-                prepared.draft,
-                prepared.hashed_chunks(),
-                self.settings.encoder_digest,
-                {h: vectors[h] for h in prepared.texts if h in vectors},
-                prepared.replacing,
-                prepared.graph,
-                prepared.notes,
-            )
-            save_ms = (time.perf_counter() - began) * 1000
-            self.tally.add_ms("save", save_ms)
-            self.tally.chunks_written += saved.chunks_written
-            if not saved.is_changed:
-                prepared.result = "unchanged"
-            embed_ms = window.embed_ms * len(prepared.texts) / max(1, window.text_count)
-            self.settle(prepared.outcome(), {**prepared.ms, "embed": embed_ms, "save": save_ms})
-        self.window, self.window_texts = [], 0
+def _windows(documents: Iterable[Prepared]) -> Iterator[tuple[Prepared, ...]]:
+    """Documents in groups of at least WINDOW_CHUNKS texts; the last group may hold fewer."""
+    window: list[Prepared] = []
+    texts = 0
+    for document in documents:
+        window.append(document)
+        texts += len(document.texts)
+        if texts >= WINDOW_CHUNKS:
+            yield tuple(window)
+            window, texts = [], 0
+    if window:
+        yield tuple(window)
 
-    def stamp_encoder(self) -> None:
-        """Say whose vectors the store holds, before the first of them is written."""
-        encoder = self.kb.encoder()
-        wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
-        if self.kb.stored_encoder() != wanted:
-            self.kb.corpus.stamp_encoder(wanted)
 
-    # ---- the end
+def _stamp_encoder(run: _Run) -> None:
+    """Say whose vectors the store holds, before the first of them is written."""
+    encoder = run.kb.encoder()
+    wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
+    if run.kb.stored_encoder() != wanted:
+        run.kb.corpus.stamp_encoder(wanted)
 
-    def prune(self) -> None:
-        gone = [stamp for stamps in self.gone.values() for stamp in stamps]
-        if gone and not self.request.dry_run:
-            self.kb.corpus.remove_documents([s.doc_id for s in gone])
-        for stamp in sorted(gone, key=lambda s: (s.source, s.path)):
-            self.settle(Outcome(source=stamp.source, path=stamp.path, result="pruned"))
 
-    def finish(self) -> IngestReport:
-        """Heal what earlier runs left, bring both indexes up to date, and report."""
-        corpus = self.kb.corpus
-        has_documents = corpus.has_documents()
-        if has_documents and not self.request.dry_run:
-            # Even where no file has changed, the vectors may be another encoder's.
-            self.stamp_encoder()
-            if not self.interrupted:
-                with self.timing("embed"):
-                    embed_missing(self.kb, self.settings, self.tally, self.should_stop, self.on_embedded)
-                    # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
-                    is_whole = not self.should_stop() or not corpus.count_missing_vectors(self.settings.encoder_digest)
-                    self.interrupted = not is_whole
-                with self.timing("save"):
-                    corpus.neighbours.heal_neighbours(self.settings.encoder_digest)
-                    corpus.notes.heal_notes(NOTES_VERSION, make_notes)
-            with self.timing("index"):
-                self.kb.refresh_indexes()
-        if corpus.state().revision != self.revision:
-            if not self.interrupted:
-                corpus.remove_unused_embeddings()
-            # Not TRUNCATE: that would wait for every reader to finish, and keep other writers out meanwhile.
-            self.kb.store.checkpoint()
-        counts = count_results(self.tally.outcomes)
-        self.on_event(IngestEvent(event="aborted" if self.interrupted else "completed", counts=counts))
-        return make_report(
-            self.tally,
-            interrupted=self.interrupted,
-            dry_run=self.request.dry_run,
-            corpus_revision=self.kb.corpus.state().revision,
-        )
+def _save(run: _Run, document: Prepared, embedded: Embedded) -> None:
+    """Write one document in a transaction of its own."""
+    began = time.perf_counter()
+    saved = run.kb.corpus.save_document(
+        document.draft,
+        list(zip(document.chunks, document.hashes, strict=True)),
+        run.settings.encoder_digest,
+        {h: embedded.vectors[h] for h in document.texts if h in embedded.vectors},
+        document.replacing,
+        document.graph,
+        document.notes,
+    )
+    save_ms = (time.perf_counter() - began) * 1000
+    run.tally.add_ms("save", save_ms)
+    run.tally.chunks_written += saved.chunks_written
+    outcome = document.outcome(is_changed=saved.is_changed)
+    run.tally.settle(outcome, {**document.ms, "embed": embedded.ms_per_text * len(document.texts), "save": save_ms})
 
-    # ---- bookkeeping
 
-    def outcome(
-        self, candidate: Candidate, result: Result, reason: str | None = None, fix: str | None = None
-    ) -> Outcome:
-        return Outcome(source=candidate.target.source, path=candidate.path, result=result, reason=reason, fix=fix)
+# ---- the end
 
-    def settle_failed(self, candidate: Candidate, problem: str, fix: str | None) -> None:
-        kept = "; its earlier text stays searchable" if candidate.stamp else ""
-        self.settle(self.outcome(candidate, "failed", f"{problem}{kept}", fix))
 
-    def settle_unchanged(self, candidate: Candidate) -> None:
-        self.settle(self.outcome(candidate, "unchanged"))
+def _prune(run: _Run, gone: Sequence[Stamp]) -> None:
+    """Forget the documents whose files are gone and were not found elsewhere; none after a run that was stopped."""
+    pruned = [stamp for stamp in gone if stamp.doc_id not in run.tally.moved_doc_ids]
+    if not pruned or run.tally.interrupted:
+        return
+    if not run.request.dry_run:
+        run.kb.corpus.remove_documents([stamp.doc_id for stamp in pruned])
+    for stamp in sorted(pruned, key=lambda s: (s.source, s.path)):
+        run.tally.settle(Outcome(source=stamp.source, path=stamp.path, result="pruned"))
 
-    def settle(self, outcome: Outcome, ms: dict[str, float] | None = None) -> None:
-        self.tally.outcomes.append(outcome)
-        self.finished_files += outcome.result != "pruned"
-        self.on_event(
-            IngestEvent(
-                event="document_finished",
-                source=outcome.source,
-                path=outcome.path,
-                result=outcome.result,
-                reason=outcome.reason,
-                chunks=outcome.chunks,
-                done=self.finished_files,
-                ms={phase: round(value, 2) for phase, value in ms.items()} if ms else None,
-            )
-        )
 
-    @contextmanager
-    def timing(self, phase: str) -> Iterator[None]:
-        began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.tally.add_ms(phase, (time.perf_counter() - began) * 1000)
+def _finish(run: _Run) -> IngestReport:
+    """Complete what earlier runs left, bring both indexes up to date, and report."""
+    kb, tally = run.kb, run.tally
+    if kb.corpus.has_documents() and not run.request.dry_run:
+        # Even where no file has changed, the vectors may be another encoder's.
+        _stamp_encoder(run)
+        if not tally.interrupted:
+            _complete(run)
+        with tally.timing("index"):
+            kb.refresh_indexes()
+    if kb.corpus.state().revision != run.first_revision:
+        if not tally.interrupted:
+            kb.corpus.remove_unused_embeddings()
+        # Not TRUNCATE: that would wait for every reader to finish, and keep other writers out meanwhile.
+        kb.store.checkpoint()
+    last: EventName = "aborted" if tally.interrupted else "completed"
+    tally.on_event(IngestEvent(event=last, counts=count_results(tally.outcomes)))
+    return make_report(tally, dry_run=run.request.dry_run, corpus_revision=kb.corpus.state().revision)
+
+
+def _complete(run: _Run) -> None:
+    """Make the vectors, adjacent cosines and notes that stored documents lack."""
+    corpus, tally = run.kb.corpus, run.tally
+    with tally.timing("embed"):
+        tally.vectors_written += embed_missing(run.kb, run.settings, run.should_stop, run.on_embedded).vectors
+        # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
+        tally.interrupted = run.should_stop() and corpus.count_missing_vectors(run.settings.encoder_digest) > 0
+    with tally.timing("save"):
+        corpus.neighbours.heal_neighbours(run.settings.encoder_digest)
+        corpus.notes.heal_notes(NOTES_VERSION, make_notes)

@@ -1,12 +1,13 @@
-"""Scans and what the store knows → what there is to do: files that may have to be read, documents whose files are gone. Pure."""
+"""Scans and stored documents → a plan: files that may have to be read, and documents whose files are gone. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb.ingest.discover import Scan, Skipped, displayable
+from kb.ingest.report import Outcome, Result
 from kb.ingest.sources import Target
 from kb.store.documents import Stamp
 
@@ -23,10 +24,29 @@ class Candidate:
     mtime_ns: int
     stamp: Stamp | None
 
+    def outcome(self, result: Result) -> Outcome:
+        """What is reported of it."""
+        return Outcome(source=self.target.source, path=self.path, result=result)
 
-@dataclass(slots=True)
+    def failed(self, problem: str, fix: str | None) -> Outcome:
+        """What is reported when it cannot be read."""
+        kept = "; its earlier text stays searchable" if self.stamp else ""
+        return replace(self.outcome("failed"), reason=f"{problem}{kept}", fix=fix)
+
+
+def has_same_time_and_size(candidate: Candidate, signature: str) -> bool:
+    """True for a file that looks as it did when it was stored, with the same settings.
+
+    signature  names the settings of today for the candidate's type
+    """
+    stamp = candidate.stamp
+    stored = stamp and (stamp.size_bytes, stamp.mtime_ns, stamp.signature)
+    return stored == (candidate.size_bytes, candidate.mtime_ns, signature)
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
-    """What an ingest has before it.
+    """What an ingest has to do.
 
     candidates   each file once, however many of the paths lead to it
     skipped      (source, what will not be read and why)
@@ -35,12 +55,12 @@ class Plan:
     ignored      files and folders left out by ignore rules
     """
 
-    candidates: list[Candidate] = field(default_factory=list)
-    skipped: list[tuple[str, Skipped]] = field(default_factory=list)
-    gone: list[Stamp] = field(default_factory=list)
-    new_sources: dict[str, Path] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
-    ignored: int = 0
+    candidates: tuple[Candidate, ...]
+    skipped: tuple[tuple[str, Skipped], ...]
+    gone: tuple[Stamp, ...]
+    new_sources: Mapping[str, Path]
+    warnings: tuple[str, ...]
+    ignored: int
 
 
 def make_plan(
@@ -57,28 +77,32 @@ def make_plan(
     stamps  source → its documents, as stored
     prune   look for documents whose files are gone
     """
-    plan = Plan()
     by_path = {source: {stamp.path: stamp for stamp in kept} for source, kept in stamps.items()}
-    seen: set[tuple[str, str]] = set()
+    candidates: dict[tuple[str, str], Candidate] = {}
+    skipped: dict[tuple[str, str], Skipped] = {}
     for target, found in scans:
-        plan.ignored += found.ignored
         for file in found.files:
-            if (target.source, file.path) not in seen:
-                seen.add((target.source, file.path))
+            key = (target.source, file.path)
+            if key not in candidates and key not in skipped:
                 stamp = by_path[target.source].get(file.path)
-                plan.candidates.append(
-                    Candidate(target, file.path, file.absolute, file.type, file.size_bytes, file.mtime_ns, stamp)
+                candidates[key] = Candidate(
+                    target, file.path, file.absolute, file.type, file.size_bytes, file.mtime_ns, stamp
                 )
         for skip in found.skipped:
-            if (target.source, skip.path) not in seen:
-                seen.add((target.source, skip.path))
-                plan.skipped.append((target.source, skip))
-        if found.files and target.source not in known:
-            plan.new_sources[target.source] = target.root
-    plan.warnings += [_describe_overlap(name, target) for target, name in _overlaps(scans, known)]
-    if prune:
-        _find_gone(plan, scans, stamps)
-    return plan
+            key = (target.source, skip.path)
+            if key not in candidates:
+                skipped.setdefault(key, skip)
+    gone, kept_back = _find_gone(scans, stamps, candidates, skipped) if prune else ((), ())
+    return Plan(
+        candidates=tuple(candidates.values()),
+        skipped=tuple((source, skip) for (source, _), skip in skipped.items()),
+        gone=gone,
+        new_sources={
+            target.source: target.root for target, found in scans if found.files and target.source not in known
+        },
+        warnings=(*(_describe_overlap(name, target) for target, name in _overlaps(scans, known)), *kept_back),
+        ignored=sum(found.ignored for _, found in scans),
+    )
 
 
 def _overlaps(scans: Sequence[tuple[Target, Scan]], known: Mapping[str, str | None]) -> list[tuple[Target, str]]:
@@ -99,23 +123,32 @@ def _describe_overlap(name: str, target: Target) -> str:
     )
 
 
-def _find_gone(plan: Plan, scans: Sequence[tuple[Target, Scan]], stamps: Mapping[str, Sequence[Stamp]]) -> None:
-    """Documents whose files are not there any more; none where a folder looks empty or could not be read."""
-    here = {(candidate.target.source, candidate.path) for candidate in plan.candidates}
-    later = {(source, skip.path) for source, skip in plan.skipped if skip.may_be_readable_later}
+def _find_gone(
+    scans: Sequence[tuple[Target, Scan]],
+    stamps: Mapping[str, Sequence[Stamp]],
+    candidates: Collection[tuple[str, str]],
+    skipped: Mapping[tuple[str, str], Skipped],
+) -> tuple[tuple[Stamp, ...], tuple[str, ...]]:
+    """Documents whose files are not there any more; none where a folder looks empty or could not be read.
+
+    candidates, skipped  what the scans found, by (source, path)
+    returns              the documents, and a warning for each place whose documents are kept
+    """
+    later = {key for key, skip in skipped.items() if skip.may_be_readable_later}
+    warnings: list[str] = []
     gone: dict[int, Stamp] = {}
     for target, found in scans:
         missing = [
             stamp
             for stamp in stamps[target.source]
-            if (stamp.source, stamp.path) not in here
+            if (stamp.source, stamp.path) not in candidates
             and target.covers(stamp.path)
             and (stamp.source, displayable(stamp.path)) not in later
         ]
         if not missing:
             continue
         if not found.files and not found.skipped:
-            plan.warnings.append(
+            warnings.append(
                 f"{target.start} holds no file to read; kept its {len(missing)} documents (an unmounted disk looks"
                 f" like this; to forget them: kb rm --source {target.source})"
             )
@@ -127,11 +160,11 @@ def _find_gone(plan: Plan, scans: Sequence[tuple[Target, Scan]], stamps: Mapping
                 gone[stamp.doc_id] = stamp
             else:
                 kept[folder] = kept.get(folder, 0) + 1
-        plan.warnings += [
+        warnings += [
             f"kept {count} documents of {target.source}: {target.root if folder == '.' else folder} cannot be read"
             for folder, count in kept.items()
         ]
-    plan.gone = list(gone.values())
+    return tuple(gone.values()), tuple(warnings)
 
 
 def _unreadable_folder(stamp: Stamp, found: Scan) -> str | None:

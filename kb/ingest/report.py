@@ -1,8 +1,10 @@
-"""What an ingest tells: events while it runs, one report at its end. Counts are derived from the outcomes, never kept beside them."""
+"""What an ingest publishes: events while it runs, one report at its end; counts of results are derived from the outcomes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -81,21 +83,62 @@ class IngestReport:
     corpus_revision: int = 0
 
 
+OnEvent = Callable[[IngestEvent], None]
+
+
 @dataclass(slots=True)
 class Tally:
-    """The run's figures while it is under way."""
+    """What a run has done so far; the only state of an ingest.
 
+    moved_doc_ids   documents whose files were found under another path
+    finished_files  outcomes so far, those of pruned documents left out
+    interrupted     the run was asked to stop before all was done
+    """
+
+    on_event: OnEvent
     outcomes: list[Outcome] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     phase_ms: dict[str, float] = field(default_factory=dict)
+    moved_doc_ids: set[int] = field(default_factory=set)
+    finished_files: int = 0
     chunks_written: int = 0
     vectors_written: int = 0
     cache_hits: int = 0
     ignored: int = 0
+    interrupted: bool = False
 
     def add_ms(self, phase: str, ms: float) -> None:
         """Count time towards a phase."""
         self.phase_ms[phase] = self.phase_ms.get(phase, 0.0) + ms
+
+    @contextmanager
+    def timing(self, phase: str) -> Iterator[None]:
+        """Count the time of a block towards a phase."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add_ms(phase, (time.perf_counter() - began) * 1000)
+
+    def settle(self, outcome: Outcome, ms: Mapping[str, float] | None = None) -> None:
+        """Record what became of a file, and publish it.
+
+        ms  milliseconds of this document per phase
+        """
+        self.outcomes.append(outcome)
+        self.finished_files += outcome.result != "pruned"
+        self.on_event(
+            IngestEvent(
+                event="document_finished",
+                source=outcome.source,
+                path=outcome.path,
+                result=outcome.result,
+                reason=outcome.reason,
+                chunks=outcome.chunks,
+                done=self.finished_files,
+                ms={phase: round(value, 2) for phase, value in ms.items()} if ms else None,
+            )
+        )
 
 
 def count_results(outcomes: Sequence[Outcome]) -> dict[str, int]:
@@ -104,7 +147,7 @@ def count_results(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {"scanned": len(outcomes) - counts["pruned"], **counts}
 
 
-def make_report(tally: Tally, *, interrupted: bool, dry_run: bool, corpus_revision: int) -> IngestReport:
+def make_report(tally: Tally, *, dry_run: bool, corpus_revision: int) -> IngestReport:
     """The report of a finished or interrupted run."""
     indexed = ("new", "updated", "moved")
     return IngestReport(
@@ -119,7 +162,7 @@ def make_report(tally: Tally, *, interrupted: bool, dry_run: bool, corpus_revisi
         moved=tuple(o for o in tally.outcomes if o.result == "moved"),
         pruned=tuple(f"{o.source}/{o.path}" for o in tally.outcomes if o.result == "pruned"),
         warnings=tuple(tally.warnings),
-        interrupted=interrupted,
+        interrupted=tally.interrupted,
         dry_run=dry_run,
         corpus_revision=corpus_revision,
     )

@@ -1,4 +1,4 @@
-"""The paths a user names → sources: which root a file's relative path starts from, and under which name it is kept."""
+"""The paths a user names → sources: the root that relative paths start from, and the name of the source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Target:
     start: Path
 
     def covers(self, path: str) -> bool:
-        """True when a stored relative path lies in what is scanned, and may so be found gone."""
+        """True when a stored relative path lies below `start`, so that a scan can find it gone."""
         prefix = self.start.relative_to(self.root).as_posix()
         return prefix == "." or path == prefix or path.startswith(f"{prefix}/")
 

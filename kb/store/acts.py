@@ -1,7 +1,7 @@
-"""The newest kb commands on a home, for the node act_history: a short file beside the store, lost without harm.
+"""The newest kb commands, for the node act_history: a short file beside the store that may be deleted at any time.
 
-Only the command's name, when it ended and its exit code: no argument, query, path or option is ever written, so nothing
-secret can be. A file and not a table: one appended line takes .05 ms, and reading commands open the store read-only.
+It holds only each command's name, when it ended and its exit code: no argument, query, path or option is ever written,
+so nothing secret can be. A file and not a table: one appended line takes .05 ms, and reading commands open the store read-only.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Act:
 
 
 def note_act(home: Path, act: Act, keep: int) -> bool:
-    """Append a line; False where it cannot be written. Nothing is made in a home that is none.
+    """Append a line; False where it cannot be written. The data folder is not created for it.
 
     keep  lines that stay when the file is trimmed; 0 writes none
     """
@@ -40,7 +40,7 @@ def note_act(home: Path, act: Act, keep: int) -> bool:
             size = file.tell()
         if size > TRIM_BYTES:
             _trim(path, keep)
-    except OSError:  # a home that may only be read; what it would tell is no truth of the store's
+    except OSError:  # a read-only data folder: the log is not worth an error
         return False
     return True
 
@@ -53,7 +53,7 @@ def _trim(path: Path, keep: int) -> None:
 
 
 def read_acts(home: Path) -> list[Act]:
-    """The commands that were noted, oldest first; lines that are none are passed over."""
+    """The commands that were noted, oldest first; damaged lines are left out."""
     try:
         lines = (home / FILE_NAME).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:

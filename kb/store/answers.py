@@ -1,6 +1,7 @@
 """Answers in the store: every answer is written, refusals included, before anything is printed as final.
 
-The texts that prompts held are stored once each and shared between answers; the last answer that names one takes it along.
+The texts that prompts held are stored once each and shared between answers; a text is removed with the last answer
+that uses it.
 """
 
 from __future__ import annotations
@@ -96,10 +97,10 @@ class KeptPrompt:
 
 @dataclass(frozen=True, slots=True)
 class AnswerQuery:
-    """Which answers are meant; every field that is given narrows.
+    """Which answers are selected; every field that is given narrows the selection.
 
     since, until  ISO dates (or date-times), UTC where they name no zone; `until` with a plain date includes that day
-    before        a moment, as `since`; what it names is not included
+    before        a moment, written as `since`; it is not included itself
     grounded      True for grounded ones, False for refusals, None for both
     search        words that must all stand in question or answer
     """
@@ -133,7 +134,7 @@ def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[s
 
 
 def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:
-    """What the prompt of an answer held, by sha256; empty where nothing was kept."""
+    """The texts that an answer's prompt held, by sha256; empty where nothing was kept."""
     rows = connection.execute(
         "SELECT text_hash, text FROM packed_texts JOIN answer_texts USING (text_hash) WHERE trace_id = ?", [trace_id]
     )
@@ -143,31 +144,31 @@ def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str
 def list_answers(connection: sqlite3.Connection, limit: int, query: AnswerQuery | None = None) -> list[AnswerRow]:
     """The newest answers, newest first.
 
-    raises  InvalidInput for a date that is none, or a search without a word
+    raises  InvalidInput for an invalid date, or a search without a word
     """
     clause, values = _where(query or AnswerQuery())
     order = "ORDER BY created_at DESC, trace_id DESC"
-    # Chosen within the index on time, which holds all that is filtered by; only what is listed is read.
+    # The inner query needs only the index on time, which holds every filtered column; only listed rows are read.
     chosen = f"SELECT trace_id FROM answers{clause} {order} LIMIT ?"
     rows = connection.execute(f"{_SELECT} WHERE trace_id IN ({chosen}) {order}", [*values, limit])
     return [_to_row(row) for row in rows]
 
 
 def each_answer(connection: sqlite3.Connection, query: AnswerQuery) -> Iterator[AnswerRow]:
-    """Every answer that is meant, oldest first, read as it is asked for; raises as `list_answers`."""
+    """Every selected answer, oldest first, read one at a time; raises as `list_answers`."""
     clause, values = _where(query)
     return map(_to_row, connection.execute(f"{_SELECT}{clause} ORDER BY created_at, trace_id", values))
 
 
 def trace_ids_of(connection: sqlite3.Connection, query: AnswerQuery) -> list[str]:
-    """The trace ids of the answers that are meant, oldest first."""
+    """The trace ids of the selected answers, oldest first."""
     clause, values = _where(query)
     rows = connection.execute(f"SELECT trace_id FROM answers{clause} ORDER BY created_at, trace_id", values)
     return [trace_id for (trace_id,) in rows]
 
 
 def count_answers(connection: sqlite3.Connection, most: int | None = None) -> int:
-    """How many answers there are; with `most`, no further than that is counted."""
+    """How many answers there are; with `most`, counting stops there."""
     limit = -1 if most is None else most
     return int(connection.execute("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT ?)", [limit]).fetchone()[0])
 
@@ -186,12 +187,12 @@ def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> 
 
 
 def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:
-    """The answer with this trace id, or with the only one that begins so.
+    """The answer with this trace id, or with the only one that has this prefix.
 
     raises  NotFound
     """
     beginning = trace_id.lower()
-    # A trace id is hexadecimal: "g" follows whatever begins so, and the range is looked up by the key.
+    # A trace id is hexadecimal: "g" sorts after every id with this prefix, so the key's index finds the range.
     rows = connection.execute(
         f"{_SELECT} WHERE trace_id >= ? AND trace_id < ? LIMIT 2", [beginning, f"{beginning}g"]
     ).fetchall()
@@ -202,9 +203,9 @@ def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:
 
 
 def remove_answers(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> int:
-    """Forget these answers and the texts that no other one names; returns how many were there. All or nothing.
+    """Remove these answers and the texts that no other answer uses, all or nothing; returns how many were there.
 
-    What they said is overwritten in the file, not only marked as free.
+    Their content is overwritten in the file, not only marked as free.
     """
     connection.execute("PRAGMA secure_delete = ON")
     with transaction(connection):
@@ -215,10 +216,10 @@ def remove_answers(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> 
 
 
 def prune_answers(connection: sqlite3.Connection, keep_answers: int, oldest_kept: str | None) -> int:
-    """Forget what is beyond the bounds of the history; returns how many.
+    """Remove the answers beyond the limits of the history; returns how many.
 
-    keep_answers  the newest so many stay, 0 for no bound
-    oldest_kept   as created_at is written; None for no bound
+    keep_answers  how many of the newest stay, 0 for no limit
+    oldest_kept   as created_at is written; None for no limit
     """
     doomed: list[str] = []
     if oldest_kept is not None:

@@ -1,4 +1,4 @@
-"""Chunks and vectors out of the store: by id for hits, all in order for building an index."""
+"""Chunks and vectors from the store: by id for hits, all in order for building an index."""
 
 from __future__ import annotations
 
@@ -78,14 +78,14 @@ def _to_chunk(row: tuple[Any, ...]) -> Chunk:
 
 
 def _last_headings(heading_path: tuple[str, ...]) -> str | None:
-    """Where in a document a chunk is, for formats whose places have no number."""
+    """Where in a document a chunk is, for formats without lines or pages."""
     return " > ".join(heading_path[-2:]) or None
 
 
 def make_citation(
     path: str, start_line: int | None, end_line: int | None, page: int | None, section: str | None
 ) -> Citation:
-    """A place as path, uri and parts; a section has no form of its own in a uri, it stands beside it.
+    """A place as path, uri and parts; a section is not part of the uri.
 
     `%` and `#` in the path are percent-encoded so that the uri can be split again.
 

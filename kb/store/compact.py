@@ -1,4 +1,4 @@
-"""A store that something was removed from → a smaller file, where nobody else is using it."""
+"""A store with free pages → a smaller file, where no other process is using it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 
 from kb.store.schema import FILE_NAME
 
-# Rewriting the file takes as long as copying it; below this share of free pages they are better used again.
+# Rewriting the file takes as long as copying it. With fewer free pages than this share, SQLite uses them again instead.
 WORTHWHILE_SHARE = 0.02
-# Another process is not waited for: free pages are no harm.
+# Free pages do no harm, so another process is not waited for.
 PATIENCE_MILLISECONDS = 500
 
 
 def compact(connection: sqlite3.Connection, home: Path) -> int | None:
     """Give free pages back to the file system; returns the bytes the file has shrunk by.
 
-    None when another process holds the store, 0 when too little is free: the pages are used again by what comes next.
+    None when another process holds the store, 0 when too few pages are free to be worth it.
     """
     free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
     if free < WORTHWHILE_SHARE * pages:
@@ -24,7 +24,9 @@ def compact(connection: sqlite3.Connection, home: Path) -> int | None:
     patience = connection.execute("PRAGMA busy_timeout").fetchone()[0]
     connection.execute(f"PRAGMA busy_timeout = {PATIENCE_MILLISECONDS}")
     try:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log goes in any case, and is not what was freed
+        connection.execute(
+            "PRAGMA wal_checkpoint(TRUNCATE)"
+        )  # the log is emptied in any case and must not count as freed
         before = _size(home)
         connection.execute("VACUUM")
         is_held = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]

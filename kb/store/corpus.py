@@ -1,4 +1,4 @@
-"""The door to what was ingested: documents, chunks, vectors, and the rows derived from them.
+"""The door to ingested documents: their chunks, vectors, and the rows derived from them.
 
 `kb/store/protocol.py` names the part that another engine has to offer. Each method is a function of the module named
 beside it, with the connection left out; its docstring stands there.
@@ -21,7 +21,6 @@ class GraphRows(Rows):
     names_by_document = method(graph.names_by_document)
     edges_by_key = method(graph.edges_by_key)
     edges_by_document = method(graph.edges_by_document)
-    document_place = method(graph.document_place)
     count_graph = method(graph.count_graph)
 
 

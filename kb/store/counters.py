@@ -1,7 +1,7 @@
-"""Running totals of a home, beside its store: what readers count without writing to the truth.
+"""Running totals, in a file beside the store: what searches count without writing to the store.
 
-`counters.sqlite` may be deleted at any time, is made by the first request that counts, and is never waited for longer than
-a moment: a total that is lost costs nothing, a request that fails for it does.
+`counters.sqlite` may be deleted at any time and is created by the first request that counts. A request waits for it only
+for a moment, and never fails because of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """kb.sqlite as a connection: opened read-only for readers, created and migrated for writers; the corpus revision.
 
-SQLite holds the truth, vectors included. Knows nothing of indexes, encoders or commands.
+SQLite holds everything that cannot be rebuilt, and the vectors. Knows no index, encoder or command.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
 BUSY_TIMEOUT_SECONDS = 30.0
-# The meta value that fences evidence off in prompts (kb/ask/fence.py): 32 random bytes, hex, made with the store.
+# The meta value with the secret that marks evidence in prompts (kb/ask/prompt.py): 32 random bytes, hex.
 FENCE_SECRET = "fence_secret"
 # Of the encoder whose vectors are stored, as meta values.
 ENCODER_PARTS = ("model_id", "digest", "dimensions")
@@ -36,7 +36,7 @@ class CorpusState:
 
 
 def open_for_reading(home: Path) -> sqlite3.Connection:
-    """The store of a home, read-only; never creates, migrates or locks out a writer.
+    """The store of a data folder, read-only; never creates or migrates it, and never blocks a writer.
 
     raises  NotIndexed when there is none, CorruptStore when it cannot be read
     """
@@ -47,7 +47,7 @@ def open_for_reading(home: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError:
-        # A WAL database on a read-only medium cannot make its -shm file; without writers it is safe to ignore the log.
+        # On a read-only medium SQLite cannot create the -shm file of a WAL database; without writers the log can be ignored.
         connection.close()
         connection = _connect(path, "mode=ro&immutable=1")
     except sqlite3.DatabaseError as error:
@@ -57,7 +57,7 @@ def open_for_reading(home: Path) -> sqlite3.Connection:
 
 
 def open_for_writing(home: Path) -> sqlite3.Connection:
-    """The store of a home, created and migrated when needed.
+    """The store of a data folder, created and migrated when needed.
 
     raises  CorruptStore, IoError
     """
@@ -105,6 +105,7 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
+    # Imported here: it needs sqlite_utils (80 ms), which only a new or older store has a use for.
     from sqlite_utils import Database
 
     from kb.store.migrations import apply_migrations
@@ -117,7 +118,7 @@ def _migrate(connection: sqlite3.Connection) -> None:
 
 
 def applied_migrations(connection: sqlite3.Connection) -> list[str]:
-    """Names of the schema steps this file has been through, in order; empty for a new file."""
+    """Names of the migrations that were applied to this file, in order; none for a new file."""
     known = connection.execute("SELECT 1 FROM sqlite_schema WHERE name = '_sqlite_migrations'").fetchone()
     if not known:
         return []
@@ -208,7 +209,7 @@ def stamp_encoder(connection: sqlite3.Connection, encoder: tuple[str, str, int])
 
 
 def fence_secret(connection: sqlite3.Connection) -> bytes:
-    """The secret that fences evidence off in prompts, made with the store; an older store's follows from its random id."""
+    """The secret that marks evidence in prompts, created with the store; in an older store it is derived from the random id."""
     stored = read_meta(connection, FENCE_SECRET)
     if stored:
         return bytes.fromhex(stored)

@@ -9,7 +9,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Literal
@@ -17,16 +17,18 @@ from typing import Literal
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.errors import NotFound
 from kb.records import Document
+from kb.store.chunks import marks
 from kb.store.database import raise_revision, transaction
 from kb.store.fingerprints import add_fingerprints
 from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 from kb.store.notes import write_notes
+from kb.store.tags import applied_tags, document_tag_lists
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What is needed to tell whether a file has changed since it was stored."""
+    """What tells whether a file has changed since it was stored."""
 
     doc_id: int
     source: str
@@ -90,10 +92,10 @@ def save_document(
     vectors    hash → float32 bytes, for hashes the store does not have yet
     replacing  the doc_id to keep (an edited or moved file), None for a new document
     graph      its names and relations; None for none
-    notes      what the context nodes keep of it; None leaves them to `heal_notes`
+    notes      its gist and open items; None leaves them to `heal_notes`
     """
     with transaction(connection):
-        before = _facts(connection, replacing)
+        before = _shown_fields(connection, replacing)
         doc_id = _insert_document(connection, draft) if replacing is None else replacing
         rows = [_chunk_row(doc_id, chunk, embed_hash) for chunk, embed_hash in chunks]
         keeps_chunks = replacing is not None and _has_chunks(connection, doc_id, rows)
@@ -105,9 +107,9 @@ def save_document(
         )
         if not keeps_chunks:
             connection.execute("DELETE FROM chunks WHERE doc_id = ?", [doc_id])
-            columns = ", ".join(_CHUNK_COLUMNS)
-            values = ", ".join("?" * len(_CHUNK_COLUMNS))
-            connection.executemany(f"INSERT INTO chunks ({columns}) VALUES ({values})", rows)
+            connection.executemany(
+                f"INSERT INTO chunks ({_CHUNK_COLUMNS}) VALUES {marks(_CHUNK_COLUMNS.split(','))}", rows
+            )
         new_vectors = connection.executemany(
             "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
@@ -117,13 +119,13 @@ def save_document(
         is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph)
         if notes is not None:
             write_notes(connection, doc_id, notes)
-        is_changed = not keeps_chunks or new_vectors > 0 or is_graph_new or _facts(connection, doc_id) != before
+        is_changed = not keeps_chunks or new_vectors > 0 or is_graph_new or _shown_fields(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)
     return Saved(doc_id, 0 if keeps_chunks else len(rows), is_changed)
 
 
-def _facts(connection: sqlite3.Connection, doc_id: int | None) -> tuple[object, ...]:
+def _shown_fields(connection: sqlite3.Connection, doc_id: int | None) -> tuple[object, ...]:
     """What a search can filter by or show of a document, its chunks aside."""
     row = connection.execute(
         "SELECT source, path, title, type, language FROM documents WHERE doc_id = ?", [doc_id]
@@ -133,60 +135,34 @@ def _facts(connection: sqlite3.Connection, doc_id: int | None) -> tuple[object, 
 
 
 def _has_chunks(connection: sqlite3.Connection, doc_id: int, rows: Sequence[tuple[str | int | None, ...]]) -> bool:
-    stored = connection.execute(
-        f"SELECT {', '.join(_CHUNK_COLUMNS)} FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id]
-    )
+    stored = connection.execute(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id])
     return stored.fetchall() == list(rows)
 
 
 def _insert_document(connection: sqlite3.Connection, draft: DocumentDraft) -> int:
+    values = _document_values(draft)
     row = connection.execute(
-        "INSERT INTO documents (source, path, title, type, language, size_bytes, mtime_ns, content_hash, signature,"
-        " note, indexed_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING doc_id",
-        _document_values(draft),
+        f"INSERT INTO documents ({', '.join(values)}) VALUES {marks(values)} RETURNING doc_id", list(values.values())
     ).fetchone()
     return int(row[0])
 
 
 def _update_document(connection: sqlite3.Connection, doc_id: int, draft: DocumentDraft) -> None:
-    connection.execute(
-        "UPDATE documents SET source = ?, path = ?, title = ?, type = ?, language = ?, size_bytes = ?, mtime_ns = ?,"
-        " content_hash = ?, signature = ?, note = ?, indexed_at = ? WHERE doc_id = ?",
-        [*_document_values(draft), doc_id],
-    )
+    values = _document_values(draft)
+    columns = ", ".join(f"{column} = ?" for column in values)
+    connection.execute(f"UPDATE documents SET {columns} WHERE doc_id = ?", [*values.values(), doc_id])
     connection.execute("DELETE FROM document_tags WHERE doc_id = ?", [doc_id])
 
 
-def _document_values(draft: DocumentDraft) -> list[str | int | None]:
-    return [
-        draft.source,
-        draft.path,
-        draft.title,
-        draft.type,
-        draft.language,
-        draft.size_bytes,
-        draft.mtime_ns,
-        draft.content_hash,
-        draft.signature,
-        draft.note,
-        utc_text(),
-    ]
+def _document_values(draft: DocumentDraft) -> dict[str, str | int | None]:
+    """Column → value; but for the tags, the fields of a draft are columns of the table."""
+    columns = [field.name for field in fields(DocumentDraft) if field.name != "tags"]
+    return {**{column: getattr(draft, column) for column in columns}, "indexed_at": utc_text()}
 
 
 _CHUNK_COLUMNS = (
-    "doc_id",
-    "position",
-    "start_char",
-    "end_char",
-    "start_line",
-    "end_line",
-    "page",
-    "section",
-    "heading_path",
-    "text",
-    "text_hash",
-    "embed_hash",
-    "token_count",
+    "doc_id, position, start_char, end_char, start_line, end_line, page, section, heading_path, text, text_hash,"
+    " embed_hash, token_count"
 )
 
 
@@ -218,7 +194,7 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, draft_stamp: Sta
 
 
 def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> int:
-    """Forget documents with their chunks and tags; returns how many there were."""
+    """Remove documents with their chunks and tags; returns how many there were."""
     with transaction(connection):
         removed = 0
         for doc_id in doc_ids:
@@ -233,7 +209,7 @@ def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> 
 
 
 def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
-    """Forget the vectors that no chunk uses any more: what was removed leaves no trace; returns how many."""
+    """Remove the vectors that no chunk uses, so that removed texts leave no trace; returns how many."""
     with transaction(connection):
         return connection.execute(
             "DELETE FROM embeddings WHERE NOT EXISTS"
@@ -273,12 +249,8 @@ def document_titles(connection: sqlite3.Connection, most: int) -> list[str]:
 
 def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None = None) -> list[Document]:
     """Documents in (source, path) order: those named, or all."""
-    tags: dict[int, list[str]] = {}
-    for doc_id, tag in connection.execute("SELECT doc_id, tag FROM document_tags ORDER BY doc_id, tag"):
-        tags.setdefault(doc_id, []).append(tag)
-    applied: dict[int, list[str]] = {}
-    for doc_id, tag in connection.execute("SELECT doc_id, tag FROM applied_tags ORDER BY doc_id, score DESC, tag"):
-        applied.setdefault(doc_id, []).append(tag)
+    tags = document_tag_lists(connection)
+    applied = applied_tags(connection)
     chunk_ids: dict[int, list[int]] = {}
     for doc_id, chunk_id in connection.execute("SELECT doc_id, chunk_id FROM chunks ORDER BY doc_id, position"):
         chunk_ids.setdefault(doc_id, []).append(chunk_id)
@@ -295,13 +267,13 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
             title=title,
             type=kind,
             language=language,
-            tags=tuple(tags.get(doc_id, ())),
+            tags=tags.get(doc_id, ()),
             size_bytes=size_bytes,
             content_hash=content_hash,
             chunk_ids=tuple(chunk_ids.get(doc_id, ())),
             modified_at=utc_text(mtime_ns),
             indexed_at=indexed_at,
-            applied_tags=tuple(applied.get(doc_id, ())),
+            applied_tags=applied.get(doc_id, ()),
         )
         for doc_id, source, path, title, kind, language, size_bytes, content_hash, mtime_ns, indexed_at in rows
         if wanted is None or doc_id in wanted

@@ -1,20 +1,21 @@
-"""What was scored and packed for past answers, bounded in number; and the thresholds found from it."""
+"""What was scored and packed for past answers, limited in number; and the thresholds computed from it."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, fields
 
+from kb.store.chunks import marks
 from kb.store.database import transaction
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpisodeRow:
-    """One answer's packing; it goes when the answer goes.
+    """One answer's packing; it is removed with the answer.
 
-    query_json   what the question was taken apart into
+    query_json   the parts the question was split into
     axes_json    a list of objects: chunk_id, the axes, csw
     packed_json  chunk_ids of each pack
     outcome      grounded, or why it was refused
@@ -43,21 +44,9 @@ class ThresholdRow:
 
 
 def save_episode(connection: sqlite3.Connection, row: EpisodeRow, keep: int) -> None:
-    """Write one episode and forget those before the newest `keep`; its answer must be there."""
+    """Write one episode and remove those before the newest `keep`; its answer must be stored already."""
     with transaction(connection):
-        connection.execute(
-            "INSERT OR REPLACE INTO episodes (trace_id, domain, query_json, axes_json, packed_json, outcome, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [
-                row.trace_id,
-                row.domain,
-                row.query_json,
-                row.axes_json,
-                row.packed_json,
-                row.outcome,
-                row.created_at,
-            ],
-        )
+        _insert(connection, "episodes", row)
         connection.execute(
             "DELETE FROM episodes WHERE episode_id <= (SELECT max(episode_id) FROM episodes) - ?", [keep]
         )
@@ -80,14 +69,18 @@ def logged_stabilities(connection: sqlite3.Connection) -> dict[str, list[float]]
     return found
 
 
-def save_thresholds(connection: sqlite3.Connection, rows: Mapping[str, ThresholdRow]) -> None:
+def _insert(connection: sqlite3.Connection, table: str, row: EpisodeRow | ThresholdRow) -> None:
+    values = asdict(row)
+    connection.execute(
+        f"INSERT OR REPLACE INTO {table} ({', '.join(values)}) VALUES {marks(values)}", list(values.values())
+    )
+
+
+def save_thresholds(connection: sqlite3.Connection, rows: Iterable[ThresholdRow]) -> None:
     """Put the thresholds of these domains in force."""
     with transaction(connection):
-        connection.executemany(
-            "INSERT OR REPLACE INTO stability_quantiles (domain, samples, q25, q50, q75, threshold, computed_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [(r.domain, r.samples, r.q25, r.q50, r.q75, r.threshold, r.computed_at) for r in rows.values()],
-        )
+        for row in rows:
+            _insert(connection, "stability_quantiles", row)
 
 
 def forget_thresholds(connection: sqlite3.Connection) -> None:
@@ -98,13 +91,9 @@ def forget_thresholds(connection: sqlite3.Connection) -> None:
 
 def threshold_rows(connection: sqlite3.Connection) -> list[ThresholdRow]:
     """Every domain that was recalibrated."""
-    rows = connection.execute(
-        "SELECT domain, samples, q25, q50, q75, threshold, computed_at FROM stability_quantiles ORDER BY domain"
-    )
-    return [
-        ThresholdRow(domain=d, samples=n, q25=a, q50=b, q75=c, threshold=t, computed_at=at)
-        for d, n, a, b, c, t, at in rows
-    ]
+    columns = [field.name for field in fields(ThresholdRow)]
+    rows = connection.execute(f"SELECT {', '.join(columns)} FROM stability_quantiles ORDER BY domain")
+    return [ThresholdRow(**dict(zip(columns, row, strict=True))) for row in rows]
 
 
 def read_thresholds(connection: sqlite3.Connection) -> dict[str, float]:

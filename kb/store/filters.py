@@ -1,4 +1,4 @@
-"""Filters → the documents they let through, decided in the store before any retrieval."""
+"""Filters → the documents that pass them, selected in the store before any retrieval."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from kb.records import Filters
 from kb.store.chunks import batches_of, marks
 
 SECONDS_PER_DAY = 86_400
-# The most that SQLite's integers hold, about 292 years either side of 1970: years 1 to 9999 can be asked for.
+# SQLite's integers reach about 292 years either side of 1970, and users may ask for the years 1 to 9999.
 FARTHEST_NS = 2**63 - 1
 
 
 def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
     """doc_ids that pass, ascending; None when there is no filter at all.
 
-    raises  InvalidInput for a date that is none
+    raises  InvalidInput for an invalid date
     """
     if filters.is_empty():
         return None
@@ -50,7 +50,7 @@ def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[
 
 
 def no_match(filters: Filters) -> str:
-    """The filters as they were given, for a line that says nothing passes them."""
+    """One line that says no document passes these filters, as the user wrote them."""
     flags = {
         "tag": filters.tags,
         "source": filters.sources,
@@ -122,7 +122,7 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
 def moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
     """A date (or date-time) as nanoseconds since 1970, UTC where it names no zone.
 
-    flag       what the user wrote it behind, for the error
+    flag       the option it was given with, for the error
     whole_day  a plain date means the end of that day
     raises     InvalidInput
     """

@@ -1,7 +1,7 @@
-"""Fingerprints of chunks in the store: written with the chunks, read for comparing them with what the reader has.
+"""Fingerprints of chunks in the store: written with the chunks, read for comparing them with text the reader has.
 
-A chunk without one (stored by an earlier kb) or with one of another version is not an error: whoever needs it computes
-it from the text, and the next time its document is written it is stored. Always of the default shape, 1,085 bytes each.
+A chunk without one (stored by an earlier kb) or with one of another version is not an error: the reader computes it from
+the text, and the next write of its document stores it. Always of the default shape, 1,085 bytes each.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The graph's rows: what each document contributes, written with it and gone with it, and the lookups of a traversal.
+"""The graph's rows: what each document contributes, written and removed with it; and the lookups of a traversal.
 
-Rows in, rows out: which of them are one thing is decided in kb/context/graph_surroundings.py. Every lookup is bounded and
-comes in an order that does not depend on when a document was ingested.
+Which rows name the same thing is decided in kb/context/graph_surroundings.py. Every lookup has a limit and an order that does
+not depend on when a document was ingested.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class StoredName:
 
 @dataclass(frozen=True, slots=True)
 class StoredEdge:
-    """One row of graph_edges with the document that says it; see kb.drafts.EdgeDraft."""
+    """One row of graph_edges with the document that states it; see kb.drafts.EdgeDraft."""
 
     subject: EndDraft
     predicate: str
@@ -58,7 +58,7 @@ _DOCUMENT = "doc_id, source, path, title"
 
 
 def place_of(source: str, path: str) -> int:
-    """A number that orders documents the same way in every store: 63 bits of a hash of where they lie."""
+    """A number that orders documents the same way in every store: 63 bits of a hash of source and path."""
     digest = blake2b(f"{source}\0{path}".encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1
 
@@ -138,7 +138,7 @@ def existing_keys(connection: sqlite3.Connection, keys: Iterable[str]) -> set[st
 
 
 def names_by_key(connection: sqlite3.Connection, key: str, limit: int, kind: str | None = None) -> list[StoredName]:
-    """Rows of one key: by kind, then those that say it most."""
+    """Rows of one key: by kind, then by count, largest first."""
     where, values = ("key = ? AND kind = ?", [key, kind]) if kind else ("key = ?", [key])
     rows = connection.execute(
         f"SELECT {_NAME_COLUMNS}, {_DOCUMENT} FROM graph_names JOIN documents USING (doc_id) WHERE {where}"
@@ -181,37 +181,22 @@ def edges_by_key(connection: sqlite3.Connection, key: str, limit: int, *, relati
 def edges_by_document(
     connection: sqlite3.Connection, doc_id: int, limit: int, *, relations_only: bool
 ) -> list[StoredEdge]:
-    """What a document says of itself: relations, then links, each at most `limit`, in the order of the text."""
+    """Relations whose subject is the document itself, then its links, each at most `limit`, in the order of the text."""
     found: list[StoredEdge] = []
     for is_link in (0,) if relations_only else (0, 1):
-        where = "doc_id = ? AND is_link = ? AND subject_kind = 'self'"
-        found += _edges(connection, where, [doc_id, is_link], "doc_id, is_link, edge_id", limit)
+        rows = connection.execute(
+            f"SELECT {_EDGE_COLUMNS}, {_DOCUMENT} FROM graph_edges JOIN documents USING (doc_id)"
+            " WHERE doc_id = ? AND is_link = ? AND subject_kind = 'self' ORDER BY doc_id, is_link, edge_id LIMIT ?",
+            [doc_id, is_link, limit],
+        )
+        found += [_stored_edge(row) for row in rows]
     return found
-
-
-def _edges(
-    connection: sqlite3.Connection, where: str, values: list[str | int], order: str, limit: int
-) -> list[StoredEdge]:
-    rows = connection.execute(
-        f"SELECT {_EDGE_COLUMNS}, {_DOCUMENT} FROM graph_edges JOIN documents USING (doc_id) WHERE {where}"
-        f" ORDER BY {order} LIMIT ?",
-        [*values, limit],
-    )
-    return [_stored_edge(row) for row in rows]
 
 
 def _stored_edge(row: tuple[Any, ...]) -> StoredEdge:
     kind, key, label, sure, predicate, to_kind, to_key, to_label, to_sure, *rest = row
     subject = EndDraft(str(kind), str(key), str(label), bool(sure))
     return StoredEdge(subject, str(predicate), EndDraft(str(to_kind), str(to_key), str(to_label), bool(to_sure)), *rest)
-
-
-def document_place(connection: sqlite3.Connection, doc_id: int) -> tuple[str, str, str] | None:
-    """(source, path, title) of a document."""
-    row: tuple[str, str, str] | None = connection.execute(
-        "SELECT source, path, title FROM documents WHERE doc_id = ?", [doc_id]
-    ).fetchone()
-    return row
 
 
 def count_graph(connection: sqlite3.Connection) -> tuple[dict[str, int], dict[str, int]]:

@@ -1,7 +1,7 @@
-"""The door to what was asked: answers, sessions, memories, measured packings.
+"""The door to the user's own history: answers, sessions, memories, measured packings.
 
-Nothing here refers to a row of the corpus: places and chunk ids in it may be gone. It stays with the user, wherever the
-corpus is. Each method is a function of the module named beside it, with the connection left out.
+Nothing here refers to a row of the corpus: the places and chunk ids it names may no longer exist. It stays with the user,
+wherever the corpus is. Each method is a function of the module named beside it, with the connection left out.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from kb.store.door import Rows, method
 
 
 class Journal(Rows):
-    """What one user asked, was answered, and told kb."""
+    """What one user asked and told kb, and the answers."""
 
     # answers
     save_answer = method(answers.save_answer)

@@ -1,6 +1,6 @@
-"""One writer at a time per home: a lock that the operating system drops with its process, and a note of who holds it.
+"""One writer at a time per data folder: a file lock that ends with its process, and a note that names the holder.
 
-Readers never take it. The lock is the file; the note beside it is only for telling people.
+Readers never take it. The note is only for messages.
 """
 
 from __future__ import annotations
@@ -22,15 +22,14 @@ if TYPE_CHECKING:
 LOCK_NAME = "write.lock"
 NOTE_NAME = "write.lock.owner"
 POLL_SECONDS = 0.1
-# Of a command line, in the message that says who is writing.
+# Length of a command line in the message that names the writer.
 COMMAND_CHARS = 80
 
 
 def lock_owner(home: Path) -> str | None:
-    """Who holds the lock, as words for a message; None when nobody does.
+    """Who holds the lock, in words for a message; None when nobody does.
 
-    The lock itself is tried only while there is a note of a living process: a reader that looks must not be what a
-    writer finds in its way.
+    The lock itself is tried only while the note names a living process, so that a reader who looks does not block a writer.
     """
     from filelock import FileLock, Timeout
 
@@ -70,11 +69,11 @@ def writer_lock(
     notify: Callable[[str], None],
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Iterator[None]:
-    """Hold the home's writer lock; says who holds it while waiting.
+    """Hold the writer lock of a data folder; tells who holds it while waiting.
 
     wait_seconds  0 gives up at once
     should_stop   asked while waiting; True ends the waiting as Ctrl-C does, with KeyboardInterrupt
-    raises        Locked when it could not be had in that time, IoError
+    raises        Locked when the time is over, IoError
     """
     from filelock import FileLock
 

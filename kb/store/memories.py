@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from kb.errors import NotFound
+from kb.errors import InvalidInput, NotFound
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.search_terms import any_expression, terms_text
 
-# Ids that an error names of those there are.
+# How many existing ids an error names at most.
 NAMED_IDS = 10
 
-# A fact is a sentence or two; a text of this length is a document, and kb ingest - takes it.
+# A fact is a sentence or two; a longer text is a document, for kb ingest -.
 LONGEST_MEMORY_CHARS = 2000
 
 
@@ -24,7 +24,7 @@ LONGEST_MEMORY_CHARS = 2000
 class Memory:
     """One thing the user told kb.
 
-    session_id  the session it holds in; None for all of them
+    session_id  the session it holds in; None for all sessions
     created_at  ISO 8601 UTC
     """
 
@@ -35,13 +35,52 @@ class Memory:
     created_at: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A fact that was told, and whether it is new: the same fact told again is the one that is stored."""
+
+    schema_version: Literal["fact_remembered.v1"] = "fact_remembered.v1"
+    fact: Memory
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """Facts that were forgotten.
+
+    answers  stored answers whose question, answer or prompt still holds one of the texts
+    """
+
+    schema_version: Literal["facts_forgotten.v1"] = "facts_forgotten.v1"
+    forgotten: tuple[Memory, ...]
+    answers: int
+
+
 _SELECT = "SELECT fact_id, text, session_id, created_at FROM facts"
 # Facts without a session hold everywhere; those of a session in that session alone.
 _HOLDS = "(session_id IS NULL OR session_id = ?)"
 
 
+def clean_memory_text(text: str) -> str:
+    """The text as one line, white space collapsed.
+
+    raises  InvalidInput for a text without a letter or digit, or one that is longer than a fact
+    """
+    cleaned = " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
+    if not any(c.isalnum() for c in cleaned):
+        raise InvalidInput(
+            "the fact is empty", fix="say what to remember: kb remember 'The office wifi is called Plover'"
+        )
+    if len(cleaned) > LONGEST_MEMORY_CHARS:
+        raise InvalidInput(
+            f"a fact of more than {LONGEST_MEMORY_CHARS:,} characters is a document",
+            fix="store it as one: kb ingest - --title T",
+        )
+    return cleaned
+
+
 def text_key(text: str) -> str:
-    """A text without what makes no difference between two facts: case, spacing, width, the stop at the end.
+    """A text in the form that two facts are compared in: case, spacing, width and the final stop are ignored.
 
     >>> text_key("The  wifi is Plover.") == text_key("the wifi is plover")
     True
@@ -52,7 +91,7 @@ def text_key(text: str) -> str:
 def add_memory(
     connection: sqlite3.Connection, text: str, session_id: str | None, created_at: str
 ) -> tuple[Memory, bool]:
-    """(the fact, whether it is new): the same thing, told before and holding here too, is not told twice."""
+    """(the fact, whether it is new): a fact that already holds in this session is not stored twice."""
     key = text_key(text)
     with transaction(connection):
         known = connection.execute(
@@ -69,9 +108,9 @@ def add_memory(
 
 
 def remove_memories(connection: sqlite3.Connection, fact_ids: Sequence[int]) -> list[Memory]:
-    """Forget these facts, all or none; returns them. What they said is overwritten in the file.
+    """Remove these facts, all or none, and return them; their text is overwritten in the file.
 
-    raises  NotFound for an id that is none, naming what there is
+    raises  NotFound for an unknown id, naming those that exist
     """
     wanted = list(dict.fromkeys(fact_ids))
     connection.execute("PRAGMA secure_delete = ON")
@@ -106,7 +145,7 @@ def list_memories(connection: sqlite3.Connection) -> list[Memory]:
 
 
 def count_memories(connection: sqlite3.Connection, session_id: str | None) -> int:
-    """How many facts hold in a session; None for outside of any."""
+    """How many facts hold in a session, or outside of every session for None."""
     row = connection.execute(f"SELECT count(*) FROM facts WHERE {_HOLDS}", [session_id]).fetchone()
     return int(row[0])
 

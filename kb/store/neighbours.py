@@ -1,8 +1,8 @@
-"""How alike each chunk is to those beside it, and where its project's centre lies: kept with the chunks.
+"""Cosine of each chunk to the chunks beside it, and the sum of each project's vectors: stored with the chunks.
 
-Written where chunks are written, in the same transaction, once every chunk of a document has its vector; a document
-whose chunks have no rows here is computed when it is read, and stored by the next ingest. A project is a source; in a
-store of one source, a folder at its top.
+Written in the transaction that writes the chunks, once every chunk of a document has its vector. For a document without
+rows here the cosines are computed when they are read, and stored by the next ingest. A project is a source; in a store
+of one source, a folder at its top.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     Sums = NDArray[np.float64]
 
-# Decimals of a cosine that are kept: float32 has seven, and what is computed again must be the same.
+# Decimals of a stored cosine: float32 has seven, and computing it again must give the same number.
 COSINE_DIGITS = 5
-# Documents whose rows are written in one transaction while healing: other writers get their turn in between.
+# Documents whose rows are written in one transaction while completing a store: other writers can write in between.
 HEAL_BATCH_DOCUMENTS = 200
 # The folder a path is in, "" at the top of its source.
 _FOLDER = "CASE instr(path, '/') WHEN 0 THEN '' ELSE substr(path, 1, instr(path, '/') - 1) END"
@@ -56,7 +56,7 @@ class Project:
 
 
 def add_neighbours(connection: sqlite3.Connection, doc_id: int, encoder_digest: str | None) -> None:
-    """Compute a document's cosines and add it to its project; nothing while a chunk of it has no vector.
+    """Compute a document's cosines and add it to its project; does nothing while one of its chunks has no vector.
 
     Part of the transaction that writes the chunks; the document must not have been added before.
     """
@@ -87,7 +87,7 @@ def add_neighbours(connection: sqlite3.Connection, doc_id: int, encoder_digest: 
 
 
 def withdraw_neighbours(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> None:
-    """Take documents out of their projects and forget their cosines, before their chunks are replaced or removed."""
+    """Subtract documents from their projects and delete their cosines, before their chunks are replaced or removed."""
     import numpy as np
 
     for doc_id in doc_ids:
@@ -128,7 +128,7 @@ def _add_to_project(
 
 
 def heal_neighbours(connection: sqlite3.Connection, encoder_digest: str) -> int:
-    """Add every document that is not in yet by this encoder, and forget other encoders' sums; returns how many were added."""
+    """Add every document that this encoder's rows lack, and delete other encoders' rows; returns how many were added."""
     with transaction(connection):
         connection.execute("DELETE FROM chunk_neighbours WHERE encoder_digest != ?", [encoder_digest])
         connection.execute("DELETE FROM projects WHERE encoder_digest != ?", [encoder_digest])
@@ -150,7 +150,7 @@ def heal_neighbours(connection: sqlite3.Connection, encoder_digest: str) -> int:
 def neighbours_of(
     connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Sequence[int]
 ) -> dict[int, Neighbour]:
-    """Each chunk with its cosines, as stored; computed from the vectors for a document that is not in yet."""
+    """Each chunk with its cosines: as stored, or computed from the vectors for a document without rows."""
     found: dict[int, Neighbour] = {}
     for batch in batches_of(chunk_ids):
         rows = connection.execute(
@@ -200,7 +200,7 @@ def _compute(connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Seq
 
 @dataclass(frozen=True, slots=True)
 class PassageText:
-    """What a passage says, its headings included, for matching words; and what it takes to put it beside others."""
+    """A passage's text with title and headings, for matching words; and its place and length, for packing it."""
 
     chunk_id: int
     doc_id: int

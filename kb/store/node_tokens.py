@@ -1,16 +1,16 @@
-"""How many tokens each context node was measured to take: running averages that replace the rules' estimates."""
+"""Measured length of each context node in tokens: running averages that replace the rules' estimates."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
 
-# Runs before an average counts: fewer say more about those questions than about the node.
+# An average of fewer runs says more about those questions than about the node.
 LEAST_RUNS = 5
 
 
 def fetch_averages(connection: sqlite3.Connection) -> dict[str, int]:
-    """Node → mean tokens of the runs in which it had something to say, rounded; nodes with LEAST_RUNS of them only."""
+    """Node → mean tokens of the runs in which it was not empty, rounded; only nodes with at least LEAST_RUNS of them."""
     rows = connection.execute("SELECT node, tokens, runs FROM node_tokens WHERE runs >= ?", [LEAST_RUNS])
     return {node: round(tokens / runs) for node, tokens, runs in rows}
 

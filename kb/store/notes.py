@@ -5,18 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from kb.drafts import DocumentNotes
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 
-if TYPE_CHECKING:  # reading notes makes none
-    from kb.drafts import DocumentNotes
-
-# Documents whose notes are written in one transaction while healing: other writers get their turn in between.
+# Documents whose notes are written in one transaction while completing a store: other writers can write in between.
 HEAL_BATCH_DOCUMENTS = 200
 # text and first line of each chunk, and the document's type → its notes
-MakeNotes = Callable[[Sequence[tuple[str, int | None]], str], "DocumentNotes"]
+MakeNotes = Callable[[Sequence[tuple[str, int | None]], str], DocumentNotes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +48,7 @@ def write_notes(connection: sqlite3.Connection, doc_id: int, notes: DocumentNote
 
 
 def heal_notes(connection: sqlite3.Connection, version: int, make_notes: MakeNotes) -> int:
-    """Make the notes of documents that have none, or those of another version; returns of how many."""
+    """Make the notes of documents that have none, or have those of another version; returns how many documents."""
     rows = connection.execute(
         "SELECT doc_id, type FROM documents WHERE NOT EXISTS"
         " (SELECT 1 FROM gists WHERE gists.doc_id = documents.doc_id AND version = ?) ORDER BY doc_id",
@@ -68,7 +65,7 @@ def heal_notes(connection: sqlite3.Connection, version: int, make_notes: MakeNot
 
 
 def count_gists(connection: sqlite3.Connection, most: int) -> int:
-    """How many gists there are, counted no farther than `most`."""
+    """How many gists there are; counting stops at `most`."""
     row = connection.execute("SELECT count(*) FROM (SELECT 1 FROM gists WHERE text != '' LIMIT ?)", [most]).fetchone()
     return int(row[0])
 

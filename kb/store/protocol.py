@@ -1,8 +1,8 @@
-"""The part of the corpus that another engine has to offer: what search, ask, context and ingest ask of it.
+"""The methods another corpus engine has to offer: those that search, ask, context and ingest call.
 
-`kb.store.corpus.Corpus` over SQLite is the first one. What is derived from documents (graph, tags, notes, adjacent
-cosines) hangs on it as parts of their own; an engine may come without some, and the command that needs one says so.
-The journal (`kb.store.journal.Journal`) is no part of it: it stays in the user's home wherever the corpus is.
+`kb.store.corpus.Corpus` over SQLite is the first engine. Rows derived from documents (graph, tags, notes, adjacent
+cosines) are separate parts of it; an engine may lack some, and the command that needs one says so. The journal
+(`kb.store.journal.Journal`) is separate: it stays in the user's data folder, wherever the corpus is.
 
 Ids are integers that live as long as the row. Reads take batches and leave out what is gone. Writes are whole
 documents: readers see the old one or the new one.
@@ -57,7 +57,7 @@ class CorpusDoor(Protocol):
         """Chunks by id; an id that is gone is left out."""
 
     def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape = ..., /) -> dict[int, Fingerprint]:
-        """Stored fingerprints by chunk id; who needs one that is not there computes it from the text."""
+        """Stored fingerprints by chunk id; the caller computes a missing one from the text."""
 
     def vectors_of(self, encoder_digest: str, chunk_ids: Iterable[int], /) -> Iterator[tuple[int, bytes]]:
         """(chunk_id, float32 bytes) of these chunks, in no particular order."""
@@ -70,7 +70,7 @@ class CorpusDoor(Protocol):
     def texts_around(self, doc_id: int, position: int, reach: int, /) -> list[str]:
         """Texts of the chunks up to `reach` before and after a position of a document."""
 
-    # ---- scan: for building an index, and for an ingest to compare with
+    # ---- scan: for building an index, and for comparing files with what is stored
 
     def lexical_rows(self) -> Iterator[tuple[int, int, str, str, str]]:
         """(chunk_id, doc_id, title, headings, text) of every chunk, in id order."""

@@ -1,6 +1,6 @@
 """Questions and answers ↔ the terms they are found by: the analyzer of documents and queries, for SQLite's full-text index.
 
-SQLite's own tokenizers know neither Korean compounds nor stems; here they only split what was analysed already.
+SQLite's own tokenizers know neither Korean compounds nor stems; here they only split analysed text at its spaces.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def match_expression(query: str) -> str | None:
 
 
 def _quoted(terms: list[str]) -> list[str]:
-    # The analyzer leaves no quotation mark in a term; doubled all the same, as SQL wants it.
+    # The analyzer leaves no quotation mark in a term; they are doubled all the same, as SQL requires.
     return [
         '"' + term.replace('"', '""') + '"' + ("*" if len(term) == 1 and count_unspaced(term) else "") for term in terms
     ]

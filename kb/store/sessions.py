@@ -1,4 +1,4 @@
-"""Sessions as the stored answers tell them: the turns of one, and which there are. Replays are no turns."""
+"""Sessions, derived from the stored answers: the turns of one, and a list of all. Replays do not count as turns."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from kb.store.chunks import marks
 from kb.store.database import transaction
 from kb.store.search_terms import any_expression
 
-# For every earlier answer that is wanted, so many that share a word are looked at: refusals and replays are among them.
+# Matches that are looked at for each earlier answer that is wanted: refusals and replays among them are left out.
 LOOKED_THROUGH = 4
-# Answers that are searched, the newest: ranking takes as long as there are answers with a word, and most hold the common ones.
+# Only the newest answers are searched: ranking time grows with the number of matches, and common words match most answers.
 NEWEST_ANSWERS = 5000
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One question of a session and what came of it.
+    """One question of a session and its answer.
 
     answer           what was shown, markers included
     standalone_question  what was searched for, None where that is the question itself
-    mode             the one the relevance rules chose; None for answers of before there were any
+    mode             the one the relevance rules chose; None for answers older than the rules
     places           (marker, place) of what the answer cites
     rests_on         the nodes it rested on instead of documents
     packed_chunk_ids, cited_chunk_ids  best first; of chunks that may be gone by now
@@ -71,7 +71,7 @@ def session_turns(connection: sqlite3.Connection, session_id: str, most: int | N
 
 
 def measure_session(connection: sqlite3.Connection, session_id: str) -> tuple[int, str | None]:
-    """(how many turns, when the last one was); (0, None) for a session that begins."""
+    """(how many turns, when the last one was); (0, None) for a new session."""
     count, last = connection.execute(
         f"SELECT count(*), max(created_at) FROM answers WHERE {_TURNS}", [session_id]
     ).fetchone()
@@ -79,16 +79,14 @@ def measure_session(connection: sqlite3.Connection, session_id: str) -> tuple[in
 
 
 def like_turns(connection: sqlite3.Connection, question: str, session_id: str | None, most: int) -> tuple[Turn, ...]:
-    """Answered turns of other sessions, and of none, that share words with a question: best first (BM25).
-
-    Of the NEWEST_ANSWERS only.
+    """Answered turns outside a session that share words with a question, best first (BM25); of the NEWEST_ANSWERS only.
 
     session_id  the session that is left out
     """
     expression = any_expression(question)
     if expression is None:
         return ()
-    # Two steps: joined in one, SQLite reads every answer to look it up among the found.
+    # In two steps: with one join, SQLite would read every answer to look it up among the matches.
     found = connection.execute(
         "SELECT rowid FROM answer_search WHERE answer_search MATCH ?"
         " AND rowid > (SELECT coalesce(max(search_id), 0) - ? FROM answers) ORDER BY rank LIMIT ?",
@@ -105,7 +103,7 @@ def like_turns(connection: sqlite3.Connection, question: str, session_id: str | 
 
 
 def count_topic_turns(connection: sqlite3.Connection, session_id: str, modes: Collection[str]) -> int:
-    """Turns of a session whose mode is none of these."""
+    """How many turns of a session have another mode than these."""
     chosen = "json_extract(relevance_json, '$.mode')"
     rows = connection.execute(f"SELECT {chosen} FROM answers WHERE {_TURNS}", [session_id])
     return sum(mode not in modes for (mode,) in rows)
@@ -129,7 +127,7 @@ def last_session(connection: sqlite3.Connection) -> str | None:
 
 
 def shift_session(connection: sqlite3.Connection, session_id: str, hours: int) -> None:
-    """Date everything of a session so many hours earlier: an evaluation lets time pass."""
+    """Move everything of a session back in time, for an evaluation in which time passes between turns."""
     with transaction(connection):
         for table in ("answers", "facts"):
             connection.execute(
@@ -156,21 +154,10 @@ def trace_ids_of_session(connection: sqlite3.Connection, session_id: str) -> lis
 
 
 def _to_turn(row: tuple[Any, ...]) -> Turn:
-    (
-        question,
-        answer,
-        trace_id,
-        created_at,
-        grounded,
-        reason,
-        rests_on,
-        packed_json,
-        citations_json,
-        standalone,
-        mode,
-    ) = row
-    packed = json.loads(packed_json)
-    cited = {place["marker"] for place in json.loads(citations_json)}
+    question, answer, trace_id, created_at, grounded, reason, rests_on, packed_json, citations_json, *rest = row
+    standalone, mode = rest
+    packed, citations = json.loads(packed_json), json.loads(citations_json)
+    cited = {place["marker"] for place in citations}
     return Turn(
         question=question,
         answer=answer,
@@ -183,7 +170,7 @@ def _to_turn(row: tuple[Any, ...]) -> Turn:
         cited_chunk_ids=_members([entry for entry in packed if grounded and entry["marker"] in cited]),
         standalone_question=standalone,
         mode=mode,
-        places=tuple((place["marker"], place["uri"]) for place in json.loads(citations_json) if place["marker"]),
+        places=tuple((place["marker"], place["uri"]) for place in citations if place["marker"]),
     )
 
 

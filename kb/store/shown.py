@@ -21,7 +21,7 @@ class Shown:
 
     trace_id  of the answer
     uri       the place it was cited by
-    text      the chunks that hold the cited lines; they, not the sentence alone, are what an echo would bring again
+    text      the chunks that hold the cited lines: a later answer would repeat them, not the sentence alone
     """
 
     trace_id: str
@@ -32,10 +32,10 @@ class Shown:
 def shown_in_session(connection: sqlite3.Connection, session_id: str, fetch_chunks: FetchChunks) -> list[Shown]:
     """What the grounded answers of a session cited, the oldest first, each stretch once.
 
-    Passages that were packed and not cited have not been shown: the reader has the answer and the places it names. A
-    refusal names places that answer nothing.
+    Packed passages that were not cited do not count: the reader has seen only the answer and the places it cites. Refusals
+    are left out, because the places they name answer nothing.
 
-    fetch_chunks  the corpus's own: chunks by id, those that are gone left out
+    fetch_chunks  the corpus's method: chunks by id, deleted ones left out
     """
     rows = connection.execute(
         "SELECT trace_id, citations_json, packed_json FROM answers"
@@ -56,7 +56,7 @@ def shown_in_session(connection: sqlite3.Connection, session_id: str, fetch_chun
 def _text_of(
     connection: sqlite3.Connection, passage: Mapping[str, Any], citation: Mapping[str, Any], fetch_chunks: FetchChunks
 ) -> str:
-    """The passage's chunks that hold the cited lines; the whole passage where its chunks are others by now."""
+    """The passage's chunks that hold the cited lines; the whole passage where its chunks have changed since."""
     row = connection.execute("SELECT text FROM packed_texts WHERE text_hash = ?", [passage["text_hash"]]).fetchone()
     whole = str(row[0]) if row else ""
     first, last = _lines_of(citation["uri"])

@@ -1,4 +1,4 @@
-"""A home → its corpus and its journal, opened together; and what is done with the file as a whole.
+"""A data folder → its corpus and its journal, opened together; and operations on the file as a whole.
 
 The two share kb.sqlite today. Nothing above the store assumes it.
 """
@@ -18,7 +18,7 @@ from kb.store.journal import Journal
 
 
 class Store:
-    """The corpus and the journal of one home.
+    """The corpus and the journal of one data folder.
 
     raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
     """
@@ -62,7 +62,7 @@ class Store:
         self._connection.execute("VACUUM INTO ?", [str(path)])
 
     def copy_to(self, home: Path) -> None:
-        """Copy the whole store into another home."""
+        """Copy the whole store into another data folder."""
         target = open_for_writing(home)
         try:
             self._connection.backup(target)

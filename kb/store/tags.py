@@ -1,7 +1,6 @@
 """Tags in the store: the imported vocabulary, its items, and the tags that were applied to documents.
 
-Applied tags stand apart from those of the documents' own front matter and can be removed without touching them.
-Knows no projection and no model: rows in, rows out.
+Applied tags are kept apart from the tags of the documents' own front matter and can be removed without touching those.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ class StoredVocabulary:
 
 @dataclass(frozen=True, slots=True)
 class ImportedVocabulary:
-    """What is known of the imported vocabulary without reading it; `origin` is the file's name."""
+    """The imported vocabulary's digest, its file's name, and when it was imported."""
 
     digest: str
     origin: str
@@ -43,7 +42,7 @@ class ImportedVocabulary:
 
 
 def imported_vocabulary(connection: sqlite3.Connection) -> ImportedVocabulary | None:
-    """What was imported, None when the tags of the documents are the vocabulary."""
+    """The imported vocabulary; None when the documents' own tags are the vocabulary."""
     digest = read_meta(connection, DIGEST)
     if not digest:
         return None
@@ -53,7 +52,7 @@ def imported_vocabulary(connection: sqlite3.Connection) -> ImportedVocabulary | 
 def save_vocabulary(
     connection: sqlite3.Connection, rows: StoredVocabulary, digest: str, origin: str, imported_at: str
 ) -> None:
-    """Put a vocabulary in the place of the one there is."""
+    """Replace the imported vocabulary."""
     with transaction(connection):
         _delete_vocabulary(connection)
         connection.executemany("INSERT INTO tags (tag, category, count, rating) VALUES (?, ?, ?, ?)", rows.tags)
@@ -65,7 +64,7 @@ def save_vocabulary(
 
 
 def forget_vocabulary(connection: sqlite3.Connection) -> None:
-    """Go back to the tags of the documents."""
+    """Delete the imported vocabulary: the documents' own tags are the vocabulary again."""
     with transaction(connection):
         _delete_vocabulary(connection)
 
@@ -93,7 +92,7 @@ def document_tag_lists(connection: sqlite3.Connection) -> dict[int, tuple[str, .
 
 
 def applied_tags(connection: sqlite3.Connection, doc_ids: Sequence[int] | None = None) -> dict[int, tuple[str, ...]]:
-    """The tags that were applied to each document, best first: to those named, or to all."""
+    """The tags that were applied to each document, best first; doc_ids None for all documents."""
     found: dict[int, list[str]] = {}
     for batch in [None] if doc_ids is None else batches_of(doc_ids):
         where = "" if batch is None else f" WHERE doc_id IN {marks(batch)}"
@@ -106,7 +105,7 @@ def applied_tags(connection: sqlite3.Connection, doc_ids: Sequence[int] | None =
 
 
 def replace_applied_tags(connection: sqlite3.Connection, tags: Mapping[int, Iterable[tuple[str, float]]]) -> None:
-    """Apply (tag, score) to each document, in place of what was applied to it before."""
+    """Replace the tags that were applied to each document; rows are (tag, score)."""
     with transaction(connection):
         for doc_id, rows in tags.items():
             connection.execute("DELETE FROM applied_tags WHERE doc_id = ?", [doc_id])
@@ -117,7 +116,7 @@ def replace_applied_tags(connection: sqlite3.Connection, tags: Mapping[int, Iter
 
 
 def documents_by_tag(connection: sqlite3.Connection, tags: Sequence[str]) -> dict[str, set[int]]:
-    """The documents that carry each of the tags, in front matter or applied, letter case aside; keys as given."""
+    """The documents with each of the tags, in front matter or applied, whatever the letter case; keys as given."""
     found: dict[str, set[int]] = {tag: set() for tag in tags}
     by_lower = {tag.lower(): tag for tag in tags}
     for batch in batches_of(by_lower):

@@ -1,4 +1,4 @@
-"""`kb tags apply`: documents → tags of the vocabulary, kept apart from those of their own front matter, and removable."""
+"""`kb tags apply`: documents → tags of the vocabulary, kept apart from the tags of their front matter, and removable."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kb.errors import NotFound
 from kb.knowledge_base import KnowledgeBase
 from kb.records import Document
 from kb.tags.documents import corpus_frequencies, phrases_by_id
-from kb.tags.records import AppliedTag, SuggestOptions, TagApplication, TaggedDocument
+from kb.tags.records import AppliedTag, TagApplication, TaggedDocument
 from kb.tags.retriever import Retriever, default_options, open_retriever
 from kb.tags.thresholds import Thresholds, calibrate
 
@@ -16,11 +16,11 @@ from kb.tags.thresholds import Thresholds, calibrate
 def apply_tags(
     kb: KnowledgeBase, names: Sequence[str] | None, threshold: float | None, *, dry_run: bool
 ) -> TagApplication:
-    """Tag documents, in place of what was applied to them before.
+    """Tag documents, and drop the tags that were applied to them before.
 
     names      documents as a user names them; None for all
     threshold  one for all tags; None calibrates them on the documents that have tags of their own
-    raises     NotFound for a document that is none, NotIndexed without documents or tags
+    raises     NotFound for a missing document, NotIndexed without documents or tags
     """
     kb.require_documents()
     with kb.snapshot():
@@ -53,7 +53,7 @@ def apply_tags(
 
 
 def remove_tags(kb: KnowledgeBase, names: Sequence[str] | None, *, dry_run: bool) -> TagApplication:
-    """Take back what was applied to documents; their own tags stay.
+    """Remove the tags that were applied to documents; their own tags stay.
 
     raises  NotFound
     """
@@ -83,7 +83,7 @@ def _named(kb: KnowledgeBase, names: Sequence[str] | None) -> list[Document]:
 
 
 def own_tags(kb: KnowledgeBase, retriever: Retriever) -> dict[int, frozenset[str]]:
-    """The documents that have tags of the vocabulary in their front matter, with those."""
+    """The documents with tags of the vocabulary in their front matter → these tags."""
     found = {
         doc_id: frozenset(tag for name in names for tag in retriever.vocabulary.project(name))
         for doc_id, names in kb.corpus.tags.document_tag_lists().items()
@@ -92,21 +92,15 @@ def own_tags(kb: KnowledgeBase, retriever: Retriever) -> dict[int, frozenset[str
 
 
 def score_documents(kb: KnowledgeBase, retriever: Retriever, doc_ids: Iterable[int]) -> dict[int, dict[str, float]]:
-    """doc_id → tag → score, from the phrases of each document's text alone: its own tags are not looked at."""
+    """doc_id → tag → combined score, from the phrases of each document's text; its own tags are not used."""
     frequencies = corpus_frequencies(kb)
     options = default_options(kb.config.tags)
     scores = {}
     for doc_id in doc_ids:
         phrases = phrases_by_id(kb, retriever.vocabulary, doc_id, frequencies)
-        scores[doc_id] = score_phrases(retriever, phrases, options)
+        candidates = retriever.suggest(phrases, options).candidates if phrases else ()
+        scores[doc_id] = {row.tag: row.score_combined for row in candidates}
     return scores
-
-
-def score_phrases(retriever: Retriever, phrases: Sequence[str], options: SuggestOptions) -> dict[str, float]:
-    """The combined score of each candidate; empty without a phrase."""
-    if not phrases:
-        return {}
-    return {row.tag: row.score_combined for row in retriever.suggest(phrases, options).candidates}
 
 
 def _tag(

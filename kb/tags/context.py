@@ -1,6 +1,6 @@
 """Items → TF-IDF of tags, reduced by SVD, by scikit-learn; lookups → the cosine of each tag to all of them, by numpy alone.
 
-The pseudo-document of a tag is the tag lists of all items that carry it, itself included. Knows no phrases.
+The pseudo-document of a tag is made of the tag lists of all items that carry it, the tag included.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kb.extras import require
+from kb.tags.arrays import Arrays
 from kb.tags.words import fold
 
 if TYPE_CHECKING:
     from kb.arrays import FloatVector
-    from kb.tags.model import Arrays
 
 MAX_COMPONENTS = 300
-# ARPACK is exact and takes seconds up to here; beyond, the randomized solver with a fixed seed and fewer components.
+# ARPACK is exact and takes seconds up to here; beyond, the randomized solver with a fixed seed finds fewer components.
 MAX_EXACT_ROWS = 3_000
 LARGE_COMPONENTS = 128
-# Of singular values against the largest: what is below carries rounding, not tags.
+# Share of the largest singular value; dimensions with a smaller one hold rounding errors.
 LEAST_SINGULAR_SHARE = 1e-6
 
 
@@ -37,7 +37,7 @@ class ContextSpace:
 
 
 def train_context(items: Sequence[Sequence[str]]) -> ContextSpace | None:
-    """The space of the tags that stand in items; None with fewer than three of them or no item of two."""
+    """The space of the tags in the items; None with fewer than three tags or no item of two."""
     import numpy as np
 
     tags = tuple(sorted({tag for item in items for tag in item}))
@@ -73,7 +73,7 @@ def train_context(items: Sequence[Sequence[str]]) -> ContextSpace | None:
 
 
 class Context:
-    """A trained space, asked without scikit-learn; the arrays may be memory-mapped."""
+    """A trained space, used without scikit-learn; the arrays may be memory-mapped."""
 
     def __init__(self, arrays: Arrays, tags: Sequence[str], keys: Sequence[str]) -> None:
         self._arrays = arrays
@@ -81,7 +81,7 @@ class Context:
         self._term = {fold(key): row for row, key in enumerate(keys)}
 
     def knows(self, lookup: str) -> bool:
-        """True when a lookup is a term of the TF-IDF vocabulary: a canonical tag of some item; aliases are none."""
+        """True when a lookup is a term of the TF-IDF vocabulary: a canonical tag of some item, never an alias."""
         return fold(lookup) in self._term
 
     def query(self, weights: Mapping[str, float]) -> FloatVector | None:
@@ -99,9 +99,8 @@ class Context:
 
     def cosines(self, vector: FloatVector, tags: Iterable[str]) -> dict[str, float]:
         """The cosine of each tag that has a row to a vector of `query`; the others are left out."""
-        listed = [tag for tag in dict.fromkeys(tags) if tag in self._row]
+        listed = sorted({tag for tag in tags if tag in self._row}, key=self._row.__getitem__)
         if not listed:
             return {}
-        rows = self._arrays["context_rows"][sorted(self._row[tag] for tag in listed)]
-        values = dict(zip(sorted(self._row[tag] for tag in listed), rows @ vector, strict=True))
-        return {tag: float(values[self._row[tag]]) for tag in listed}
+        cosines = self._arrays["context_rows"][[self._row[tag] for tag in listed]] @ vector
+        return {tag: float(cosine) for tag, cosine in zip(listed, cosines, strict=True)}

@@ -22,7 +22,7 @@ def phrases_of_text(kb: KnowledgeBase, vocabulary: Vocabulary, text: str) -> lis
 
 
 def phrases_of_document(kb: KnowledgeBase, vocabulary: Vocabulary, name: str) -> list[str]:
-    """Mentions and key phrases of a stored document; what stands in title and headings counts more.
+    """Mentions and key phrases of a stored document; those in title and headings count more.
 
     raises  NotFound, InvalidInput for a document without words
     """
@@ -42,7 +42,7 @@ def phrases_by_id(kb: KnowledgeBase, vocabulary: Vocabulary, doc_id: int, freque
 
 
 def corpus_frequencies(kb: KnowledgeBase) -> Frequencies:
-    """How common terms are in this corpus; all the same where there is no document."""
+    """How common terms are in this corpus; without a document, all terms are equally common."""
     if not kb.corpus.count_chunks():
         return lambda terms: ([0] * len(terms), 0)
     index = kb.lexical_index()

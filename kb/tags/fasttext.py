@@ -1,7 +1,7 @@
 """Items' tag lists → FastText vectors, by gensim; a lookup → how alike each token is to it, by numpy alone.
 
-gensim takes most of a second to import. Asking needs only the vectors of tokens and n-grams and the hash that finds them,
-which is FastText's own (FNV-1a over UTF-8 with signed bytes); tests hold it against gensim.
+gensim takes most of a second to import. A lookup needs only the vectors of tokens and n-grams and FastText's hash (FNV-1a
+over UTF-8 with signed bytes), which finds them; tests compare it with gensim's.
 
 source  Bojanowski et al.: Enriching Word Vectors with Subword Information, TACL 2017
 """
@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from kb.errors import InvalidInput
 from kb.extras import require
+from kb.tags.arrays import Arrays, places_of
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
-    from kb.tags.model import Arrays
 
 # benchmarks/tags.py --grid on github topics: 2 to 5 characters alone reach .823 recall@10 on held-out aliases, 3 to 6 .782.
 MIN_CHARS = 2
@@ -35,12 +35,12 @@ MAX_EPOCHS = 400
 MIN_BUCKETS = 2_000
 MAX_BUCKETS = 200_000
 BUCKETS_PER_GRAM = 1.5
-# A model in which random tags are as alike as neighbours knows nothing: its cosines would only add noise.
+# A model in which random tags are as alike as neighbours has learned nothing: its cosines would only add noise.
 MAX_RANDOM_COSINE = 0.6
 MIN_MARGIN = 0.15
 SAMPLED_PAIRS = 2_000
-# Products so small that OpenBLAS does not share them between threads: on a busy machine those wait for each other. 3,342
-# tokens and 16 lookups, two other processes at work: 8 ms in one piece, .13 ms in these.
+# Products so small that OpenBLAS does not share them between threads, which wait for each other on a busy machine. 3,342
+# tokens and 16 lookups beside two other processes: 8 ms in one product, .13 ms in these.
 ROWS_PER_PRODUCT = 160
 NEAREST = 5
 
@@ -59,6 +59,11 @@ class Trained:
     epochs: int
     random_cosine: float
     neighbour_cosine: float
+
+    @property
+    def has_learned(self) -> bool:
+        """False when random tags are about as alike as neighbours."""
+        return self.random_cosine <= MAX_RANDOM_COSINE and self.neighbour_cosine - self.random_cosine >= MIN_MARGIN
 
 
 def gram_hashes(word: str, buckets: int) -> list[int]:
@@ -82,9 +87,9 @@ def _hash(gram: bytes) -> int:
 
 
 class _Sentences:
-    """Items in random order of their tags, each tag replaced by one of its aliases now and then; other ones every epoch.
+    """Items with their tags in random order, some tags replaced by one of their aliases; drawn anew in every epoch.
 
-    A sentence of each tag with all its aliases makes sure that every alias is read beside its tag.
+    A sentence of each tag with all its aliases follows, so that every alias is read beside its tag.
     """
 
     def __init__(
@@ -107,7 +112,7 @@ class _Sentences:
 
 
 def epochs_for(tokens_per_epoch: int) -> int:
-    """How often to read the items: until TOKENS_READ is reached, within limits."""
+    """How often to read the items so that TOKENS_READ is reached, within limits."""
     return max(MIN_EPOCHS, min(MAX_EPOCHS, round(TOKENS_READ / max(1, tokens_per_epoch))))
 
 
@@ -125,7 +130,6 @@ def train_fasttext(
     items    tag lists, as keys
     aliases  tag → its aliases, as keys
     epochs   0 chooses by the amount of data
-    raises   InvalidInput for a model in which random tags are as alike as neighbours
     """
     useful = [item for item in items if len(item) > 1]
     if not useful and not aliases:
@@ -151,7 +155,7 @@ def train_fasttext(
         min_n=MIN_CHARS,
         max_n=MAX_CHARS,
         bucket=buckets,
-        # A vocabulary of 20 tags has none that is rare: sampling frequent ones away would leave nothing to read.
+        # A vocabulary of 20 tags has no rare ones: leaving out frequent tags would leave nothing to read.
         sample=min(0.5, max(1e-3, 10 / len(tokens))),
         workers=1,
         seed=seed,
@@ -178,7 +182,7 @@ def _export(model: Any, tokens: Sequence[str], buckets: int, epochs: int, tags: 
     vectors = model.wv
     order = [vectors.key_to_index[token] for token in tokens]
     words = _unit_rows(vectors.vectors[order])
-    # Buckets that no token uses hold random numbers: an n-gram that falls there is unknown, and is left out.
+    # Buckets that no token uses hold random numbers: an n-gram with such a bucket is unknown, and is left out.
     used = np.unique(np.concatenate([vectors.buckets_word[i] for i in order])).astype(np.int64)
     row = {token: i for i, token in enumerate(tokens)}
     random_cosine, neighbour_cosine = _measure(words, np.array([row[tag] for tag in tags]))
@@ -213,11 +217,9 @@ def _measure(words: FloatMatrix, rows: FloatVector) -> tuple[float, float]:
     return random_cosine, float(np.mean(top)) if top.size else 1.0
 
 
-def check_trained(trained: Trained) -> None:
-    """raises  InvalidInput when random tags are about as alike as neighbours."""
-    if trained.random_cosine <= MAX_RANDOM_COSINE and trained.neighbour_cosine - trained.random_cosine >= MIN_MARGIN:
-        return
-    raise InvalidInput(
+def learned_nothing(trained: Trained) -> InvalidInput:
+    """The error for vectors that have not learned; see `Trained.has_learned`."""
+    return InvalidInput(
         f"FastText learned nothing in {trained.epochs} epochs: random tags have a mean cosine of"
         f" {trained.random_cosine:.3f}, neighbours of {trained.neighbour_cosine:.3f}",
         fix="train longer with tags.epochs (0 chooses), import items with more tags, or set tags.neighbours = 'ngrams'",
@@ -235,7 +237,7 @@ class FastTextIndex:
         self.random_cosine = random_cosine
 
     def vector(self, lookup: str) -> FloatVector | None:
-        """The unit vector of a lookup: its own when it is a token, else the mean of its n-grams; None without a known one."""
+        """The unit vector of a lookup: a token's own, else the mean of its n-grams; None when no n-gram is known."""
         import numpy as np
 
         row = self._rows.get(lookup)
@@ -244,18 +246,16 @@ class FastTextIndex:
         if not lookup:
             return None
         wanted = np.array(gram_hashes(lookup, self._buckets), np.int64)
-        known = self._arrays["bucket_ids"]
-        places = np.searchsorted(known, wanted)
-        inside = places < len(known)
-        inside[inside] = known[places[inside]] == wanted[inside]
-        if not inside.any():
+        places = places_of(wanted, self._arrays["bucket_ids"])
+        places = places[places >= 0]
+        if not len(places):
             return None
-        total = self._arrays["bucket_vectors"][places[inside]].sum(axis=0)
+        total = self._arrays["bucket_vectors"][places].sum(axis=0)
         length = float(np.linalg.norm(total))
         return None if length < 1e-12 else (total / length).astype(np.float32)
 
     def score(self, lookups: Sequence[str]) -> list[FloatVector | None]:
-        """Cosines of each lookup to every token, (tokens,) float32 in [-1, 1]; None where nothing of it is known."""
+        """Cosines of each lookup to every token, (tokens,) float32 in [-1, 1]; None when no n-gram of it is known."""
         import numpy as np
 
         vectors = [self.vector(lookup) for lookup in lookups]

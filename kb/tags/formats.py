@@ -1,4 +1,4 @@
-"""A vocabulary's file as csv, json or topics → its rows; every fault with its line. SKOS has a file of its own.
+"""A vocabulary's file as csv, json or topics → its rows; every fault with its line. SKOS is read by kb/tags/skos.py.
 
 `csv` is `name,category,count,"alias1,alias2"` as taggers of image boards exchange it, with an optional fifth column, the
 rating. `json` is `{"tags": […], "items": […]}`. `topics` is the JSON of github/explore's topic pages.
@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from kb.errors import InvalidInput, IoError, NotFound
-from kb.tags.faults import Draft, Fault, TagRow, raise_faults
+from kb.tags.draft import Draft, TagRow, unreadable
 from kb.tags.skos import read_skos
 from kb.tags.words import key_of
 
-CSV_COLUMNS = ("name", "category", "count", "aliases", "rating")
+CSV_COLUMNS = 5
 CSV_FIX = 'write a line as name,category,count,"alias1,alias2" and close every quote in its line'
 JSON_FIX = 'write it as {"tags": [{"tag": "dog", "aliases": ["k9"], "count": 3}], "items": [["dog", "cat"]]}'
 TAG_KEYS = ("tag", "category", "count", "aliases", "rating")
-# Of words from a topic's description looked up as tags: one letter, or two, is rarely a mention of C or Go.
+# Shorter names in a topic's description are not taken as tags: a word of one or two letters rarely means C or Go.
 MIN_MENTION_CHARS = 3
 MENTION_WORDS = 3
 
@@ -50,9 +50,9 @@ def _decode(raw: bytes, path: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = str(raw.count(b"\n", 0, error.start) + 1)
-        raise_faults(path, [Fault(place, f"not UTF-8: byte 0x{raw[error.start]:02x}")], fix="save the file as UTF-8")
-        raise
+        line = raw.count(b"\n", 0, error.start) + 1
+        what = f"not UTF-8: byte 0x{raw[error.start]:02x}"
+        raise unreadable(path, line, what, fix="save the file as UTF-8") from error
 
 
 def _tell_format(path: Path, text: str) -> str:
@@ -85,16 +85,16 @@ def read_csv(text: str, path: str) -> Draft:
 
 
 def _add_csv_row(draft: Draft, place: str, fields: list[str]) -> None:
-    if len(fields) > len(CSV_COLUMNS):
-        draft.fault(place, f"{len(fields)} columns, at most {len(CSV_COLUMNS)}: put the aliases in one pair of quotes")
+    if len(fields) > CSV_COLUMNS:
+        draft.fault(place, f"{len(fields)} columns, at most {CSV_COLUMNS}: put the aliases in one pair of quotes")
         return
-    name, category, count, aliases, rating = fields + [""] * (len(CSV_COLUMNS) - len(fields))
+    name, category, count, aliases, rating = fields + [""] * (CSV_COLUMNS - len(fields))
     if count and not re.fullmatch(r"[0-9]{1,18}", count):
-        draft.fault(place, f"the count '{_shorten(count)}' is no whole number")
+        draft.fault(place, f"the count '{_shorten(count)}' is not a whole number")
         return
     probability = _rating(rating) if rating else None
     if rating and probability is None:
-        draft.fault(place, f"the rating '{_shorten(rating)}' is no number from 0 to 1")
+        draft.fault(place, f"the rating '{_shorten(rating)}' is not a number from 0 to 1")
         return
     listed = tuple(alias.strip() for alias in aliases.split(",") if alias.strip())
     draft.rows.append(TagRow(place, name, category or None, int(count) if count else None, listed, probability))
@@ -116,12 +116,10 @@ def _load_json(text: str, path: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise_faults(
-            path, [Fault(str(error.lineno), f"not valid JSON: {error.msg}, column {error.colno}")], fix=JSON_FIX
-        )
-    except RecursionError:
-        raise_faults(path, [Fault("1", "nested too deeply")], fix=JSON_FIX)
-    raise AssertionError
+        what = f"not valid JSON: {error.msg}, column {error.colno}"
+        raise unreadable(path, error.lineno, what, fix=JSON_FIX) from error
+    except RecursionError as error:
+        raise unreadable(path, 1, "nested too deeply", fix=JSON_FIX) from error
 
 
 def read_json(text: str, path: str) -> Draft:
@@ -129,7 +127,7 @@ def read_json(text: str, path: str) -> Draft:
     draft = Draft()
     content = _load_json(text, path)
     if not isinstance(content, dict) or not isinstance(content.get("tags"), list):
-        raise_faults(path, [Fault("1", 'there is no list under "tags"')], fix=JSON_FIX)
+        raise unreadable(path, 1, 'there is no list under "tags"', fix=JSON_FIX)
     for i, row in enumerate(content["tags"]):
         _add_json_row(draft, f"tags[{i}]", {"tag": row} if isinstance(row, str) else row)
     aliases = content.get("aliases", {})
@@ -157,10 +155,10 @@ def _add_json_row(draft: Draft, place: str, row: Any) -> None:
         return
     category, count, aliases, rating = (row.get(key) for key in TAG_KEYS[1:])
     if count is not None and (not isinstance(count, int) or isinstance(count, bool) or not 0 <= count < 10**18):
-        draft.fault(place, f"the count {_shorten(repr(count))} is no whole number")
+        draft.fault(place, f"the count {_shorten(repr(count))} is not a whole number")
         return
     if rating is not None and (isinstance(rating, bool | str) or _rating(rating) is None):
-        draft.fault(place, f"the rating {_shorten(repr(rating))} is no number from 0 to 1")
+        draft.fault(place, f"the rating {_shorten(repr(rating))} is not a number from 0 to 1")
         return
     if not isinstance(aliases or [], list) or not all(isinstance(alias, str) for alias in aliases or []):
         draft.fault(place, "the aliases are not a list of texts")
@@ -172,12 +170,12 @@ def _add_json_row(draft: Draft, place: str, row: Any) -> None:
 def read_topics(text: str, path: str) -> Draft:
     """github/explore's topics: `{topic: {aliases, related, display_name, short_description}}`.
 
-    An item is a topic's page: the topic, the related ones, and the topics its name and description mention.
+    An item is a topic's page: the topic, its related topics, and the topics that its name and description mention.
     """
     draft = Draft()
     content = _load_json(text, path)
     if not isinstance(content, dict) or not all(isinstance(page, dict) for page in content.values()):
-        raise_faults(path, [Fault("1", "not an object of topics")], fix='write it as {"go": {"aliases": ["golang"]}}')
+        raise unreadable(path, 1, "not an object of topics", fix='write it as {"go": {"aliases": ["golang"]}}')
     known: set[str] = set()
     for topic, page in content.items():
         aliases = page.get("aliases") or []

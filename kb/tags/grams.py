@@ -1,4 +1,4 @@
-"""Tokens → an index of character n-grams; a lookup → how alike each token is to it. No training, no other library than numpy.
+"""Tokens → an index of character n-grams; a lookup → how alike each token is to it. No training, no library but numpy.
 
 Each word of a token is a unit vector of its n-grams, weighted by how rare the word is; so a long common word ("framework")
 does not drown a short rare one ("qt"). The words run together count half of that: "c-plus-plus" meets "cplusplus".
@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from kb.tags.arrays import Arrays, places_of
 from kb.tags.words import split_words
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from kb.arrays import FloatVector
-    from kb.tags.model import Arrays
 
 # benchmarks/tags.py --grid, held-out aliases of github topics, 3 seeds: 2 to 4 characters reach .835 recall@1 and .945
 # recall@10, 2 to 3 .842 and .946, 3 to 6 .826 and .937; scikit-learn's char_wb, with all words alike, .736 and .894.
@@ -57,27 +55,27 @@ def hash_of(text: str) -> int:
     return int.from_bytes(blake2b(text.encode("utf-8", "replace"), digest_size=8).digest(), "little")
 
 
-def _parts(token: str) -> list[tuple[str, float]]:
-    """The words of a token, each weighing 1, and all of them run together."""
-    words = split_words(token)
-    joined = [("".join(words), JOINED_WEIGHT)] if len(words) > 1 else []
-    return [(word, 1.0) for word in words] + joined
+def _parts(words: Sequence[str]) -> list[str]:
+    """The words of a token, then all of them run together where there are several."""
+    return [*words, "".join(words)] if len(words) > 1 else list(words)
 
 
-def _initials(token: str) -> str | None:
-    words = split_words(token)
+def _grams(words: Sequence[str]) -> set[str]:
+    return {gram for part in _parts(words) for gram in grams_of(part)}
+
+
+def _initials(words: Sequence[str]) -> str | None:
     return "".join(word[0] for word in words) if 1 < len(words) <= MOST_INITIALS else None
 
 
 def _weigh(
-    token: str, gram_weight: Mapping[str, float], word_weight: Mapping[str, float], unseen: float
+    words: Sequence[str], gram_weight: Mapping[str, float], word_weight: Mapping[str, float], unseen: float
 ) -> dict[str, float]:
-    """The unit vector of a token, gram → weight."""
+    """The unit vector of a token's words, gram → weight."""
     vector: dict[str, float] = {}
-    words = split_words(token)
     rarity = [word_weight.get(word, unseen) for word in words]
     weights = [*rarity, JOINED_WEIGHT * math.sqrt(sum(r * r for r in rarity))]
-    for (part, _), weight in zip(_parts(token), weights, strict=False):
+    for part, weight in zip(_parts(words), weights, strict=False):
         counts = Counter(grams_of(part))
         raw = {gram: (1 + math.log(n)) * gram_weight.get(gram, unseen) for gram, n in counts.items()}
         length = math.sqrt(sum(w * w for w in raw.values())) or 1.0
@@ -90,7 +88,7 @@ def _weigh(
 def build_grams(tokens: Sequence[str]) -> Arrays:
     """The index of these tokens (keys; the position of a token is its row) as named arrays.
 
-    gram_hashes, word_hashes  sorted; gram_idf, word_idf beside them; unseen: what a gram or word weighs that is in no token
+    gram_hashes, word_hashes  sorted; gram_idf, word_idf beside them; unseen: the weight of a gram or word of no token
     gram_starts, gram_rows, gram_weights              the postings of each gram
     initial_hashes, initial_starts, initial_rows      rows by the initials of their words, and by their one word
     """
@@ -98,9 +96,10 @@ def build_grams(tokens: Sequence[str]) -> Arrays:
 
     gram_counts: Counter[str] = Counter()
     word_counts: Counter[str] = Counter()
-    for token in tokens:
-        gram_counts.update({gram for part, _ in _parts(token) for gram in grams_of(part)})
-        word_counts.update(set(split_words(token)))
+    split = [split_words(token) for token in tokens]
+    for words in split:
+        gram_counts.update(_grams(words))
+        word_counts.update(set(words))
     unseen = math.log(1 + len(tokens)) + 1
     common = max(COMMON_GRAM_TOKENS, COMMON_GRAM_SHARE * len(tokens))
     gram_weight = {gram: unseen - math.log(1 + n) if n <= common else 0.0 for gram, n in gram_counts.items()}
@@ -108,8 +107,8 @@ def build_grams(tokens: Sequence[str]) -> Arrays:
 
     number = {gram: i for i, gram in enumerate(gram_counts)}
     columns, rows, weights = [], [], []
-    for row, token in enumerate(tokens):
-        vector = {g: w for g, w in _weigh(token, gram_weight, word_weight, unseen).items() if w}
+    for row, words in enumerate(split):
+        vector = {g: w for g, w in _weigh(words, gram_weight, word_weight, unseen).items() if w}
         columns.append(np.fromiter((number[gram] for gram in vector), np.int32, len(vector)))
         weights.append(np.fromiter(vector.values(), np.float32, len(vector)))
         rows.append(np.full(len(vector), row, np.int32))
@@ -131,17 +130,16 @@ def build_grams(tokens: Sequence[str]) -> Arrays:
         "word_hashes": word_hashes[word_order],
         "word_idf": np.fromiter(word_weight.values(), np.float32, len(word_weight))[word_order],
         "unseen": np.array([unseen], np.float32),
-        **_build_initials(tokens),
+        **_build_initials(split),
     }
 
 
-def _build_initials(tokens: Sequence[str]) -> Arrays:
+def _build_initials(split: Sequence[Sequence[str]]) -> Arrays:
     import numpy as np
 
     places: dict[str, list[int]] = {}
-    for row, token in enumerate(tokens):
-        initials = _initials(token)
-        words = split_words(token)
+    for row, words in enumerate(split):
+        initials = _initials(words)
         if initials:
             places.setdefault(f"initials {initials}", []).append(row)
         elif len(words) == 1:
@@ -170,28 +168,26 @@ class GramIndex:
         import numpy as np
 
         words = split_words(lookup)
-        grams = {gram for part, _ in _parts(lookup) for gram in grams_of(part)}
-        gram_places = self._find("gram", grams)
+        gram_places = self._find("gram", _grams(words))
         arrays = self._arrays
         gram_idf = {gram: float(arrays["gram_idf"][at]) for gram, at in gram_places.items()}
         word_idf = {word: float(arrays["word_idf"][at]) for word, at in self._find("word", words).items()}
-        vector = _weigh(lookup, gram_idf, word_idf, self._unseen)
+        vector = _weigh(words, gram_idf, word_idf, self._unseen)
         rows, values = [], []
         for gram, at in sorted(gram_places.items(), key=lambda pair: pair[1]):
             start, end = arrays["gram_starts"][at : at + 2]
             rows.append(arrays["gram_rows"][start:end])
             values.append(arrays["gram_weights"][start:end] * np.float32(vector[gram]))
-        if not rows:
-            scores = np.zeros(self._size, np.float32)
-        else:
+        scores = np.zeros(self._size, np.float32)
+        if rows:
             scores = np.bincount(np.concatenate(rows), np.concatenate(values), self._size).astype(np.float32)
-        self._add_initials(scores, lookup, words)
+        self._add_initials(scores, words)
         return np.minimum(scores, 1.0, out=scores)
 
-    def _add_initials(self, scores: FloatVector, lookup: str, words: Sequence[str]) -> None:
+    def _add_initials(self, scores: FloatVector, words: Sequence[str]) -> None:
         import numpy as np
 
-        initials = _initials(lookup)
+        initials = _initials(words)
         name = f"word {initials}" if initials else f"initials {words[0]}" if len(words) == 1 else ""
         for at in self._find("initial", [name]).values() if name else ():
             start, end = self._arrays["initial_starts"][at : at + 2]
@@ -204,13 +200,10 @@ class GramIndex:
             scores[rows] = np.maximum(scores[rows], shared)
 
     def _find(self, kind: str, names: Iterable[str]) -> dict[str, int]:
-        """Where each name's hash stands; names that are not in the index are left out."""
+        """The position of each name's hash; names that are not in the index are left out."""
         import numpy as np
 
         listed = sorted(set(names))
-        known = self._arrays[f"{kind}_hashes"]
         wanted = np.fromiter(map(hash_of, listed), np.uint64, len(listed))
-        places = np.searchsorted(known, wanted)
-        inside = places < len(known)
-        inside[inside] = known[places[inside]] == wanted[inside]
-        return {name: int(at) for name, at, ok in zip(listed, places, inside, strict=True) if ok}
+        places = places_of(wanted, self._arrays[f"{kind}_hashes"])
+        return {name: int(at) for name, at in zip(listed, places, strict=True) if at >= 0}

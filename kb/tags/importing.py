@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 
-from kb.errors import InvalidInput
+from kb.errors import InvalidInput, NotIndexed
 from kb.store.corpus import TagRows
 from kb.store.documents import utc_text
-from kb.store.tags import (
-    StoredVocabulary,
-)
-from kb.tags.adopt import adopt
-from kb.tags.faults import raise_faults
+from kb.store.tags import StoredVocabulary
+from kb.tags.draft import describe_faults
 from kb.tags.formats import FIXES, read_draft
+from kb.tags.merge import merge_draft
 from kb.tags.records import ImportReport
 from kb.tags.vocabulary import Tag, Vocabulary, vocabulary_of_documents
 
-FIX = "correct these places; nothing was imported"
+FIX = "correct these places"
 
 
 def load_vocabulary_file(path: Path, format: str | None) -> tuple[Vocabulary, str, list[str]]:
@@ -25,9 +24,11 @@ def load_vocabulary_file(path: Path, format: str | None) -> tuple[Vocabulary, st
     raises  ParseFailed with every fault, InvalidInput for a vocabulary without a tag, NotFound, IoError
     """
     draft, format = read_draft(path, format)
-    fix = f"{FIXES[format]}; nothing was imported" if draft.faults and format in FIXES else FIX
-    vocabulary, notes = adopt(draft)
-    raise_faults(str(path), draft.faults, fix=fix)
+    # How to write the format is a fix only for rows that could not be read, not for what merging finds.
+    fix = FIXES.get(format, FIX) if draft.faults else FIX
+    vocabulary, notes = merge_draft(draft)
+    if draft.faults:
+        raise describe_faults(str(path), draft.faults, fix=f"{fix}; nothing was imported")
     if not vocabulary.tags:
         raise InvalidInput(f"'{path}' holds no tag", fix=FIXES.get(format, "name a file that holds a vocabulary"))
     return vocabulary, format, notes
@@ -36,7 +37,7 @@ def load_vocabulary_file(path: Path, format: str | None) -> tuple[Vocabulary, st
 def import_vocabulary(
     tags: TagRows, vocabulary: Vocabulary, origin: str, format: str, notes: list[str]
 ) -> ImportReport:
-    """Put a loaded vocabulary in the place of the one in the store."""
+    """Replace the vocabulary in the store by a loaded one."""
     before = tags.imported_vocabulary()
     rows = StoredVocabulary(
         tuple((t.tag, t.category, t.count, t.rating) for t in vocabulary.tags),
@@ -64,8 +65,21 @@ def current_vocabulary(tags: TagRows) -> Vocabulary:
     if imported is None:
         return vocabulary_of_documents(tags.document_tag_lists().values())
     rows = tags.read_vocabulary()
-    aliases: dict[str, list[str]] = {}
+    aliases: defaultdict[str, tuple[str, ...]] = defaultdict(tuple)
     for alias, tag in rows.aliases:
-        aliases.setdefault(alias, []).append(tag)
-    pointing = {alias: tuple(tags) for alias, tags in aliases.items()}
-    return Vocabulary(tuple(Tag(*row) for row in rows.tags), pointing, rows.items, imported.digest)
+        aliases[alias] += (tag,)
+    return Vocabulary(tuple(Tag(*row) for row in rows.tags), dict(aliases), rows.items, imported.digest)
+
+
+def require_vocabulary(tags: TagRows) -> Vocabulary:
+    """The current vocabulary.
+
+    raises  NotIndexed when it has no tag
+    """
+    vocabulary = current_vocabulary(tags)
+    if not vocabulary.tags:
+        raise NotIndexed(
+            "there are no tags: no document has any in its front matter, and no vocabulary was imported",
+            fix="import one: kb tags import FILE",
+        )
+    return vocabulary

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from kb.knowledge_base import KnowledgeBase
@@ -10,26 +10,25 @@ from kb.tags.importing import current_vocabulary
 from kb.tags.model import model_stamp
 from kb.tags.records import TagList, TagView
 from kb.tags.retriever import model_state
-from kb.tags.train import DOCUMENTS
-from kb.tags.vocabulary import Tag, Vocabulary
+from kb.tags.vocabulary import DOCUMENTS, Vocabulary
 from kb.tags.words import fold, key_of
 
 
 def list_tags(kb: KnowledgeBase, words: tuple[str, ...], most: int | None) -> TagList:
-    """The tags that hold all the words, in their name or one of their aliases; the most frequent first, then by name."""
+    """The tags whose name or one of whose aliases contains all the words; the most frequent first, then by name."""
     with kb.snapshot():
         vocabulary = current_vocabulary(kb.corpus.tags)
         imported = kb.corpus.tags.imported_vocabulary()
         own = _carried(vocabulary, kb.corpus.tags.document_tag_lists().values())
         applied = _carried(vocabulary, kb.corpus.tags.applied_tags().values())
         state = model_state(kb, model_stamp(kb.home))
-    aliases: dict[str, list[str]] = {}
+    aliases: defaultdict[str, list[str]] = defaultdict(list)
     for alias, tags in vocabulary.aliases.items():
         for tag in tags:
-            aliases.setdefault(tag, []).append(alias)
+            aliases[tag].append(alias)
     sensitive = vocabulary.sensitive(kb.config.tags.sensitive_threshold)
     wanted = [fold(key_of(word)) for word in words]
-    rows = [tag for tag in vocabulary.tags if _holds(tag, aliases.get(tag.tag, []), wanted)]
+    rows = [tag for tag in vocabulary.tags if _holds([tag.tag, *aliases[tag.tag]], wanted)]
     rows.sort(key=lambda tag: (-(tag.count or 0), -own[tag.tag], tag.tag))
     return TagList(
         origin=imported.origin if imported else DOCUMENTS,
@@ -45,7 +44,7 @@ def list_tags(kb: KnowledgeBase, words: tuple[str, ...], most: int | None) -> Ta
                 count=tag.count,
                 rating=tag.rating,
                 sensitive=tag.tag in sensitive,
-                aliases=tuple(aliases.get(tag.tag, ())),
+                aliases=tuple(aliases[tag.tag]),
                 documents=own[tag.tag],
                 applied=applied[tag.tag],
             )
@@ -59,6 +58,5 @@ def _carried(vocabulary: Vocabulary, tag_lists: Iterable[tuple[str, ...]]) -> Co
     return Counter(tag for tags in tag_lists for tag in {found for name in tags for found in vocabulary.project(name)})
 
 
-def _holds(tag: Tag, aliases: list[str], wanted: list[str]) -> bool:
-    names = [fold(key_of(name)) for name in (tag.tag, *aliases)] if wanted else []
-    return not wanted or any(all(word in name for word in wanted) for name in names)
+def _holds(names: list[str], wanted: list[str]) -> bool:
+    return not wanted or any(all(word in fold(key_of(name)) for word in wanted) for name in names)

@@ -1,4 +1,4 @@
-"""`kb tags eval`: how well held-out aliases find their tags, and documents the tags they have; beside plain baselines."""
+"""`kb tags eval`: recall of tags by held-out aliases, and F1 of tags for documents that have some; beside plain baselines."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from kb.tags.records import AliasRecall, DocumentTagging, SuggestOptions, TagEva
 from kb.tags.retriever import open_retriever, trained_retriever
 from kb.tags.suggest import NeighbourSource, suggest
 from kb.tags.thresholds import calibrate
-from kb.tags.train import DOCUMENTS, neighbour_tokens, train_model
-from kb.tags.vocabulary import Vocabulary, make_vocabulary
+from kb.tags.train import train_model
+from kb.tags.vocabulary import DOCUMENTS, Vocabulary, make_vocabulary
 from kb.tags.words import fold, key_of
 
 HELD_OUT_SHARE = 0.2
 RECALL_AT = (1, 5, 10, 50)
-# Neighbours taken for a list of up to 50 tags: several tokens stand for one tag.
+# Neighbours taken for a list of up to 50 tags: several tokens project to one tag.
 DEEP = 400
 FOLDS = 5
 LEAST_DOCUMENTS = 5
@@ -33,8 +33,9 @@ Ranker = Callable[[str], Sequence[str]]
 
 
 def evaluate(kb: KnowledgeBase, seeds: int, notify: Notify = ignore) -> TagEvaluation:
-    """Measure both; seeds 0 leaves the aliases out, which train a model each.
+    """Measure both.
 
+    seeds   how often aliases are held out, each time with a model of its own; 0 leaves that part out
     raises  NotIndexed without a tag
     """
     retriever = open_retriever(kb)
@@ -80,7 +81,7 @@ def hold_out(vocabulary: Vocabulary, seed: int) -> tuple[Vocabulary, dict[str, t
 def alias_recall(
     vocabulary: Vocabulary, config: TagsConfig, seeds: Iterable[int], notify: Notify = ignore
 ) -> tuple[AliasRecall, ...]:
-    """Recall of the right tag for held-out aliases, each way, over the seeds."""
+    """Recall of the right tag for held-out aliases by each method, over the seeds."""
     found: dict[str, list[dict[str, float]]] = {}
     for seed in seeds:
         kept, held = hold_out(vocabulary, seed)
@@ -123,7 +124,7 @@ def _rankers(kept: Vocabulary, training: TagsConfig, config: TagsConfig, seed: i
     for method in ("both", "ngrams", "fasttext"):
         source = trained_retriever(model, replace(config, neighbours=method)).source
         rankers[method] = _own_list(kept, source, options)
-    rankers["char_wb"] = _own_list(kept, CharWbNeighbours(neighbour_tokens(kept)), options)
+    rankers["char_wb"] = _own_list(kept, CharWbNeighbours(kept.neighbour_tokens()), options)
     rankers["popularity"] = lambda alias: popular
     rankers["random"] = lambda alias: dice.sample(names, min(len(names), max(RECALL_AT)))
     return rankers
@@ -141,7 +142,7 @@ class CharWbNeighbours:
     """The plain baseline: scikit-learn's TF-IDF of character n-grams inside words, 3 to 6 long."""
 
     def __init__(self, tokens: Sequence[str]) -> None:
-        require("the baseline of kb eval tags needs", "sklearn")
+        require("kb tags eval needs", "sklearn")
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         self._tokens = tokens
@@ -167,7 +168,7 @@ def _spaced(token: str) -> str:
 def document_tagging(
     scores: Mapping[int, Mapping[str, float]], truth: Mapping[int, frozenset[str]], tags: Sequence[str]
 ) -> tuple[DocumentTagging, ...]:
-    """How well documents get the tags they have: ours, and baselines that know only how frequent tags are, or nothing.
+    """How well documents get the tags they have: by suggestion, by the tags' frequency, and by chance.
 
     Every fold of documents is tagged with thresholds, or frequencies, learned on the other folds.
     """
@@ -199,24 +200,24 @@ def _figures(
     tags: Sequence[str],
 ) -> DocumentTagging:
     right: Counter[str] = Counter()
-    said: Counter[str] = Counter()
+    chosen_tags: Counter[str] = Counter()
     wanted: Counter[str] = Counter(tag for doc_id in given for tag in truth[doc_id])
     for doc_id, chosen in given.items():
-        said.update(chosen)
+        chosen_tags.update(chosen)
         right.update(tag for tag in chosen if tag in truth[doc_id])
-    hits, all_said, all_wanted = sum(right.values()), sum(said.values()), sum(wanted.values())
-    of_tags = [2 * right[tag] / (said[tag] + wanted[tag]) for tag in sorted(set(said) | set(wanted))]
+    hits, all_chosen, all_wanted = right.total(), chosen_tags.total(), wanted.total()
+    of_tags = [2 * right[tag] / (chosen_tags[tag] + wanted[tag]) for tag in sorted(set(chosen_tags) | set(wanted))]
     recall = {
         f"recall@{k}": round(fmean(len(truth[d].intersection(ranked[d][:k])) / len(truth[d]) for d in given), 4)
         for k in RECALL_AT
     }
     return DocumentTagging(
         method=method,
-        micro_f1=round(2 * hits / max(1, all_said + all_wanted), 4),
+        micro_f1=round(2 * hits / max(1, all_chosen + all_wanted), 4),
         macro_f1=round(fmean(of_tags) if of_tags else 0.0, 4),
-        precision=round(hits / max(1, all_said), 4),
+        precision=round(hits / max(1, all_chosen), 4),
         recall_of_tags=round(hits / max(1, all_wanted), 4),
-        coverage=round(len(said) / max(1, len(tags)), 4),
-        tags_per_document=round(all_said / max(1, len(given)), 2),
+        coverage=round(len(chosen_tags) / max(1, len(tags)), 4),
+        tags_per_document=round(all_chosen / max(1, len(given)), 2),
         recall=recall,
     )

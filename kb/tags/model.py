@@ -1,21 +1,17 @@
 """What training leaves in a home's `index/`: arrays in safetensors, the vocabulary and figures in JSON; nothing pickled.
 
-The folder is stamped with the digest of the vocabulary it was made from. Arrays are mapped into memory, not read: a
-suggestion touches the few pages it needs. The format is simple enough to map by hand, the safetensors library only writes.
-
-source  https://huggingface.co/docs/safetensors: 8 bytes of length, a JSON header, the arrays one after the other
+The folder is stamped with the digest of the vocabulary it was made from.
 """
 
 from __future__ import annotations
 
 import json
-import mmap
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from kb.errors import IndexOutOfDate
 from kb.index.stamp import IndexStamp, read_stamp, replace_index
+from kb.tags.arrays import Arrays, map_arrays
 from kb.tags.vocabulary import Tag, Vocabulary
 
 NAME = "tags"
@@ -26,15 +22,10 @@ VOCABULARY_FILE = "vocabulary.json"
 FIGURES_FILE = "figures.json"
 FIX = "train again: kb tags train"
 
-# name → numpy array; which names there are say the modules that make them
-Arrays = dict[str, Any]
-
-_DTYPES = {"F32": "<f4", "U64": "<u8", "I64": "<i8", "I32": "<i4"}
-
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How a model was made, and how good training says it is; None where that part was not trained.
+    """How a model was made, and how good training says it is; None for a part that was not trained.
 
     origin        the imported file's name, or "documents"
     epochs        passes of FastText over the items; buckets of its n-gram table
@@ -73,17 +64,17 @@ class Model:
 
 
 def model_stamp(home: Path) -> IndexStamp | None:
-    """The stamp of the model there is; its `encoder_digest` is the vocabulary's, its `kind` the model's origin."""
+    """The stamp of the trained model; its `encoder_digest` is the vocabulary's, its `kind` the model's origin."""
     return read_stamp(home / "index", NAME)
 
 
 def model_folder(home: Path, stamp: IndexStamp) -> Path:
-    """Where the files of a stamped model are."""
+    """The folder with the files of a stamped model."""
     return home / "index" / stamp.place
 
 
 def write_model(home: Path, model: Model, revision: int, state: str) -> IndexStamp:
-    """Put a model in the place of the one there is, in one step."""
+    """Replace the trained model, in one step."""
     from safetensors.numpy import save_file
 
     def build(path: Path) -> IndexStamp:
@@ -142,28 +133,3 @@ def read_figures(home: Path, stamp: IndexStamp) -> Figures | None:
         return Figures(**json.loads((model_folder(home, stamp) / FIGURES_FILE).read_bytes()))
     except (OSError, ValueError, TypeError):
         return None
-
-
-def map_arrays(path: Path) -> Arrays:
-    """The arrays of a safetensors file, mapped into memory, read-only.
-
-    raises  ValueError for a file that is none, OSError
-    """
-    import numpy as np
-
-    with path.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    start = 8 + int.from_bytes(mapped[:8], "little")
-    if start > len(mapped):
-        raise ValueError("the file is cut short")
-    arrays: Arrays = {}
-    for name, entry in json.loads(mapped[8:start]).items():
-        if name == "__metadata__":
-            continue
-        begin, end = entry["data_offsets"]
-        dtype = np.dtype(_DTYPES[entry["dtype"]])
-        if start + end > len(mapped):
-            raise ValueError("the file is cut short")
-        flat = np.frombuffer(mapped, dtype, (end - begin) // dtype.itemsize, start + begin)
-        arrays[name] = flat.reshape(entry["shape"])
-    return arrays

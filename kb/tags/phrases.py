@@ -1,7 +1,7 @@
-"""A text → the phrases it is about: what it names of the vocabulary, and its key phrases by TF-IDF over the corpus. Pure.
+"""A text → the phrases it is about: the tags it mentions, and its key phrases by TF-IDF over the corpus. Pure.
 
-No language model; the same text gives the same phrases. A phrase is a run of up to three words without punctuation or
-function words between them; Korean particles are cut off where a tag is left.
+The same text always gives the same phrases. A phrase is a run of up to three words without punctuation or function words
+between them; a Korean particle is cut off where the rest is a tag.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kb.tags.vocabulary import Vocabulary
 from kb.tags.words import FUNCTION_WORDS, expand_phrases, lookup_of, normalize_phrase
 from kb.text import analyze
 
-# terms of the lexical index → (in how many chunks each stands, how many chunks there are)
+# terms of the lexical index → (the number of chunks with each term, the number of all chunks)
 Frequencies = Callable[[Sequence[str]], tuple[list[int], int]]
 
 MAX_WORDS = 3
@@ -41,7 +41,7 @@ def key_phrases(
 ) -> list[str]:
     """Up to `most` mentions of the vocabulary and `most` key phrases, each by weight; normalized, without repeats.
 
-    titles  title and headings; what stands in them counts three times
+    titles  title and headings; their phrases count three times
     """
     runs = _runs(_MARKUP.sub(" | ", text[:MAX_TEXT_CHARS]))
     runs += [words for title in titles for words in _runs(title) for _ in range(3)]
@@ -55,7 +55,7 @@ def key_phrases(
 
 
 def _runs(text: str) -> list[list[str]]:
-    """Stretches of words between punctuation, each word as it is written."""
+    """Runs of words between punctuation, each word as it is written."""
     runs = []
     for line in text.split("\n"):
         for match in _RUN.finditer(line):
@@ -87,7 +87,7 @@ def _count(words: Sequence[str], counts: Counter[str], mentions: Counter[str], v
 
 
 def _names(phrase: str, written: str) -> list[str]:
-    """A phrase as it may stand in the vocabulary: itself; a Korean word without its particle."""
+    """The names by which the vocabulary may have a phrase: the phrase; a Korean word without its particle."""
     if phrase in FUNCTION_WORDS:
         return []
     if len(phrase) < MIN_MENTION_CHARS and phrase.isascii() and not written[:1].isupper():
@@ -117,7 +117,7 @@ def _rarities(phrases: Sequence[str], frequencies: Frequencies) -> dict[str, flo
 
 
 def _best(counts: Counter[str], rarity: dict[str, float], most: int) -> list[str]:
-    """The heaviest phrases; a phrase of several words has to come back to count for more than its words."""
+    """The phrases of greatest weight; a phrase of several words must be repeated to outweigh its words."""
 
     def weight(phrase: str) -> float:
         words = phrase.count(" ") + 1

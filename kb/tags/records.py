@@ -8,12 +8,12 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class SuggestOptions:
-    """What a suggestion may be told; the names are those of the retrieval contract.
+    """The options of a suggestion, by their names in the retrieval contract.
 
-    context_tags        canonical tags that weigh in on the context, each like a phrase times `context_tag_weight`
+    context_tags        canonical tags that count in the context, each like a phrase times `context_tag_weight`
     context_weight      share of the context in the combined score, in [0, 1]
     per_phrase_k        neighbours taken for each phrase
-    per_phrase_final_k  candidates kept for each phrase; tags that the phrase itself names are kept beyond it
+    per_phrase_final_k  candidates kept for each phrase; all tags that the phrase itself names are kept
     global_k            candidates kept in all
     min_count           tags known to be on fewer items are left out
     """
@@ -30,12 +30,12 @@ class SuggestOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """One suggested tag. The three scores are each the best over the phrases that led to it, and may come from different ones.
+    """One suggested tag. Each of the three scores is the best over the phrases that led to it.
 
     score_combined  orders the candidates
-    score_fasttext  likeness of the best neighbour that stands for the tag; 1.0 where a phrase names it
-    score_context   cosine to the phrases together; None where nothing of them is in the context's vocabulary
-    count           items that carry the tag, None where nobody counted
+    score_fasttext  likeness of the best neighbour that stands for the tag; 1.0 when a phrase names the tag
+    score_context   cosine to all phrases together; None when none of them is in the context's vocabulary
+    count           items that carry the tag, None when they were not counted
     sources         the phrases that led to it, sorted
     """
 
@@ -49,8 +49,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhraseCandidate:
-    """One row of one phrase's own list; alias_token is the neighbour that was most alike, context_imputed says that the tag
-    has no context of its own and got the 10th percentile of the others."""
+    """One row of one phrase's own list.
+
+    alias_token      the most similar neighbour that stands for the tag
+    context_imputed  the tag has no context of its own and got the 10th percentile of the others
+    """
 
     tag: str
     alias_token: str
@@ -63,10 +66,10 @@ class PhraseCandidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhraseReport:
-    """What became of one phrase.
+    """One phrase with its candidates.
 
-    phrase       as it was given; a head noun as it was cut
-    tfidf_vocab  the lookup is a term of the context's vocabulary; when not, it stands in oov_terms
+    phrase       as the user gave it; a head noun as it was cut off
+    tfidf_vocab  the lookup is a term of the context's vocabulary; otherwise it is in oov_terms
     """
 
     phrase: str
@@ -81,7 +84,7 @@ class PhraseReport:
 class Suggestions:
     """kb tags suggest: candidates best first; phrases with --verbose only.
 
-    query_has_context  False: the combined score is the neighbours' alone
+    query_has_context  when False, the combined score is that of the neighbours alone
     notes              what the user should know: no model, a model of another vocabulary, phrases that were left out
     """
 
@@ -94,7 +97,7 @@ class Suggestions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportReport:
-    """kb tags import; changed is False when the same vocabulary was there already."""
+    """kb tags import; changed is False when the same vocabulary was imported already."""
 
     schema_version: Literal["tag_import.v1"] = "tag_import.v1"
     origin: str
@@ -111,7 +114,7 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainReport:
-    """kb tags train: what was trained, None for a part that was not, with the reason in notes. Seconds are wall time."""
+    """kb tags train; a part that was not trained is None, with the reason in notes. Seconds are wall time."""
 
     schema_version: Literal["tag_training.v1"] = "tag_training.v1"
     origin: str
@@ -145,7 +148,7 @@ class TagView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TagList:
-    """kb tags list; total counts the vocabulary, of which `tags` may be a part.
+    """kb tags list; total counts the vocabulary, `tags` may hold a part of it.
 
     origin  the imported file's name, or "documents"
     model   current, stale (of another vocabulary: not used), or none
@@ -163,7 +166,7 @@ class TagList:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedTag:
-    """One tag for one document, with the score that earned it."""
+    """One tag for one document, with its score."""
 
     tag: str
     score: float
@@ -171,7 +174,7 @@ class AppliedTag:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedDocument:
-    """One document with the tags it was given; those of its own front matter are not among them."""
+    """One document with its own tags, from its front matter, and the tags that were applied to it."""
 
     doc_id: int
     source: str
@@ -185,9 +188,9 @@ class TagApplication:
     """kb tags apply.
 
     action         applied, planned (--dry-run: nothing was written), removed
-    calibrated_on  documents with tags of their own that the thresholds were learned from; 0: not learned
-    threshold      of tags without one of their own
-    thresholds     of the others
+    calibrated_on  documents with tags of their own that the thresholds were learned from; 0 when not learned
+    threshold      for tags without one of their own
+    thresholds     tag → its own threshold
     """
 
     schema_version: Literal["tag_application.v1"] = "tag_application.v1"
@@ -201,9 +204,9 @@ class TagApplication:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AliasRecall:
-    """One way to find the tag of an alias that was taken out of the vocabulary: mean over the seeds, and the worst of them.
+    """One method to find the tag of a held-out alias: mean recall over the seeds, and the worst.
 
-    method  suggest (what is suggested first, head nouns included), both, ngrams, fasttext (the phrase's own list), and as
+    method  suggest (all that is suggested, head nouns included); both, ngrams, fasttext (the phrase's own list); the
             baselines char_wb (scikit-learn's TF-IDF of 3 to 6 characters), popularity, random
     """
 
@@ -214,9 +217,9 @@ class AliasRecall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentTagging:
-    """One way to tag the documents that have tags of their own, with thresholds learned on the other folds.
+    """One method to tag the documents that have tags of their own, with thresholds learned on the other folds.
 
-    coverage  share of the vocabulary's tags that were given to a document at least once
+    coverage  share of the vocabulary's tags that at least one document was given
     recall    recall@k of the ranked candidates, before thresholds
     """
 

@@ -1,6 +1,6 @@
-"""A knowledge base → its vocabulary and what can be asked of it: the trained model where it is current, else n-grams alone.
+"""A knowledge base → its tag retriever: over the trained model where that is current, else over n-grams alone.
 
-Opened on first use and kept as long as the knowledge base is, until vocabulary or model change.
+It is opened on first use and kept until the vocabulary or the model changes.
 """
 
 from __future__ import annotations
@@ -15,20 +15,19 @@ from kb.errors import IndexOutOfDate, InvalidInput, NotIndexed
 from kb.index.stamp import IndexStamp
 from kb.knowledge_base import KnowledgeBase
 from kb.tags.context import Context
+from kb.tags.draft import first_few
 from kb.tags.fasttext import FastTextIndex
-from kb.tags.faults import first_few
 from kb.tags.grams import GramIndex, build_grams
-from kb.tags.importing import current_vocabulary
+from kb.tags.importing import require_vocabulary
 from kb.tags.model import FORMAT, Model, model_stamp, read_figures, read_model
-from kb.tags.neighbours import GramNeighbours, make_source
+from kb.tags.neighbours import gram_neighbours, make_source
 from kb.tags.phrases import query_phrases
 from kb.tags.records import Candidate, Suggestions, SuggestOptions
 from kb.tags.suggest import ContextSource, NeighbourSource, suggest
-from kb.tags.train import DOCUMENTS, neighbour_tokens
-from kb.tags.vocabulary import Vocabulary, vocabulary_of_documents
+from kb.tags.vocabulary import DOCUMENTS, Vocabulary, vocabulary_of_documents
 from kb.tags.words import fold, is_sayable, normalize_phrase
 
-# A tag less like a name than this is no answer to "did you mean".
+# A less similar tag is not offered as "did you mean".
 NEAR_ENOUGH = 0.3
 # FastText's share where it is mixed with n-grams (benchmarks/tags.py compares 0.05 to 0.4).
 FASTTEXT_WEIGHT = 0.1
@@ -38,10 +37,10 @@ ModelState = Literal["current", "stale", "none"]
 
 @dataclass(frozen=True, slots=True)
 class Retriever:
-    """What suggestions are made with.
+    """Makes suggestions from a vocabulary, a source of neighbours and a context.
 
     context  None without a trained model, or where its items were too few
-    notes    why it is not the trained model, as words for the user
+    notes    why the trained model is not used, in words for the user
     """
 
     vocabulary: Vocabulary
@@ -85,7 +84,7 @@ _opened: WeakKeyDictionary[KnowledgeBase, tuple[object, Retriever]] = WeakKeyDic
 
 
 def open_retriever(kb: KnowledgeBase) -> Retriever:
-    """What this knowledge base's tags can be asked with now.
+    """The retriever of this knowledge base as it is now.
 
     raises  NotIndexed when there is no tag at all
     """
@@ -99,7 +98,7 @@ def open_retriever(kb: KnowledgeBase) -> Retriever:
 
 
 def model_state(kb: KnowledgeBase, stamp: IndexStamp | None) -> ModelState:
-    """Whether the model there is was trained on the vocabulary there is."""
+    """Whether there is a model, and whether it was trained on the current vocabulary."""
     if stamp is None:
         return "none"
     if stamp.format != FORMAT:
@@ -125,28 +124,20 @@ def _open(kb: KnowledgeBase, stamp: IndexStamp | None) -> Retriever:
         note = _describe_stale(kb, stamp)
     else:
         note = "not trained yet: letters alone find neighbours, without context; train with: kb tags train"
-    vocabulary = current_vocabulary(kb.corpus.tags)
-    if not vocabulary.tags:
-        raise NotIndexed(
-            "there are no tags: no document has any in its front matter, and no vocabulary was imported",
-            fix="import one: kb tags import FILE",
-        )
-    return untrained_retriever(vocabulary, config, (note,))
+    return untrained_retriever(require_vocabulary(kb.corpus.tags), config, (note,))
 
 
 def _describe_stale(kb: KnowledgeBase, stamp: IndexStamp) -> str:
     figures = read_figures(kb.home, stamp)
     imported = kb.corpus.tags.imported_vocabulary()
-    now = imported.origin if imported else "the documents' own tags"
+    origin, shown = (imported.origin, imported.origin) if imported else (DOCUMENTS, "the documents' own tags")
     if figures is None or stamp.format != FORMAT:
         made = "by another version of kb"
     else:
         made = f"on {'the documents' if figures.origin == DOCUMENTS else figures.origin} at {figures.trained_at}"
-    changed = (
-        "which have changed since"
-        if figures and figures.origin == (imported.origin if imported else DOCUMENTS)
-        else (f"the vocabulary is {now} now")
-    )
+    changed = f"the vocabulary is {shown} now"
+    if figures and figures.origin == origin:
+        changed = "which have changed since"
     return f"the model {stamp.place} was trained {made}, {changed}: it is not used; train again with: kb tags train"
 
 
@@ -172,8 +163,8 @@ def trained_retriever(model: Model, config: TagsConfig) -> Retriever:
 
 def untrained_retriever(vocabulary: Vocabulary, config: TagsConfig, notes: tuple[str, ...] = ()) -> Retriever:
     """A retriever that needs no training: names, aliases and character n-grams, indexed in memory."""
-    tokens = neighbour_tokens(vocabulary)
-    source = GramNeighbours(GramIndex(build_grams(tokens), len(tokens)), tokens)
+    tokens = vocabulary.neighbour_tokens()
+    source = gram_neighbours(GramIndex(build_grams(tokens), len(tokens)), tokens)
     return Retriever(vocabulary, source, None, vocabulary.sensitive(config.sensitive_threshold), notes)
 
 
@@ -189,7 +180,7 @@ def default_options(config: TagsConfig) -> SuggestOptions:
 
 
 def suggest_for_query(kb: KnowledgeBase, query: str, most: int) -> tuple[Candidate, ...]:
-    """The tags a search's query is about, best first, `most` at most; none where it says nothing or there is no tag."""
+    """The tags a search's query is about, best first, `most` at most; none for a query without phrases or without any tag."""
     phrases = [phrase for phrase in query_phrases(query) if is_sayable(phrase)]
     if not phrases:
         return ()

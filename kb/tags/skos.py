@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from kb.errors import InvalidInput
-from kb.tags.faults import Draft, Fault, TagRow, raise_faults
+from kb.extras import DISTRIBUTION
+from kb.tags.draft import Draft, TagRow, unreadable
 
 if TYPE_CHECKING:
     from rdflib import Literal
@@ -23,7 +24,7 @@ FIX = "save it as RDF/XML, Turtle or N-Triples with skos:prefLabel on every conc
 
 
 def read_skos(text: str, path: str) -> Draft:
-    """See the module; the place of a fault is its concept's IRI, and a line where the file cannot be read at all.
+    """See the module; the place of a fault is its concept's IRI, or a line when the file cannot be read at all.
 
     raises  ParseFailed where it cannot be read; InvalidInput without rdflib
     """
@@ -38,7 +39,7 @@ def read_skos(text: str, path: str) -> Draft:
     schemes: set[str] = set()
     gone: dict[str, str] = {}
     for subject, predicate, told in statements:
-        # What stands in a blank node is said of something else than a concept.
+        # A blank node is not a concept.
         if not isinstance(subject, URIRef):
             continue
         concept = str(subject)
@@ -54,7 +55,7 @@ def read_skos(text: str, path: str) -> Draft:
         elif (predicate, told) == (RDF.type, SKOS.Concept):
             concepts[concept] = None
     if not labels:
-        raise_faults(path, [Fault("1", "there is no skos:prefLabel in it")], fix=FIX)
+        raise unreadable(path, 1, "there is no skos:prefLabel in it", fix=FIX)
     names: dict[str, str] = {}
     for concept, given in labels.items():
         preferred = [label for is_preferred, label in given if is_preferred]
@@ -88,7 +89,9 @@ def _parse(text: str, path: str) -> Sequence[tuple[Node, Node, Node]]:
         from rdflib import Graph
         from rdflib.plugins.parsers.notation3 import BadSyntax
     except ImportError as error:
-        raise InvalidInput(f"'{path}' is SKOS, and rdflib is not installed", fix="pip install 'kb[skos]'") from error
+        raise InvalidInput(
+            f"'{path}' is SKOS, and rdflib is not installed", fix=f"pip install '{DISTRIBUTION}[skos]'"
+        ) from error
     from xml.sax import SAXParseException
 
     class Statements(Graph):
@@ -97,10 +100,10 @@ def _parse(text: str, path: str) -> Sequence[tuple[Node, Node, Node]]:
             return self
 
     statements: list[tuple[Node, Node, Node]] = []
-    # rdflib says on stderr what it thinks of an IRI; here IRIs only tell concepts apart.
+    # rdflib warns of invalid IRIs on stderr; here IRIs only tell concepts apart.
     logging.getLogger("rdflib").setLevel(logging.ERROR)
     is_xml = re.match(r"\s*(?:<\?xml|<!--|<!DOCTYPE|<[A-Za-z][\w.-]*(?::[\w.-]+)?\s)", text) is not None
-    # The text is decoded already: what an XML declaration says of its encoding no longer holds.
+    # The text is decoded already: the encoding that an XML declaration names no longer holds.
     source = re.sub(r"<\?xml[^>]*\?>", "", text, count=1) if is_xml else text
     line, syntax = 1, "RDF/XML" if is_xml else "Turtle"
     try:
@@ -109,9 +112,8 @@ def _parse(text: str, path: str) -> Sequence[tuple[Node, Node, Node]]:
         line, what = error.lines + 1, str(getattr(error, "_why", error))
     except SAXParseException as error:
         line, what = error.getLineNumber() or 1, error.getMessage()
-    except Exception as error:  # a parser fails on a broken file in many ways, one that is cut off with an IndexError
+    except Exception as error:  # rdflib raises many types for a broken file, an IndexError for one that is cut off
         what = "it is cut off" if isinstance(error, LookupError) else str(error)
     else:
         return statements
-    raise_faults(path, [Fault(str(line), f"not valid {syntax}: {what.splitlines()[0]}")], fix=FIX)
-    return ()
+    raise unreadable(path, line, f"not valid {syntax}: {what.splitlines()[0]}", fix=FIX)

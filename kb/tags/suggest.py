@@ -1,13 +1,14 @@
 """Phrases → candidate tags of the closed vocabulary: the rules of the retrieval contract, step by step. Pure.
 
-normalize → neighbours → project → inject → filter → context → fuse → truncate and pin → merge. The two sources of scores
-are given from outside; every rule holds for any of them.
+normalize → neighbours → project → inject → filter → context → fuse → truncate and pin → merge. The caller passes the two
+sources of scores; every rule holds for any source.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from kb.tags.records import Candidate, PhraseCandidate, PhraseReport, Suggestions, SuggestOptions
@@ -17,7 +18,7 @@ from kb.tags.words import expand_phrases, key_of, lookup_of, normalize_phrase
 if TYPE_CHECKING:
     from kb.arrays import FloatVector
 
-# The share of a phrase's known contexts that lies below the one a tag without context gets.
+# A tag without a context gets this quantile of the context scores that the phrase's other tags have.
 MISSING_CONTEXT_QUANTILE = 0.10
 
 
@@ -43,7 +44,7 @@ class ContextSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """One candidate of one phrase before it has a context: its score and the token that earned it."""
+    """One candidate of one phrase before it has a context: its score and the token that the score is for."""
 
     score: float
     token: str
@@ -57,14 +58,14 @@ def suggest(
     options: SuggestOptions,
     blocked: frozenset[str] = frozenset(),
 ) -> Suggestions:
-    """Candidates for phrases; a report for each phrase is always made, the caller leaves it out.
+    """Candidates for phrases, with a report for each phrase, which the caller may drop.
 
-    context  None where there is none: scores are the neighbours' alone
+    context  None without a trained context: scores are the neighbours' alone
     blocked  canonical tags that must not appear, whatever names them
     """
     expanded = expand_phrases(phrases)
     lookups = [lookup_of(phrase) for phrase in expanded]
-    # In sorted order, so that batches of arithmetic, and with them the last bits of scores, do not depend on the phrases'.
+    # In sorted order: the last bits of scores depend on how arithmetic is batched, and must not depend on the phrases' order.
     ordered = sorted(lookups)
     near = dict(zip(ordered, source.neighbours(ordered, options.per_phrase_k), strict=True)) if ordered else {}
     found = {
@@ -108,7 +109,7 @@ def _gather(lookup: str, near: Sequence[tuple[str, float]], vocabulary: Vocabula
 def _allowed(
     found: dict[str, _Found], vocabulary: Vocabulary, blocked: frozenset[str], min_count: int
 ) -> dict[str, _Found]:
-    """Without blocked tags and those known to be too rare: this beats injection and pinning."""
+    """Without blocked tags and those known to be too rare, even where the phrase names them."""
     return {
         tag: row
         for tag, row in found.items()
@@ -165,7 +166,7 @@ def fuse(score_fasttext: float, score_context: float | None, weight: float) -> f
 
 
 def missing_context(known: Iterable[float]) -> float:
-    """What a tag without a context gets: the 10th percentile, linear between neighbours; 0.0 where none is known.
+    """The score of a tag without a context: the 10th percentile of the known ones, interpolated; 0.0 where none is known.
 
     >>> round(missing_context([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]), 6)
     0.19
@@ -180,9 +181,9 @@ def missing_context(known: Iterable[float]) -> float:
 
 
 def pin(rows: Sequence[PhraseCandidate], required: Sequence[str], k: int) -> list[PhraseCandidate]:
-    """The best `k` rows of a phrase, with every required tag among them: it takes the place of the lowest that is not.
+    """The best `k` rows of a phrase; every required tag is kept, in place of the lowest that are not required.
 
-    More required tags than `k` all stay: the list is then longer.
+    With more required tags than `k` the list is longer.
     """
     pinned = set(required)
     room = max(0, k - sum(1 for row in rows if row.tag in pinned))
@@ -193,34 +194,24 @@ def pin(rows: Sequence[PhraseCandidate], required: Sequence[str], k: int) -> lis
 
 def merge(reports: Iterable[PhraseReport]) -> list[Candidate]:
     """The phrases' lists as one, each tag once with the best of each score, best first."""
-    merged: dict[str, Candidate] = {}
+    found: defaultdict[str, list[tuple[str, PhraseCandidate]]] = defaultdict(list)
     for report in reports:
         for row in report.candidates:
-            held = merged.get(row.tag)
-            if held is None:
-                merged[row.tag] = Candidate(
-                    tag=row.tag,
-                    score_combined=row.score_combined,
-                    score_fasttext=row.score_fasttext,
-                    score_context=row.score_context,
-                    count=row.count,
-                    sources=(report.normalized,),
-                )
-                continue
-            merged[row.tag] = replace(
-                held,
-                score_combined=max(held.score_combined, row.score_combined),
-                score_fasttext=_best(held.score_fasttext, row.score_fasttext),
-                score_context=_best(held.score_context, row.score_context),
-                sources=tuple(sorted({*held.sources, report.normalized})),
-            )
-    return sorted(merged.values(), key=_rank)
-
-
-def _best(a: float | None, b: float | None) -> float | None:
-    return max((x for x in (a, b) if x is not None), default=None)
+            found[row.tag].append((report.normalized, row))
+    merged = [
+        Candidate(
+            tag=tag,
+            score_combined=max(row.score_combined for _, row in rows),
+            score_fasttext=max(row.score_fasttext for _, row in rows),
+            score_context=max((row.score_context for _, row in rows if row.score_context is not None), default=None),
+            count=rows[0][1].count,
+            sources=tuple(sorted({phrase for phrase, _ in rows})),
+        )
+        for tag, rows in found.items()
+    ]
+    return sorted(merged, key=_rank)
 
 
 def _rank(row: Candidate | PhraseCandidate) -> tuple[float, int, str]:
-    """Ties fall to the more frequent tag, then to its name."""
+    """Best first; of equal scores the more frequent tag, then the name."""
     return (-row.score_combined, -(row.count or 0), row.tag)

@@ -1,7 +1,8 @@
-"""Scores of tags for documents that have tags already → from which score on each tag is applied. Pure."""
+"""Scores of tags for documents that have tags already → the least score at which each tag is applied. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,20 +11,21 @@ Scores = Mapping[int, Mapping[str, float]]
 # doc_id → its own tags
 Truth = Mapping[int, frozenset[str]]
 
-# Where no document has tags to learn from: an exact name in a text scores 1.0 without context, and above this with most.
+# Without documents to learn from: an exact name in a text scores 1.0 without context, and more than this with most contexts.
 UNCALIBRATED_THRESHOLD = 0.75
-# A tag with fewer documents has no threshold of its own; with that many, its own counts as much as the common one.
+# A tag with fewer documents has no threshold of its own.
 LEAST_DOCUMENTS = 3
+# With that many documents a tag's own threshold counts as much as the common one.
 COMMON_WEIGHT_DOCUMENTS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """From which score on a tag is applied.
+    """The least score at which a tag is applied.
 
     common     for tags without one of their own
     per_tag    for tags with LEAST_DOCUMENTS documents or more
-    documents  how many documents with tags it was learned from; 0 when it was not
+    documents  with tags, from which the thresholds were learned; 0 when they were not learned
     """
 
     common: float
@@ -43,26 +45,22 @@ class Thresholds:
 def calibrate(scores: Scores, truth: Truth) -> Thresholds:
     """The thresholds with the best F1 on documents that have tags: one for all pairs, and one for each frequent tag.
 
-    A tag's own is drawn towards the common one, the less it is seen: few documents are many accidents.
+    A tag's own threshold is a mean with the common one, weighted by its documents: few documents say little.
     """
     documents = [doc_id for doc_id in sorted(truth) if doc_id in scores]
     if not documents:
         return Thresholds(UNCALIBRATED_THRESHOLD)
-    positives: dict[str, int] = {}
-    for doc_id in documents:
-        for tag in truth[doc_id]:
-            positives[tag] = positives.get(tag, 0) + 1
-    by_tag: dict[str, list[tuple[float, bool]]] = {}
+    positives = Counter(tag for doc_id in documents for tag in truth[doc_id])
+    by_tag: defaultdict[str, list[tuple[float, bool]]] = defaultdict(list)
     for doc_id in documents:
         for tag, score in scores[doc_id].items():
-            by_tag.setdefault(tag, []).append((score, tag in truth[doc_id]))
-    total = sum(positives.values())
-    common = best_cut((pair for pairs in by_tag.values() for pair in pairs), total)
+            by_tag[tag].append((score, tag in truth[doc_id]))
+    common = best_cut((pair for pairs in by_tag.values() for pair in pairs), positives.total())
     if common is None:
         return Thresholds(UNCALIBRATED_THRESHOLD, {}, len(documents))
     per_tag = {}
     for tag, pairs in sorted(by_tag.items()):
-        seen = positives.get(tag, 0)
+        seen = positives[tag]
         own = best_cut(pairs, seen) if seen >= LEAST_DOCUMENTS else None
         if own is not None:
             share = seen / (seen + COMMON_WEIGHT_DOCUMENTS)
@@ -71,7 +69,7 @@ def calibrate(scores: Scores, truth: Truth) -> Thresholds:
 
 
 def best_cut(pairs: Iterable[tuple[float, bool]], positives: int) -> float | None:
-    """The score from which on F1 is greatest, halfway to the next lower one; None where nothing right has a score.
+    """The least score to accept for the greatest F1, halfway to the next lower score; None when no right pair has a score.
 
     pairs      (score, is right)
     positives  how many are right, those without a score included

@@ -6,25 +6,24 @@ import time
 from dataclasses import dataclass
 
 from kb.config import TagsConfig
-from kb.errors import InvalidInput, NotIndexed
 from kb.knowledge_base import KnowledgeBase, Notify, ignore
 from kb.store.documents import utc_text
+from kb.tags.arrays import Arrays
 from kb.tags.context import train_context
-from kb.tags.fasttext import MAX_EPOCHS, Trained, check_trained, train_fasttext
+from kb.tags.fasttext import MAX_EPOCHS, Trained, learned_nothing, train_fasttext
 from kb.tags.grams import build_grams
-from kb.tags.importing import current_vocabulary
-from kb.tags.model import Arrays, Figures, Model, model_folder, write_model
+from kb.tags.importing import require_vocabulary
+from kb.tags.model import Figures, Model, model_folder, write_model
 from kb.tags.records import TrainReport
-from kb.tags.vocabulary import Vocabulary
+from kb.tags.vocabulary import DOCUMENTS, Vocabulary
 from kb.tags.words import fold, key_of
 
-# Where the corpus of items is small, the first guess of epochs may be too low: it is doubled so often.
+# For few items the first choice of epochs may be too low: it is doubled after each attempt but the last.
 ATTEMPTS = 3
 # Share of the items' tags that FastText reads as one of their aliases.
 ALIAS_RATE = 0.1
-# Of FastText, and of the choice of aliases that it reads.
+# For FastText and for drawing the aliases that it reads.
 SEED = 1
-DOCUMENTS = "documents"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +35,14 @@ class TrainedModel:
 
 
 def train(kb: KnowledgeBase, notify: Notify = ignore) -> TrainReport:
-    """Train on the vocabulary there is and put the model in the place of the one before.
+    """Train on the current vocabulary and replace the model.
 
     raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.epochs` or `tags.neighbours` ask for it
     """
     with kb.snapshot():
-        vocabulary = current_vocabulary(kb.corpus.tags)
+        vocabulary = require_vocabulary(kb.corpus.tags)
         imported = kb.corpus.tags.imported_vocabulary()
         state = kb.corpus_state()
-    if not vocabulary.tags:
-        raise NotIndexed(
-            "there are no tags: no document has any in its front matter, and no vocabulary was imported",
-            fix="import one: kb tags import FILE",
-        )
     trained = train_model(vocabulary, kb.config.tags, imported.origin if imported else DOCUMENTS, notify)
     stamp = write_model(kb.home, trained.model, state.revision, state.token)
     figures = trained.model.figures
@@ -70,19 +64,10 @@ def train(kb: KnowledgeBase, notify: Notify = ignore) -> TrainReport:
     )
 
 
-def neighbour_tokens(vocabulary: Vocabulary) -> tuple[str, ...]:
-    """The keys that can be neighbours, sorted; of those that differ by a hyphen for an underscore the canonical one."""
-    canonical = {key_of(tag.tag) for tag in vocabulary.tags}
-    chosen: dict[str, str] = {}
-    for key in sorted(vocabulary.tokens(), key=lambda key: (key not in canonical, key)):
-        chosen.setdefault(fold(key), key)
-    return tuple(sorted(chosen.values()))
-
-
 def train_model(vocabulary: Vocabulary, config: TagsConfig, origin: str, notify: Notify = ignore) -> TrainedModel:
     """A model of a vocabulary; see `train`."""
     began = time.perf_counter()
-    tokens = neighbour_tokens(vocabulary)
+    tokens = vocabulary.neighbour_tokens()
     notes: list[str] = []
     fasttext = None
     if config.neighbours != "ngrams":
@@ -114,35 +99,32 @@ def train_model(vocabulary: Vocabulary, config: TagsConfig, origin: str, notify:
 def _train_fasttext(
     vocabulary: Vocabulary, tokens: tuple[str, ...], config: TagsConfig, notify: Notify, notes: list[str]
 ) -> Trained | None:
-    """FastText's part; None, with a note, where there is nothing to learn from or nothing was learned by itself.
+    """FastText's part; None, with a note, where there is nothing to learn from or nothing was learned.
 
-    Epochs that the user set are taken as they are: a model that learned nothing in them is an error.
+    raises  InvalidInput when nothing was learned and the user set the epochs, or asked for FastText alone
     """
     words = [fold(token) for token in tokens]
     items = [[fold(key_of(tag)) for tag in item] for item in vocabulary.items]
     aliases: dict[str, list[str]] = {}
-    known = set(words)
     for alias, tags in vocabulary.aliases.items():
-        for tag in tags:
-            own, other = fold(key_of(tag)), fold(alias)
-            if own != other and other in known:
-                aliases.setdefault(own, []).append(other)
+        for own in (fold(key_of(tag)) for tag in tags):
+            if own != fold(alias):
+                aliases.setdefault(own, []).append(fold(alias))
+    read = f"FastText: {len(items):,} items, {sum(map(len, aliases.values())):,} aliases"
     epochs = config.epochs
-    for attempt in range(ATTEMPTS):
-        read = f"FastText: {len(items):,} items, {sum(map(len, aliases.values())):,} aliases"
+    for _ in range(1 if config.epochs else ATTEMPTS):
         notify(read + (f", {epochs} epochs" if epochs else ""))
         trained = train_fasttext(words, items, aliases, ALIAS_RATE, epochs, SEED)
         if trained is None:
             notes.append("FastText was not trained: no item has two tags and no tag has an alias")
             return None
-        try:
-            check_trained(trained)
+        if trained.has_learned:
             return trained
-        except InvalidInput as error:
-            if config.epochs or (config.neighbours == "fasttext" and attempt == ATTEMPTS - 1):
-                raise
-            if attempt == ATTEMPTS - 1 or trained.epochs >= MAX_EPOCHS:
-                notes.append(f"{error.problem}: left out, n-grams alone find neighbours")
-                return None
-            epochs = min(MAX_EPOCHS, trained.epochs * 2)
-    raise AssertionError
+        error = learned_nothing(trained)
+        if trained.epochs >= MAX_EPOCHS:
+            break
+        epochs = min(MAX_EPOCHS, trained.epochs * 2)
+    if config.epochs or config.neighbours == "fasttext":
+        raise error
+    notes.append(f"{error.problem}: left out, n-grams alone find neighbours")
+    return None

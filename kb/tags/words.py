@@ -1,7 +1,7 @@
-"""A phrase or a tag as it is compared: normalized, as a lookup, as a key, as words. Pure.
+"""A phrase or a tag in the forms that are compared: normalized, as a lookup, as a key, as words. Pure.
 
-Two spellings of one tag have one key: case, width and the kind of white space do not count. Folded keys are coarser:
-there a hyphen is an underscore, so that the phrase "machine learning" finds the tag "machine-learning".
+Two spellings of one tag have one key: case, width and the kind of white space do not count. Folded keys are coarser: a
+hyphen becomes an underscore, so that the phrase "machine learning" finds the tag "machine-learning".
 """
 
 from __future__ import annotations
@@ -71,8 +71,8 @@ def is_sayable(phrase: str) -> bool:
 def expand_phrases(phrases: Iterable[str]) -> list[str]:
     """Phrases normalized, without repeats, in first-seen order; then the head nouns of those with several words.
 
-    An empty phrase is left out. A head noun is the last word, where it is long enough and no function word. A phrase written
-    with underscores alone is one token, a name that somebody looks up, and has none.
+    An empty phrase is left out. A head noun is the last word, if it is long enough and not a function word. A phrase whose
+    words are joined by underscores is one token, a name that somebody looks up, and has no head noun.
 
     >>> expand_phrases(["Big  Shirt ", "grey shirt", "GREY SHIRT"])
     ['big shirt', 'grey shirt', 'shirt']

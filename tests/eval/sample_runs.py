@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from kb.eval.figures import mean, quantile
+from kb.eval.figures import mean
+from kb.eval.metrics import percentiles
 from kb.eval.records import (
     AnswerFigures,
     Comparison,
@@ -166,7 +167,7 @@ def interval(values: list[float | None], name: str) -> Interval:
 
 
 def latency(values: list[float]) -> Latency:
-    return Latency(p50=quantile(values, 0.5), p95=quantile(values, 0.95))
+    return percentiles(values)
 
 
 def comparison(run_a: Run, run_b: Run, *, hostile: bool = False) -> Comparison:

@@ -387,7 +387,7 @@ def test_an_undefined_metric_fails_every_gate() -> None:
     "text", ["", "ndcg@10", "ndcg@10>=", ">=0.4", "ndcg@10=0.4", "ndcg@10>=x", "ndcg@10>=nan", "mrr>=1 2"]
 )
 def test_what_is_no_gate(text: str) -> None:
-    with pytest.raises(InvalidInput, match="is no gate"):
+    with pytest.raises(InvalidInput, match="is not a gate"):
         parse_gate(text)
 
 

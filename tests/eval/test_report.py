@@ -20,7 +20,6 @@ from kb.eval.figures import (
     main_metric,
     number_text,
     p_text,
-    quantile,
     query_rows,
     run_labels,
     signed_text,
@@ -313,14 +312,6 @@ def test_slices_and_groups_by_hand() -> None:
     (group,) = group_rows(rows)
     assert group.ranges == ((0.2, 1.0),)
     assert group.spread == 0.8
-
-
-def test_quantile_is_numpys() -> None:
-    import numpy
-
-    values = [3.0, 1.0, 7.0, 2.0, 9.0]
-    for share in (0.0, 0.5, 0.95, 1.0):
-        assert quantile(values, share) == pytest.approx(float(numpy.quantile(values, share)))
 
 
 def test_refusal_curve_by_hand() -> None:

@@ -104,7 +104,7 @@ def test_the_highest_grade_counts_where_labels_overlap() -> None:
         ("시슬은 두 주마다 닦는다", '"시슬은 석 주마다 닦는다.'),
         ("zzzz", "nothing in it is like it"),
         ("e", "times in a.md: a.md#L1, a.md#L1, a.md#L1, a.md#L1, …; quote more of the passage"),
-        (" is ", '"is" stands 2 times in a.md: a.md#L1, a.md#L2;'),
+        (" is ", '"is" appears 2 times in a.md: a.md#L1, a.md#L2;'),
     ],
 )
 def test_an_anchor_without_one_place_is_a_fault(anchor: str, message: str) -> None:
@@ -130,9 +130,11 @@ def test_a_heading_stands_for_every_chunk_under_it(heading: str, found: list[int
 def test_a_heading_that_is_not_there_once_is_a_fault() -> None:
     chunks = make_chunks("abcde", [1, 2, 3, 4], headings=HEADINGS)
     assert "no heading 'Safty' in a.md; the nearest is 'Safety'" in fault_of(chunks, Label("a.md", heading="Safty"))
-    assert "stands 2 times in a.md: a.md#L4, a.md#L5; use an anchor" in fault_of(chunks, Label("a.md", heading="Notes"))
+    assert "appears 2 times in a.md: a.md#L4, a.md#L5; use an anchor" in fault_of(
+        chunks, Label("a.md", heading="Notes")
+    )
     again = make_chunks("abc", [1, 2], headings=["Log > Today", "Log > Else", "Log > Today"])
-    assert "'Today' stands 2 times" in fault_of(again, Label("a.md", heading="Today"))
+    assert "'Today' appears 2 times" in fault_of(again, Label("a.md", heading="Today"))
     assert "it has no heading" in fault_of(make_chunks("abc", []), Label("a.md", heading="Today"))
 
 

@@ -67,7 +67,7 @@ def test_a_broken_line_before_the_last_is_an_error(tmp_path: Path, run: Run) -> 
     path = write(tmp_path, run, 2)
     lines = path.read_bytes().splitlines(keepends=True)
     path.write_bytes(lines[0] + lines[1][:40] + b"\n" + lines[2])
-    with pytest.raises(InvalidInput, match=r"jsonl:2 is no line of a run"):
+    with pytest.raises(InvalidInput, match=r"jsonl:2 is not a line of a run"):
         load_run(tmp_path, run.run_id)
     told: list[str] = []
     assert (list_runs(tmp_path, told.append), len(told)) == ([], 1)

@@ -108,7 +108,7 @@ QUERY = "queries:\n  - id: a\n    query: b\n"
         (QUERY + "    answerable: true\n    mode: fuzzy\n", ["5: mode must be one of lexical, vector, hybrid, not 'fuzzy'"]),
         (QUERY + "    answerable: true\n    tags: x\n", ["5: 'tags' must be a list, not text (x)"]),
         (QUERY + "    answerable: true\n    tags: [x, '']\n", ["5: 'tags' is empty"]),
-        (QUERY + "    answerable: true\n    id: c\n", ["5: the key 'id' stands twice in a query"]),
+        (QUERY + "    answerable: true\n    id: c\n", ["5: the key 'id' appears twice in a query"]),
         (QUERY + "    answerable: true\n    must_contain: x\n", ["5: must_contain must be a mapping, not text (x)"]),
         (
             QUERY + "    answerable: true\n    must_contain: {none: [x]}\n",

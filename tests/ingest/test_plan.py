@@ -45,11 +45,11 @@ def test_a_folder_that_cannot_be_listed_keeps_its_documents() -> None:
     listed = Skipped("sub", "cannot be listed: Permission denied")
     plan = plan_of(found("a.md", skipped=(listed,), unreadable=("sub",)))
     assert gone(plan) == {"sub\u200b/c.md", "subway/d.md"}
-    assert plan.warnings == ["kept 1 documents of notes: sub cannot be read"]
+    assert plan.warnings == ("kept 1 documents of notes: sub cannot be read",)
     shown = "sub\\u200b"  # a scan names folders as they can be printed
     assert gone(plan_of(found("a.md", unreadable=(shown,)))) == {"sub/b.md", "subway/d.md"}
     whole = plan_of(found(skipped=(Skipped(".", "cannot be listed"),), unreadable=(".",)))
-    assert (gone(whole), whole.warnings) == (set(), ["kept 4 documents of notes: /notes cannot be read"])
+    assert (gone(whole), whole.warnings) == (set(), ("kept 4 documents of notes: /notes cannot be read",))
 
 
 def test_a_file_the_system_refuses_is_kept_and_one_that_is_unwanted_is_not() -> None:

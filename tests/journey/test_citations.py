@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kb.ask.narrow import narrow_citation
+from kb.ask.cite import narrow_citation
 from kb.config import Config
 from kb.knowledge_base import open_knowledge_base
 from kb.records import Chunk

@@ -82,7 +82,7 @@ def test_the_budget_holds_in_the_tokens_that_are_named(
         assert len(encoder.token_starts(response["text"])) == budget["total"]["used"] <= tokens
 
 
-# ---- section 20 of the seed
+# ---- text that the reader already has
 
 
 def test_the_top_passage_verbatim_in_the_window_is_suppressed(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
@@ -262,7 +262,7 @@ def test_a_window_without_text_changes_nothing_and_is_said(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--seen", "/no/such/file"], "no window file '/no/such/file'"),
+        (["--seen", "/no/such/file"], "no file '/no/such/file'"),
         (["--seen", "/"], "is a folder"),
         (["--seen", "-", "--seen", "-"], "named twice"),
         (["--seen-fingerprint", str(CORPUS / "README.md")], "cannot be read"),
@@ -367,7 +367,7 @@ def test_requests_are_counted_logged_and_exported(kb: Call, corpus_home: Path, t
     kb("search", QUERY, *words, home=corpus_home)
     totals = kb("status", "--json", home=corpus_home).json()["novelty"]
     assert (totals["requests"], totals["exact_duplicates"]) == (2, 2)
-    assert "2 requests with a window" in kb("status", home=corpus_home).out
+    assert "2 requests with seen text" in kb("status", home=corpus_home).out
 
 
 def test_a_home_that_cannot_count_answers_all_the_same(kb: Call, corpus_home: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -17,17 +18,36 @@ from xml.etree import ElementTree
 
 import jsonschema
 import pytest
+import yaml
 
+from kb.config import Config, load_config
+from kb.eval.judges import judge_suite
+from kb.eval.resolve import collapse
+from kb.eval.sessions import RECALL_DEPTH, run_sessions
+from kb.eval.suite import load_suite, parse_suite
+from kb.eval.two_step import BUDGET_TOKENS, new_facts, resolve_known_chunks
+from kb.knowledge_base import open_knowledge_base
 from kb.wire import json_schema
-from tests.journey.conftest import Call, Result
+from tests.journey.conftest import ROOT, Call, Result
 from tests.journey.measured import SUITE_QUERIES, SUITE_TEXT, write_suite
 from tests.journey.ollama import CITED, use
 from tests.llm.recorded_server import Pause, RecordedServer, Reply, answer, free_port, last_line, line
 
 Start = Callable[..., subprocess.Popen[bytes]]
 MODES = ("lexical", "vector", "hybrid")
-# Nothing of what is sought, whatever is asked: every query loses.
-BROKEN_SUITE = re.sub(r'query: ".*"', 'query: "zzz qqq"', SUITE_TEXT)
+SESSION_TEXT = """\
+queries:
+  - id: talk-1
+    session: talk
+    query: "How often must the mirror of Marigold be cleaned?"
+    relevant:
+      - {path: guide/marigold-telescope.md, anchor: "The mirror must be cleaned every 14 days.", grade: 2}
+  - id: talk-2
+    session: talk
+    query: "What does the daily checklist say about mirrors?"
+    relevant:
+      - {path: ops/daily-checklist.md, anchor: "Mirrors: Marigold every second Thursday, Thistle every third"}
+"""
 
 
 @pytest.fixture
@@ -237,9 +257,7 @@ def test_every_fault_of_a_suite_at_once_with_annotations(kb: Call, corpus_home: 
         ("name: x\nqueries: [\n", "suite_invalid", "not valid YAML"),
     ],
 )
-def test_a_suite_that_is_none(
-    kb: Call, corpus_home: Path, tmp_path: Path, text: str | None, code: str, says: str
-) -> None:
+def test_an_invalid_suite(kb: Call, corpus_home: Path, tmp_path: Path, text: str | None, code: str, says: str) -> None:
     suite = tmp_path / "suite.yaml"
     if text is not None:
         suite.write_text(text)
@@ -354,7 +372,7 @@ def test_a_file_that_holds_no_run_is_named_and_the_others_are_listed(
     assert (listed.code, len(listed.out.splitlines()), listed.err.count("left out: ")) == (0, 1, 2)
     found = kb("eval", "report", corpus_home / "eval" / "0-nonsense.jsonl", "--json", home=corpus_home)
     assert (found.code, json.loads(found.err)["code"]) == (2, "invalid_input")
-    assert "0-nonsense.jsonl:1 is no line of a run" in found.err
+    assert "0-nonsense.jsonl:1 is not a line of a run" in found.err
 
 
 def test_reports_of_real_runs(kb: Call, corpus_home: Path, suite: Path, tmp_path: Path) -> None:
@@ -405,3 +423,77 @@ def test_what_is_measured_is_what_a_search_shows(
         shown = kb("search", result["text"], "--mode", mode, "-k", "10", "--json", home=corpus_home).json()
         kept = [(int(row["id"]), row["score"], row["place"]) for row in result["ranking"]]
         assert kept == [(hit["chunk_id"], hit["score"], hit["citation"]["uri"]) for hit in shown["hits"]]
+
+
+def test_answers_are_those_that_a_user_gets(
+    kb: Call, corpus_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`kb eval run --ask` answers as `kb ask` does, with the hits in the order of context stability too."""
+    monkeypatch.setenv("KB_SEARCH__ORDER", "stability")
+    assert kb("eval", "run", suite, "--ask", home=corpus_home).code == 0
+    for result in result_rows(kept_runs(corpus_home)[-1]):
+        shown = kb("ask", result["text"], "--seed", "0", "--json", home=corpus_home).json()
+        kept = result["answer"]
+        assert (kept["answer"], kept["grounded"], kept["refusal_reason"], kept["prompt_tokens"]) == (
+            shown["answer"],
+            shown["grounded"],
+            shown["refusal_reason"],
+            shown["usage"]["prompt_tokens"],
+        )
+        markers = [cited for cited in shown["citations"] if cited["marker"] is not None]
+        assert kept["citations"] == [cited["citation"]["uri"] for cited in markers]
+        assert result["scores"]["gate_score"] == shown["retrieval"]["evidence_score"]
+
+
+@pytest.mark.parametrize("order", ["relevance", "stability"])
+def test_turns_of_a_conversation_are_answered_and_searched_as_a_users_are(
+    kb: Call, corpus_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    monkeypatch.setenv("KB_SEARCH__ORDER", order)
+    suite = parse_suite(SESSION_TEXT.encode(), "talk.yaml")
+    config = load_config(None, corpus_home, os.environ, {}, lambda message: None)
+    turns = run_sessions(corpus_home, config, suite)
+    with open_knowledge_base(corpus_home, config) as opened:
+        relevant = {name: set(judged) for name, judged in judge_suite(opened, suite).judged.items()}
+    assert [turn.text for turn in turns] == [query.text for query in suite.queries]
+    for turn in turns:
+        shown = kb("ask", turn.text, "--session", "mine", "--json", home=corpus_home).json()
+        assert (turn.grounded, turn.refusal_reason) == (shown["grounded"], shown["refusal_reason"])
+        assert turn.cost.prompt_tokens == (shown["usage"]["prompt_tokens"] or 0)
+        found = kb("search", turn.text, "-k", str(RECALL_DEPTH), "--json", home=corpus_home).json()
+        hits = {str(hit["chunk_id"]) for hit in found["hits"]}
+        wanted = relevant[turn.query_id]
+        assert turn.recall_typed == len(wanted & hits) / len(wanted)
+
+
+def test_a_two_step_task_composes_the_context_that_a_user_gets(
+    kb: Call, corpus_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The facts counted are those that `kb context` holds, under the same settings."""
+    monkeypatch.setenv("KB_SEARCH__ORDER", "stability")
+    monkeypatch.setenv("KB_CONTEXT__K", "2")
+    loaded = load_suite(ROOT / "fixtures" / "suites" / "two-step.yaml")
+    queries = loaded.queries[:4]
+    text = yaml.safe_load(loaded.text)
+    text["queries"] = text["queries"][: len(queries)]
+    suite = write_suite(tmp_path / "two-step", yaml.safe_dump(text, allow_unicode=True, sort_keys=False))
+    assert kb("eval", "run", suite, home=corpus_home).code == 0
+    with open_knowledge_base(corpus_home, Config()) as opened:
+        windows = resolve_known_chunks(opened, loaded)
+        chunks = {
+            query.id: [chunk.text for chunk in opened.corpus.fetch_chunks(windows[query.id]).values()]
+            for query in queries
+        }
+    for query, result in zip(queries, result_rows(kept_runs(corpus_home)[-1]), strict=True):
+        files = [tmp_path / f"{query.id}-{n}.txt" for n in range(len(chunks[query.id]))]
+        for file, known in zip(files, chunks[query.id], strict=True):
+            file.write_text(known, encoding="utf-8")
+        words = ["context", query.text, "--max-tokens", str(BUDGET_TOKENS), "--json"]
+        facts = new_facts([label.anchor for label in query.labels if label.anchor], chunks[query.id])
+        for name, seen in (
+            ("context_recall", [word for file in files for word in ("--window", file)]),
+            ("context_recall_plain", ["--no-novelty"]),
+        ):
+            shown = kb(*words, *seen, home=corpus_home).json()
+            held = [fact for fact in facts if any(fact in collapse(row["text"]) for row in shown["passages"])]
+            assert result["scores"][name] == len(held) / len(facts)

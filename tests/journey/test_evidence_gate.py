@@ -38,7 +38,7 @@ ANSWERED = (
 def test_a_question_of_another_corpus_is_refused_before_a_model_is_asked(
     kb: Call, corpus_home: Path, question: str, mode: str
 ) -> None:
-    """E7: a gate on fused scores alone lets it pass, the best one being .5 at least."""
+    """A gate on fused scores alone lets it pass: the best fused score is at least .5."""
     result = kb("ask", question, "--mode", mode, "--json", home=corpus_home)
     answer = result.json()
     assert (result.code, answer["grounded"], answer["refusal_reason"]) == (1, False, "weak_evidence")

@@ -29,7 +29,7 @@ def test_a_fact_is_remembered_listed_and_forgotten(kb: Call, tmp_path: Path) -> 
     gone = kb("forget", "1", "fact:2", "1", home=home)
     assert (gone.code, gone.out.splitlines()) == (0, [f"forgot fact 1: {PLOVER}", "forgot fact 2: Standup is at 9"])
     empty = kb("facts", home=home)
-    assert (empty.code, empty.out, empty.err) == (1, "", "no facts yet; kb remember TEXT makes one\n")
+    assert (empty.code, empty.out, empty.err) == (1, "", "no facts yet; add one with: kb remember TEXT\n")
     # An id is never used twice, and the words are out of the file.
     assert "fact 3" in kb("remember", PLOVER, home=home).out
     kb("forget", "3", home=home)
@@ -71,8 +71,8 @@ def test_from_standard_input_and_harmless_on_a_terminal(kb: Call, tmp_path: Path
         (["remember", "x" * 2001], "a fact of more than 2,000", "kb ingest -"),
         (["forget", "9"], "no fact 9", "there are: 1; see them"),
         (["forget", "1", "9", "10"], "no fact 9, 10", "there are: 1"),
-        (["forget", "one"], "'one' is no number", "kb facts"),
-        (["forget", "9" * 19], "is no number", "kb facts"),
+        (["forget", "one"], "'one' is not the number", "kb facts"),
+        (["forget", "9" * 19], "is not the number", "kb facts"),
     ],
 )
 def test_errors_name_the_fix_and_change_nothing(

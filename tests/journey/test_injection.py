@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 import yaml
 
-from kb.ask.fence import fence_tag
 from kb.ask.pipeline import ask
+from kb.ask.prompt import fence_tag
 from kb.ask.records import Answer, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kb as library
-from kb.errors import ConfigNotFound, InvalidInput, NotIndexed
+from kb.errors import ConfigNotFound, InvalidInput, NotFound, NotIndexed
 from tests.journey.conftest import CORPUS, Call
 
 
@@ -46,13 +46,43 @@ def test_from_an_empty_folder_to_an_answer(tmp_path: Path) -> None:
         base.ingest_text("The tide clock is wound on Mondays.", "Tide clock")
         (typed,) = base.documents(library.Filters(sources=("stdin",)))
         assert base.document(typed.path).title == "Tide clock"
-        memory = base.remember("The kettle is blue")
-        assert base.memories() == [memory]
-        assert base.forget(memory.fact_id) == [memory]
+        told = base.remember("The kettle  is blue")
+        assert (told.fact.text, told.is_new) == ("The kettle is blue", True)
+        assert base.remember("the kettle is blue.") == library.Remembered(fact=told.fact, is_new=False)
+        assert base.memories() == [told.fact]
+        assert base.forget(told.fact.fact_id) == library.Forgotten(forgotten=(told.fact,), answers=0)
+        with pytest.raises(InvalidInput, match="the fact is empty"):
+            base.remember(" . ")
         chunk = found.hits[0].chunk_id
         assert base.chunks([chunk, 10**9]).keys() == {chunk}
     assert base.search("tide clock", mode="lexical").hits[0].path == typed.path
     base.close()
+
+
+def test_documents_are_read_and_removed(tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "tide.md"
+    note.parent.mkdir()
+    note.write_text("# Tide clock\n\nIt is wound on Mondays.\n")
+    with library.open(tmp_path / "home") as base:
+        base.ingest(note.parent)
+        base.ingest_text("The kettle is blue.", "Kettle")
+        document = base.document(str(note))
+        assert document == base.document("tide.md")
+        assert base.text(document) == (1, "# Tide clock\n\nIt is wound on Mondays.")
+        assert (base.root(document.source), base.root("stdin")) == (note.parent, None)
+        assert base.remove("*.md", sources=(document.source,)) == [document]
+        assert [left.source for left in base.documents()] == ["stdin"]
+        with pytest.raises(NotFound):
+            base.remove("tide.md")
+    assert note.is_file()
+
+
+def test_what_only_changes_stored_data_creates_no_home(tmp_path: Path) -> None:
+    base = library.open(tmp_path / "home")
+    for change in (lambda: base.forget(1), lambda: base.remove("tide.md"), lambda: base.recalibrate()):
+        with pytest.raises(NotIndexed):
+            change()
+    assert not base.home.exists()
 
 
 def test_a_search_is_the_commands_search(kb: Call, corpus_home: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_file_with_faults_changes_nothing(kb: Call, tmp_path: Path) -> None:
     found = kb("tags", "import", tmp_path / "v.csv", home=home)
     assert (found.code, found.out) == (2, "")
     assert "v.csv:2: a quote is broken" in found.err
-    assert "v.csv:3: the count 'x' is no whole number" in found.err
+    assert "v.csv:3: the count 'x' is not a whole number" in found.err
     assert not home.exists()
     kb("tags", "import", READING, home=home)
     kb("tags", "import", tmp_path / "v.csv", home=home)
@@ -284,6 +284,24 @@ def test_a_suggestion_loads_neither_gensim_nor_scikit_learn(reading_home: Path) 
     assert json.loads(done.stdout)["candidates"][0]["tag"] == "science fiction"
     loaded = {name.split(".")[0] for name in done.stderr.split()}
     assert not loaded & {"gensim", "sklearn", "scipy", "torch", "safetensors", "tantivy", "faiss", "sqlite_utils"}
+
+
+def test_a_slim_installation_suggests_and_names_the_extra_for_the_rest(reading_home: Path) -> None:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        code = (
+            "import sys; sys.modules.update(dict.fromkeys(('gensim', 'sklearn', 'scipy')))\n"
+            f"sys.argv = {['kb', 'tags', *words, '--home', str(reading_home), '--quiet']!r}\n"
+            "from kb.cli.main import main; main()"
+        )
+        return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert run("suggest", "sci-fi").stdout.startswith("science fiction")
+    for words in (["train"], ["eval", "--seeds", "1"]):
+        done = run(*words)
+        problem, fix = done.stderr.splitlines()
+        assert (done.returncode, done.stdout) == (2, "")
+        assert problem == "error: training tags needs gensim, which is not installed"
+        assert "[full]" in fix
 
 
 def test_arguments_that_are_no_text_crash_nothing(kb: Call, reading_home: Path) -> None:

@@ -1,4 +1,4 @@
-"""The resolutions' algorithm once more, slow and plain, over the tables as they are written there: to be compared with.
+"""A second implementation of the relevance rules, slow and plain, for comparison with kb/relevance.
 
 It shares nothing with kb/relevance: rules are functions, nodes are looked at one by one, the closure is taken by trying.
 """
@@ -10,7 +10,7 @@ from typing import Any
 
 S = dict[str, Any]
 
-# node: estimate, RESPOND, CLARIFY, ACT, ACKNOWLEDGE (the table of section C.1, act_history at 400)
+# node: estimate, RESPOND, CLARIFY, ACT, ACKNOWLEDGE (tokens; 1: the mode includes the node)
 TABLE = {
     "identity_context": (150, 1, 1, 0, 1),
     "onboarding_nudge": (80, 1, 1, 0, 0),
@@ -47,7 +47,7 @@ def equal(name: str, value: Any) -> Callable[[S], bool]:
 
 GREETING = equal("greeting_pattern", True)
 SHORT = below("prompt_token_count", 6)
-# section C.2, and resolution 3 for episodic_memory
+# The rules that exclude a node: the node, hard or soft, and conditions that must all hold
 EXCLUSIONS: list[tuple[str, str, list[Callable[[S], bool]]]] = [
     ("episodic_memory", "soft", [at_least("context_warmth", 0.5), at_least("working_memory_turns", 2)]),
     ("episodic_memory", "soft", [GREETING]),
@@ -118,8 +118,8 @@ def reference_map(mode: str, signals: S, urgent: bool, returning: bool, budget: 
 
 
 def original_nodes(mode: str, signals: S, urgent: bool, returning: bool, budget: int) -> set[str]:
-    """What the original includes, as section C.3 describes it: act_history unknown, no rule for short greetings, recovery
-    of everything at once, no closure after safety, nothing for an unknown mode."""
+    """The nodes that the original rules include. They do not know act_history, have no rule for short greetings, recover all
+    soft exclusions at once, add no dependencies after the safety overrides, and include nothing for an unknown mode."""
     nodes = set(TABLE) - {"act_history"}
     included = {n for n in nodes if mode in MODES and TABLE[n][1 + MODES.index(mode)]}
     rules = [rule for rule in EXCLUSIONS if (rule[0], rule[2]) != ("episodic_memory", [GREETING, SHORT])]

@@ -1,4 +1,4 @@
-"""The seven layers: the resolutions' own tests, the original's scenarios, a slow reference, and what always holds."""
+"""The seven layers of rules: single cases, scenarios of the original rules, a slow reference, and invariants."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def choose(mode: str, signals: dict[str, Any] | None = None, budget: int = 4000,
     )
 
 
-def test_the_default_rules_are_the_resolutions_tables() -> None:
+def test_the_default_rules_are_the_reference_tables() -> None:
     assert dict(RULES.token_estimates) == {node: row[0] for node, row in TABLE.items()}
     assert list(RULES.masks) == MODES
     for place, mode in enumerate(MODES, start=1):
@@ -55,23 +55,31 @@ ACCEPTANCE: dict[str, tuple[tuple[Any, ...], str, str]] = {
         "available_tools available_skills",
         "identity_context user_traits onboarding_nudge identity_modulation",
     ),
-    "C3": (
+    "greeting of two words": (
         ("RESPOND", GREETING2, 10000, None, False),
         "",
         "working_memory world_state focus active_lists episodic_memory",
     ),
-    "C4": (("RESPOND", GREETING2, 1000, "high", False), "working_memory world_state facts", "focus active_lists"),
-    "C5 at 4000": (("CLARIFY", WARM, 4000, None, False), "gists", "episodic_memory"),
-    "C5 at 6000": (("CLARIFY", WARM, 6000, None, False), "episodic_memory", ""),
-    "C6 cold": (("ACT", {"context_warmth": 0.2}, 4000, None, False), "identity_context", "user_traits"),
-    "C6 turns": (("ACKNOWLEDGE", {"working_memory_turns": 1}, 4000, None, False), "working_memory", "facts"),
-    "C7": (("ACKNOWLEDGE", {}, 4000, None, True), "identity_context user_traits warm_return_hint", "facts"),
-    "C9 unknown mode": (("IGNORE", GREETING2, 0, None, False), " ".join(TABLE), ""),
-    "C10 no facts": (("RESPOND", {"fact_count": 0}, 4000, None, False), "gists", "facts"),
-    "C10 not known": (("RESPOND", {}, 4000, None, False), "facts world_state", ""),
-    "C10 null": (("RESPOND", {"fact_count": None}, 4000, None, False), "facts", ""),
-    "C10 absent": (("RESPOND", {"information_density": 0.4}, 4000, None, False), "world_state", ""),
-    "C10 false": (
+    "urgent greeting": (
+        ("RESPOND", GREETING2, 1000, "high", False),
+        "working_memory world_state facts",
+        "focus active_lists",
+    ),
+    "warm, 4,000 tokens left": (("CLARIFY", WARM, 4000, None, False), "gists", "episodic_memory"),
+    "warm, 6,000 tokens left": (("CLARIFY", WARM, 6000, None, False), "episodic_memory", ""),
+    "cold context": (("ACT", {"context_warmth": 0.2}, 4000, None, False), "identity_context", "user_traits"),
+    "one turn": (("ACKNOWLEDGE", {"working_memory_turns": 1}, 4000, None, False), "working_memory", "facts"),
+    "back after a pause": (
+        ("ACKNOWLEDGE", {}, 4000, None, True),
+        "identity_context user_traits warm_return_hint",
+        "facts",
+    ),
+    "unknown mode": (("IGNORE", GREETING2, 0, None, False), " ".join(TABLE), ""),
+    "no facts": (("RESPOND", {"fact_count": 0}, 4000, None, False), "gists", "facts"),
+    "number of facts absent": (("RESPOND", {}, 4000, None, False), "facts world_state", ""),
+    "number of facts null": (("RESPOND", {"fact_count": None}, 4000, None, False), "facts", ""),
+    "reference absent": (("RESPOND", {"information_density": 0.4}, 4000, None, False), "world_state", ""),
+    "reference false": (
         ("RESPOND", {"information_density": 0.4, "implicit_reference": False}, 4000, None, False),
         "episodic_memory",
         "world_state",
@@ -88,14 +96,14 @@ def test_acceptance(name: str) -> None:
 
 
 def test_a_chain_of_dependencies_is_followed_to_its_end() -> None:
-    """C8; the circle is in test_read_rules.py."""
+    """A circle of dependencies is tested in test_read_rules.py."""
     rules = rules_of(["a", "b", "c", "d"], dependencies={"a": ("b",), "b": ("c",)}, masks={"M": frozenset("a")})
     found = decide(rules, Situation(mode="M"))
     assert (found.included, found.deps_added, found.excluded_hard) == (("a", "b", "c"), ("b", "c"), ("d",))
 
 
 def test_what_safety_forces_brings_its_dependencies() -> None:
-    """Resolution 6: closed again after safety."""
+    """The dependencies are added once more after the safety overrides."""
     rules = rules_of(
         ["a", "b", "c"],
         dependencies={"a": ("b",)},
@@ -220,13 +228,13 @@ def test_the_log_line_has_all_fields_of_the_seed() -> None:
     assert "\n" not in log_line(choose("a\nb"))
 
 
-# Where we decide otherwise than the original, by which resolution: (nodes that only we have, nodes that we have not).
-# act_history, which the original never weighs (resolution 1), is left out of the comparison of nodes.
+# Scenarios where kb differs from the original rules: (nodes that only kb includes, nodes that only the original includes).
+# act_history is left out of the comparison: the original rules do not know this node.
 DEVIATIONS: dict[str, tuple[set[str], set[str]]] = {
-    # resolution 3: a greeting of fewer than six words leaves episodic memory out for good
+    # a greeting of fewer than six words excludes episodic memory, and recovery does not bring it back
     "greeting Hey! warm0": (set(), {"episodic_memory"}),
     "greeting, 1 WM turn": (set(), {"episodic_memory"}),
-    # resolution 2: an unknown mode fails open
+    # an unknown mode includes every node
     "unknown mode": (set(TABLE) - {"act_history"}, set()),
 }
 
@@ -287,7 +295,7 @@ def test_a_grid_equals_the_slow_reference_and_without_recovery_the_original() ->
         assert {node: found.includes(node) for node in TABLE} == wanted, situation
         assert not found.recovered_soft or found.est_tokens <= budget, situation
         if budget == 1000 and mode in MODES:
-            # C11: where nothing can be recovered, the original's nodes, bit for bit.
+            # Without recovery, the nodes are those of the original rules.
             original = original_nodes(mode, signals, urgent, returning, budget)
             assert set(found.included) - {"act_history"} == original, situation
 

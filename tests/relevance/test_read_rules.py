@@ -294,7 +294,6 @@ def test_many_faults_are_cut_to_a_hundred(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_parsed_includes_everything_with_a_warning(
     name: str, raw: bytes, says: str, tmp_path: Path
 ) -> None:
-    """C9."""
     path = tmp_path / name
     path.write_bytes(raw)
     with pytest.raises(ConfigInvalid, match=says) as caught:

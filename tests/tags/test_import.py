@@ -99,7 +99,7 @@ def test_skos_without_rdflib_names_the_extra(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.splitlines() == [
         f"error: '{FIXTURES / 'observatory.ttl'}' is SKOS, and rdflib is not installed",
-        "  fix: pip install 'kb[skos]'",
+        "  fix: pip install 'kb-cited[skos]'",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Suggestions with trained models: A9 and A10 on github topics, the closed vocabulary, the order of phrases, thresholds."""
+"""Suggestions with trained models: aliases of github topics, the closed vocabulary, the order of phrases, thresholds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def trained(model: Model) -> Retriever:
     return trained_retriever(model, TagsConfig())
 
 
-A9 = {
+KNOWN_ALIASES = {
     "js": "javascript",
     "k8s": "kubernetes",
     "ml": "machine-learning",
@@ -49,20 +49,20 @@ A9 = {
 
 
 @needs_topics
-@pytest.mark.parametrize(("phrase", "tag"), A9.items())
-def test_a9_aliases_of_github_topics_come_first(topics: Vocabulary, phrase: str, tag: str) -> None:
+@pytest.mark.parametrize(("phrase", "tag"), KNOWN_ALIASES.items())
+def test_aliases_of_github_topics_come_first(topics: Vocabulary, phrase: str, tag: str) -> None:
     first = untrained_retriever(topics, TagsConfig()).suggest([phrase], SuggestOptions()).candidates[0]
     assert (first.tag, first.score_fasttext) == (tag, 1.0)
 
 
 @needs_topics
-def test_a9_what_is_not_in_the_vocabulary_is_not_sure(topics: Vocabulary) -> None:
+def test_what_is_not_in_the_vocabulary_is_not_sure(topics: Vocabulary) -> None:
     found = untrained_retriever(topics, TagsConfig()).suggest(["gha", "dl"], SuggestOptions())
     assert all((row.score_fasttext or 0) < 1 for row in found.candidates)
 
 
 @needs_topics
-def test_a10_held_out_aliases_by_letters_alone(topics: Vocabulary) -> None:
+def test_held_out_aliases_by_letters_alone(topics: Vocabulary) -> None:
     """The default mixes FastText in and is measured by benchmarks/tags.py; letters alone take a second."""
     kept, held = hold_out(topics, 0)
     assert len(held) == 417
@@ -73,7 +73,7 @@ def test_a10_held_out_aliases_by_letters_alone(topics: Vocabulary) -> None:
     assert found["recall@10"] >= 0.91
 
 
-def test_a10_every_way_is_measured(reading: Vocabulary) -> None:
+def test_every_method_is_measured(reading: Vocabulary) -> None:
     rows = {row.method: row for row in alias_recall(reading, TagsConfig(), range(1))}
     assert list(rows) == ["suggest", "both", "ngrams", "fasttext", "char_wb", "popularity", "random"]
     assert rows["both"].recall["recall@10"] > rows["popularity"].recall["recall@10"]

@@ -9,7 +9,7 @@ import jsonschema
 import pytest
 
 from kb.ask.answer import build_answer, new_trace_id
-from kb.ask.answer_row import read_embedding, read_request, read_retrieval, to_row
+from kb.ask.persist import read_embedding, read_request, read_retrieval, to_row
 from kb.ask.prompt import TEMPLATES
 from kb.ask.records import (
     AnswerCitation,

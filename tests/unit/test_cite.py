@@ -1,4 +1,4 @@
-"""Markers, refusal phrases and the verdict by form: the seed's strict grammar."""
+"""Markers, refusal phrases and the verdict by form: the grammar of a marker is strict."""
 
 import pytest
 

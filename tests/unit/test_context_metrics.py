@@ -15,7 +15,7 @@ from kb.errors import IoError
 from kb.search.novelty import Counts
 from kb.store.counters import FILE_NAME, add_counts, read_counts
 
-SEED_NAMES = (
+PUBLISHED_NAMES = (
     "context_gateway_selfref_candidates_total context_gateway_selfref_penalized_total"
     " context_gateway_selfref_exact_duplicates_total context_gateway_selfref_expansion_total"
     " context_gateway_selfref_expansion_success_total context_gateway_selfref_overlap_ratio_sum"
@@ -68,7 +68,7 @@ def test_the_page_is_prometheus_text_format() -> None:
         assert match, line
         assert match[1] in (declared, f"{declared}_sum", f"{declared}_count")
         samples[match[1]] = float(match[2])
-    assert set(SEED_NAMES) <= set(samples)
+    assert set(PUBLISHED_NAMES) <= set(samples)
     assert samples["context_gateway_selfref_overlap_ratio_sum"] == 4.25
     assert samples["context_gateway_selfref_overlap_ratio_count"] == 30
     assert len(METRICS) == text.count("# TYPE")
@@ -78,7 +78,7 @@ def test_prometheus_itself_reads_the_page() -> None:
     parser = pytest.importorskip("prometheus_client.parser", reason="prometheus_client is not installed")
     families = list(parser.text_string_to_metric_families(prometheus_text({"candidates": 3, "overlap_sum": 0.5})))
     found = {sample.name for family in families for sample in family.samples}
-    assert set(SEED_NAMES) <= found
+    assert set(PUBLISHED_NAMES) <= found
     assert {family.type for family in families} == {"counter", "summary"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.weak_evidence import explain_weakness, weak_evidence_lines
+from kb.ask.refuse import explain_weakness, weak_evidence_lines
 from kb.ask.weigh import Verdict, Weighed
 from kb.evidence.gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
 from kb.evidence.records import NAMES, Signals

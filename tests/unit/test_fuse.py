@@ -38,7 +38,7 @@ def test_weights() -> None:
 
 
 def test_equals_the_plain_sum() -> None:
-    """E3: the sum of reciprocal ranks, written down plainly, times 61 / 2."""
+    """The sum of reciprocal ranks, written down plainly, times 61 / 2."""
     generator = random.Random(0)
     for _ in range(200):
         lists = [ranking(*generator.sample(range(30), generator.randint(1, 20))) for _ in range(2)]

@@ -47,7 +47,7 @@ def test_the_same_file_twice_counts_once(tmp_path: Path) -> None:
 
 
 def test_bad_names_are_errors_that_say_the_fix(tmp_path: Path) -> None:
-    with pytest.raises(NotFound, match="no window file"):
+    with pytest.raises(NotFound, match="no file"):
         read_texts([str(tmp_path / "absent")], lambda note: None)
     with pytest.raises(InvalidInput, match="is a folder"):
         read_texts([str(tmp_path)], lambda note: None)
@@ -84,7 +84,7 @@ def test_fifty_megabytes_are_capped_to_their_end_and_said(tmp_path: Path, monkey
     texts, _ = read_texts([big], notes.append)
     assert len(texts[0]) == MOST_KNOWN_BYTES
     assert texts[0].endswith("the end of it")
-    assert notes == [f"note: {big} has 50,400,013 bytes; of the window its last {MOST_KNOWN_BYTES:,} are read"]
+    assert notes == [f"note: {big} has 50,400,013 bytes; only the last {MOST_KNOWN_BYTES:,} are read"]
     notes.clear()
     stdin(monkeypatch, b"x" * (MOST_KNOWN_BYTES + 5) + b"end")
     _, running = read_texts(["-"], notes.append)

@@ -1,4 +1,4 @@
-"""Overlap and penalty: a table of cases, the seed's formula, when to widen, and what may be left out."""
+"""Overlap and penalty: a table of cases, the formula of the penalty, when to widen, and what may be left out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ WINDOW = known_text_from_text(f"# Manual\n\n**{words(400)}**\n\n- the {words(300
     ("text", "overlap", "reason"),
     [
         (words(50, 100), 1.0, "exact_duplicate"),
-        (words(8, 100), 1.0, "exact_duplicate"),  # k belongs to the comparison (D10)
+        (words(8, 100), 1.0, "exact_duplicate"),  # a short text is compared by shingles of three words
         (words(3, 100), 1.0, "exact_duplicate"),
         ("W17", 1.0, "exact_duplicate"),
         (f"**{words(30, 100)}**", 1.0, "exact_duplicate"),

@@ -79,8 +79,8 @@ def csw_of(angles: Sequence[float], vector: float, fit: float = 0.15, threshold:
         pytest.param([0, 90, 0], [0, 0, 0], [-1, -1, -1], id="B3"),
         pytest.param([0, 70, 75], [0.1920, 0.6691, 0.8462], [-0.3160, 0, 0], id="B4"),
         pytest.param([0, 20, 40, 60, 80], [0.7897, 0.9397, 0.9397, 0.9397, 0.7897], [0] * 5, id="B5"),
-        pytest.param([0], [0.5], [0], id="B7 one chunk"),
-        pytest.param([0, 60], [0.35, 0.35], [0, 0], id="B7 two chunks"),
+        pytest.param([0], [0.5], [0], id="one chunk"),
+        pytest.param([0, 60], [0.35, 0.35], [0, 0], id="two chunks"),
     ],
 )
 def test_stability_and_drift(angles: list[float], stability: list[float], drift: list[float]) -> None:

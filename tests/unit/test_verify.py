@@ -6,10 +6,9 @@ from hashlib import sha256
 
 import pytest
 
-from kb.ask.cite import is_refusal
-from kb.ask.narrow import narrow_citation
+from kb.ask.cite import is_refusal, narrow_citation
+from kb.ask.generate import needs_retry
 from kb.ask.prompt import TEMPLATES, render_correction, template_for
-from kb.ask.retry import needs_retry
 from kb.ask.stages import Checked
 from kb.ask.verify import markers_in_evidence, verify
 from kb.records import Chunk

@@ -46,6 +46,6 @@ _BY_NAME = {name: reader for reader in READERS.values() for name in reader.exten
 
 
 def reader_for(path: str) -> Reader | None:
-    """The reader that a path's name tells; None where only the content can tell, or no reader is for it."""
+    """The reader for a path by its name; None where only the content can tell, or there is no reader for it."""
     name = os.path.basename(path).lower()
     return _BY_NAME.get(name) or _BY_NAME.get(os.path.splitext(name)[1])

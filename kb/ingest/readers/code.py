@@ -1,7 +1,7 @@
 """Source code → top-level units over the file's own text, each with its comments and named by its symbol.
 
 Units are found by layout: a line at the margin that declares something begins one. Python is parsed, which gives exact
-ends; what cannot be parsed falls back to the layout. Knows no grammar of any other language.
+ends; a file that does not parse falls back to the layout. No other language is parsed.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Unit:
 
 
 def read_code(raw: bytes, path: str) -> Parsed:
-    """A source file: one code block per function, class or other top-level unit, its section the symbol's name."""
+    """A source file: one code block per function, class or other top-level unit, with the symbol's name as section."""
     decoded = decode(raw)
     lines = Lines(decoded.text)
     style = _style_of(path, decoded.text)
@@ -187,7 +187,7 @@ def _layout_units(lines: Lines, style: str) -> list[_Unit]:
 
 
 def _symbol(pattern: re.Pattern[str], text: str) -> str | None:
-    """What a line declares, as "class Foo"; "" for a declaration without a name, None for no declaration."""
+    """The declaration of a line, as "class Foo"; "" for one without a name, None for a line without one."""
     match = pattern.match(text)
     if not match:
         return None

@@ -7,7 +7,7 @@ import zipfile
 
 from kb.errors import ParseFailed
 
-# Office files of real documents unpack to 3 to 20 times their size; a bomb to thousands of times.
+# Office files unpack to 3 to 20 times their size, a decompression bomb to thousands of times.
 _MOST_UNPACKED_BYTES = 500_000_000
 _MOST_RATIO = 200
 _RATIO_MATTERS_FROM_BYTES = 50_000_000
@@ -16,7 +16,8 @@ _RATIO_MATTERS_FROM_BYTES = 50_000_000
 def open_container(raw: bytes, path: str) -> zipfile.ZipFile:
     """The archive in some bytes, its declared sizes checked before anything is unpacked.
 
-    raises  ParseFailed for what is no archive, is encrypted, or would unpack to more than 500 MB (or 200 times its size)
+    raises  ParseFailed for bytes that are not an archive, are encrypted, or would unpack to more than 500 MB (or 200 times
+            their size)
     """
     if raw.startswith(b"\xd0\xcf\x11\xe0"):
         raise ParseFailed(

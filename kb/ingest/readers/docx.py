@@ -22,7 +22,7 @@ _CODE = re.compile(r"(?i)(?:source\s?)?code|verbatim|(?:html )?preformatted|list
 _NO_CODE = re.compile(r"(?i)caption|label|title|number|reference")
 _MONOSPACED = re.compile(r"(?i)courier|consolas|menlo|monaco|\bmono\b|monospace")
 _QUOTE = re.compile(r"(?i)quote|zitat|citation|blockquote")
-# Deleted text, fields' instructions, and the second copy of what is drawn in two ways for old programs.
+# Deleted text, instructions of fields, and the copy of a drawing that is kept for old programs.
 _LEFT_OUT = frozenset({f"{_W}del", f"{_W}moveFrom", f"{_W}instrText", f"{_W}delText", f"{_MC}Fallback"})
 
 
@@ -132,7 +132,7 @@ class _Walk:
         return None
 
     def _is_code(self, element: Any, text: str, names: list[str]) -> bool:
-        """By its style's name, or by a typewriter's font throughout with signs in it that prose does not have."""
+        """True by its style's name, or for a monospaced font throughout and characters that prose does not have."""
         if any(_CODE.match(name) and not _NO_CODE.search(name) for name in names):
             return True
         fonts = [run.find(f"{_W}rPr/{_W}rFonts") for run in element.iter(f"{_W}r") if run.find(f"{_W}t") is not None]
@@ -158,7 +158,7 @@ def _cell_text(cell: Any) -> str:
 
 
 def _text_of(paragraph: Any) -> str:
-    """The words of a paragraph as they are seen: inserted text and equations too, deleted text and text boxes not."""
+    """The visible words of a paragraph: with inserted text and equations, without deleted text and text boxes."""
     pieces: list[str] = []
     waiting = list(reversed(paragraph))
     while waiting:

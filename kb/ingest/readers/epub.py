@@ -21,7 +21,7 @@ _FURNITURE = "//nav | //script | //style"
 
 
 def read_epub(raw: bytes, path: str) -> Parsed:
-    """A book; ParseFailed where its chapters are encrypted, or it names none."""
+    """A book; ParseFailed where its chapters are encrypted, or it has none."""
     archive = open_container(raw, path)
     try:
         package_path = _package_path(archive)
@@ -68,7 +68,7 @@ def _package_path(archive: ZipFile) -> str:
 
 
 def _xml(raw: bytes) -> Any:
-    """Parsed without entities, network or DTD: a book is a stranger's file."""
+    """Parsed without entities, network or DTD, because the file is not trusted."""
     import lxml.etree
 
     parser = lxml.etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, recover=True)

@@ -1,4 +1,4 @@
-"""The YAML or TOML between the first two fences of a Markdown file → what the document says of itself."""
+"""The YAML or TOML between the first two fences of a Markdown file → title, tags, language and fields of the document."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kb.drafts import MatterField
 
 # "---" fences YAML, which may also end with "..."; "+++" fences TOML (Hugo, Zola).
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:(?<=\n)|^)(?:\1|(?<!\+)\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_LONGEST_CHARS = 100_000  # a fence that is closed later than this was no front matter
-# Lists of links in front matter are short; what is longer is data, of which the graph needs no more.
+_LONGEST_CHARS = 100_000  # a fence that is closed later than this is not front matter
+# Lists of links in front matter are short; a longer one is data, and the graph needs only its beginning.
 _MOST_VALUES, _LONGEST_VALUE_CHARS, _DEEPEST = 200, 300, 4
 
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """What front matter says.
+    """The front matter of a document.
 
     end     offset of the first character after it; 0 where there is none
     note    why something that looked like front matter was read as text
@@ -68,7 +68,7 @@ def _fields(values: Mapping[str, Any], matter: str) -> Iterator[MatterField]:
 
 
 def _texts(value: object, depth: int) -> Iterator[str]:
-    """The texts in a value; `[[X]]` without quotes is a list in a list in YAML, and meant as a link."""
+    """The texts in a value; `[[X]]` without quotes is a link to its author, but a list in a list in YAML."""
     if isinstance(value, list | tuple) and depth < _DEEPEST:
         for part in value:
             yield from _texts(part, depth + 1)
@@ -81,7 +81,7 @@ def _texts(value: object, depth: int) -> Iterator[str]:
 
 
 def tags_of(value: object) -> tuple[str, ...]:
-    """Tags from a list, or from a text with commas or semicolons; anything else in it is passed over."""
+    """Tags from a list, or from a text with commas or semicolons; anything else in it is left out."""
     if isinstance(value, str):
         value = re.split(r"[,;]", value)
     if not isinstance(value, list | tuple):
@@ -91,7 +91,7 @@ def tags_of(value: object) -> tuple[str, ...]:
 
 
 def primary_language(declared: str | None) -> str | None:
-    """The BCP 47 primary tag of a declared language ("en-GB", "pt_BR"); None for what is no language tag."""
+    """The BCP 47 primary tag of a declared language ("en-GB", "pt_BR"); None for an invalid tag."""
     match = re.match(r"\s*([A-Za-z]{2,3})(?:[-_][A-Za-z0-9-_]+)?\s*$", declared or "")
     return match.group(1).lower() if match else None
 

@@ -1,4 +1,4 @@
-"""A tree of HTML elements → blocks. What web pages and the chapters of an EPUB share; knows neither."""
+"""A tree of HTML elements → blocks: for web pages and the chapters of an EPUB."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BlockWalk:
         self._inline: list[str] = []
 
     def add(self, element: Any) -> None:
-        """Add what an element holds."""
+        """Add the content of an element."""
         self._walk(element)
         self._flush()
 
@@ -109,7 +109,7 @@ def table_text(rows: list[list[str]]) -> str:
 
 
 def inline_text(element: Any) -> str:
-    """The words of an element; line breaks only where the page breaks a line."""
+    """The text of an element; line breaks only where the page has one."""
     text = "".join(_inline_pieces(element))
     return re.sub(r" ?\n[ \n]*", "\n", text).strip()
 

@@ -12,11 +12,11 @@ from kb.ingest.decode import decode
 from kb.ingest.readers.compose import Composition
 from kb.ingest.readers.markdown import markdown_blocks
 
-_LONGEST_OUTPUT_CHARS = 2_000  # what a cell printed is context for its code; a log of a training run is not
+_LONGEST_OUTPUT_CHARS = 2_000  # a short output is context for its code; the log of a training run is not
 
 
 def read_notebook(raw: bytes, path: str) -> Parsed:
-    """A notebook; cells are numbered from 1 as they stand in the file."""
+    """A notebook; cells are numbered from 1 in the order of the file."""
     decoded = decode(raw)
     if not decoded.text.strip():
         return Parsed("", ())

@@ -1,4 +1,4 @@
-"""PDF → its text page by page, with headings where the file has an outline. Knows no OCR: a scan has no text here."""
+"""PDF → its text page by page, with headings where the file has an outline. There is no OCR: a scanned page has no text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PASSWORD = 4  # FPDF_ERR_PASSWORD of fpdfview.h
 _MOST_PAGES = 20_000  # a damaged file may claim millions
 _LEAST_READABLE = 0.5  # share of real characters, below which a text layer is the glyph numbers of a font
 _SHORT_LINE = 0.75  # a line of less than this share of the page's long lines ends a paragraph
-_RUNNING_LINES = 5  # a page of fewer lines has no header to speak of
+_RUNNING_LINES = 5  # a page of fewer lines is not searched for headers
 _RUNNING_PAGES = 4  # with fewer pages a repeated first or last line may well be content
 
 _HYPHENATED = re.compile(r"(?<=[a-zà-öø-ÿ])(?:\x02|-\n|\ufffe)(?=[a-zà-öø-ÿ])")
@@ -25,7 +25,7 @@ _LINE_HYPHEN = re.compile(r"[\x02\ufffe]\n?")
 _LIST_ITEM = re.compile(r"(?:[•◦▪‣●○■–]|[-*](?=\s)|\(?\d{1,2}[.)](?=\s)|[a-z]\)(?=\s))\s*\S")
 _SENTENCE_END = re.compile(r"[.!?:;。！？…][\"'”’)\]]*$")
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "ft", "ﬆ": "st"})
-# Titles that programs put there by themselves.
+# Titles that programs write by default.
 _NO_TITLE = re.compile(
     r"(?i)(microsoft (word|powerpoint|excel)\b|untitled|slide 1\b|.*\.(docx?|tex|dvi|pptx?|indd|pdf)$)"
 )
@@ -33,7 +33,7 @@ _NO_TITLE = re.compile(
 
 @dataclass(slots=True)
 class _Pages:
-    """What could be read of each page, by its 1-based number, and which could not."""
+    """The text of each page by its 1-based number, and the pages that could not be read."""
 
     texts: dict[int, str] = field(default_factory=dict)
     broken: list[int] = field(default_factory=list)
@@ -93,7 +93,7 @@ def _clean(text: str) -> str:
 
 
 def _readable_share(text: str) -> float:
-    """The share of characters that are no replacement, control or private-use ones, in [0, 1]."""
+    """The share of characters, in [0, 1], other than replacement, control and private-use ones."""
     solid = [c for c in text if not c.isspace()]
     good = sum(1 for c in solid if c.isprintable() and c != "\ufffd" and not "\ue000" <= c <= "\uf8ff")
     return good / len(solid) if solid else 0.0
@@ -116,7 +116,7 @@ def _outline(document: Any) -> dict[int, list[tuple[int, str]]]:
 
 
 def _running_lines(pages: _Pages) -> frozenset[str]:
-    """Headers and footers: first and last lines that, but for their numbers, stand on more than half of the pages."""
+    """Headers and footers: first and last lines that are on more than half of the pages, numbers aside."""
     filled = [[line for line in text.split("\n") if line] for text in pages.texts.values()]
     full = [lines for lines in filled if len(lines) >= _RUNNING_LINES]
     if len(full) < _RUNNING_PAGES:
@@ -132,7 +132,7 @@ def _key(line: str) -> str:
 def _add_page(
     composition: Composition, number: int, lines: list[str], outline: dict[int, list[tuple[int, str]]]
 ) -> None:
-    """One page: the lines that the outline names are headings, a name that no line has stands before the page."""
+    """One page: lines that the outline names are headings; a name without a line is put before the page."""
     wanted = {_letters(title): (level, title) for level, title in outline.get(number, ())}
     present = {_letters(line) for line in lines}
     if any(present - {""}):

@@ -1,4 +1,4 @@
-"""What a reader is, and the one place where its failures become words: bytes of a format → Parsed, or ParseFailed."""
+"""What a reader is, and the one place where its failures become errors: bytes of a format → Parsed, or ParseFailed."""
 
 from __future__ import annotations
 

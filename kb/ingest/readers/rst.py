@@ -17,7 +17,7 @@ from kb.ingest.readers.lines import Lines
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _DIRECTIVE = re.compile(r"\.\. (?:\|[^|]+\| )?([A-Za-z][\w:.+-]*?)\s?::(?:\s+(.*))?$")
 _EXPLICIT = re.compile(r"(\.\.|__)(\s|$)")
-_NOTE_TARGET = re.compile(r"\.\. \[[^\]]+\]\s")  # a footnote or a citation: its words are the document's
+_NOTE_TARGET = re.compile(r"\.\. \[[^\]]+\]\s")  # a footnote or a citation: part of the document's text
 _BULLET = re.compile(r"([-*+•‣⁃]|(?:\(?(?:\d+|[A-Za-z]|[ivxlcdmIVXLCDM]+|#)[.)]))(\s+|$)")
 _FIELD = re.compile(r":([A-Za-z][\w -]*):(?:\s+(.*))?$")
 _GRID_EDGE = re.compile(r"\+([-=]+\+)+\s*$")
@@ -30,7 +30,7 @@ _CODE = frozenset(
     "productionlist graphviz mermaid uml ipython jupyter-execute".split()
 )
 _TABLES = frozenset({"csv-table", "list-table", "table"})
-# What such a directive holds is no text of the document: settings, markup of another format, other files.
+# The content of these directives is not text: settings, markup of another format, other files.
 _SILENT = frozenset(
     "raw include image toctree contents default-role role meta index highlight currentmodule module sectnum header "
     "footer testsetup autosummary".split()
@@ -128,7 +128,7 @@ class _Scan:
         return self.one("table", line, stop), stop
 
     def explicit(self, line: int) -> tuple[list[Block], int]:
-        """A directive, a comment, a target: what begins with two dots."""
+        """A directive, a comment or a target: it begins with two dots."""
         text, stop = self.lines[line].rstrip(), self.indented_end(line + 1, self.lines.indent(line))
         match = _DIRECTIVE.match(text)
         if not match:
@@ -142,7 +142,7 @@ class _Scan:
             return self.one("code", line, stop), stop
         if name in _TABLES:
             return self.one("table", line, stop), stop
-        # Notes, figures, functions …: their words are prose, from the argument on; options (":width: 3") are not.
+        # Notes, figures, functions …: argument and content are prose, options (":width: 3") are not.
         body = line + 1
         while body < stop and (_FIELD.match(self.lines[body].strip()) and not self.lines.is_blank(body)):
             body += 1

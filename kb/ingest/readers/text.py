@@ -1,4 +1,4 @@
-"""Plain-ish text → paragraphs over the file's own text; tables keep their rows, structured files their lines."""
+"""Plain text and simple markup → paragraphs over the file's own text; tables keep their rows, structured files their lines."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.container import open_container
 from kb.ingest.readers.front_matter import primary_language, tags_of
 
-_MOST_CELLS = 2_000_000  # read of one workbook, empty ones within its rows included: about 100 MB of Python strings
+_MOST_CELLS = 2_000_000  # per workbook, empty cells within its rows included: about 100 MB of Python strings
 
 
 def read_xlsx(raw: bytes, path: str) -> Parsed:
@@ -65,7 +65,7 @@ def _add_sheet(composition: Composition, sheet: Any, budget: int) -> int:
 def _tables(sheet: Any) -> Iterator[tuple[int, list[list[str]]]]:
     """Runs of rows that have text, each with the number of its first row."""
     rows: list[list[str]] = []
-    # Dimensions that the file declares may be wrong, or the whole sheet: rows are read as they are stored.
+    # The file may declare wrong dimensions, or the whole sheet; stored rows are read instead.
     sheet.reset_dimensions()
     number = filled = 0
     for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):

@@ -1,6 +1,6 @@
-"""The test plan of the RAG pipeline's contract, one test a row, on the real store and the real indexes.
+"""What `kb ask` guarantees: when it refuses, what it cites, what it stores. The store and the indexes are real.
 
-Only the model is scripted. Regenerate the snapshot with: UPDATE_SNAPSHOTS=1 pytest tests/journey/test_ask_seed.py
+Only the model is scripted. Regenerate the snapshot with: UPDATE_SNAPSHOTS=1 pytest tests/journey/test_ask_contract.py
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import Any
 
 import pytest
 
-from kb.ask.fence import PLACEHOLDER
 from kb.ask.pack import RESERVE_TOKENS
 from kb.ask.pipeline import ask
-from kb.ask.prompt import render_entry, template_for
+from kb.ask.prompt import PLACEHOLDER, render_entry, template_for
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.knowledge_base import KnowledgeBase, open_knowledge_base
@@ -35,7 +34,7 @@ QUESTION = "How often must the mirror of Marigold be cleaned?"
 KOREAN = "마리골드 거울은 며칠마다 청소해야 하나요?"
 SNAPSHOT = ROOT / "fixtures" / "rag" / "run-1.json"
 
-# Contract section 3, as published.
+# The columns of the table `answers`, in their published order.
 COLUMNS = (
     "trace_id question answer raw_answer grounded refusal_reason model_id model_provider model_digest embedding_model_id "
     "embedding_dimensions prompt_template_version prompt_sha256 retrieval_mode retrieval_k score_gate top_score "
@@ -44,7 +43,7 @@ COLUMNS = (
     "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of search_id search_terms "
     "relevance_json nodes_json rests_on_json standalone_question"
 ).split()
-# What is known of every answer, whatever way it ended.
+# Columns that every answer fills, however it ended.
 ALWAYS = set(COLUMNS) - set(
     "refusal_reason model_digest embedding_model_id embedding_dimensions prompt_sha256 top_score "
     "evidence_score packed_chunks_json prompt_tokens completion_tokens first_token_ms temperature seed finish_reason "
@@ -57,7 +56,7 @@ Open = Callable[..., KnowledgeBase]
 
 @pytest.fixture
 def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
-    """opened(model, score_gate=…): the fixture home, answered by this model; packed in hit order, as the seed has it."""
+    """opened(model, score_gate=…): the fixture home, answered by this model. Packing is in the order of the hits."""
     made: list[KnowledgeBase] = []
 
     def open_with(model: ScriptedModel, **rag: Any) -> KnowledgeBase:
@@ -86,7 +85,7 @@ def rows_of(kb: KnowledgeBase) -> list[dict[str, Any]]:
 
 
 def test_empty_hits(opened: Open) -> None:
-    """empty hits → NoChunks refusal, no LLM call"""
+    """No hits: kb refuses with no_chunks and does not call the model."""
     model = says("Yes [#1].")
     answer = ask(opened(model), request(filters=Filters(tags=("no-such-tag",))))
     assert (answer.grounded, answer.refusal_reason, answer.citations) == (False, "no_chunks", ())
@@ -105,7 +104,7 @@ def test_empty_hits(opened: Open) -> None:
     ids=["en", "ko"],
 )  # fmt: skip
 def test_top_score_below_the_gate(opened: Open, question: str, refusal: str, heading: str) -> None:
-    """top score < gate → ScoreGate refusal, no LLM call, candidates listed"""
+    """The top score is below the gate: kb refuses with score_gate, does not call the model, and lists candidates."""
     model = says("Yes [#1].")
     events: list[AnswerEvent] = []
     answer = ask(opened(model, score_gate=0.99), request(question, mode="vector", k=5), events.append)
@@ -120,7 +119,7 @@ def test_top_score_below_the_gate(opened: Open, question: str, refusal: str, hea
 
 
 def test_grounded(opened: Open) -> None:
-    """grounded happy path: [#1] and a packed marker → grounded, citations populated"""
+    """An answer that cites packed passages is grounded and has citations."""
     text = "The mirror must be cleaned every 14 days [#1]. It takes an hour [#2][#1]."
     kb = opened(says(text))
     answer = ask(kb, request())
@@ -133,17 +132,17 @@ def test_grounded(opened: Open) -> None:
 
 
 def test_unknown_marker(opened: Open) -> None:
-    """[#7] not in the packed list → LlmSelfJudge refusal"""
+    """[#7] stands for no packed passage: kb refuses with llm_self_judge."""
     check_refused(opened, "Every 14 days [#1], as they say [#7].")
 
 
 def test_bracket_without_hash(opened: Open) -> None:
-    """[1] (no #) → no marker → LlmSelfJudge refusal"""
+    """[1] without # is no marker: kb refuses with llm_self_judge."""
     check_refused(opened, "Every 14 days [1].")
 
 
 def test_code_in_brackets(opened: Open) -> None:
-    """prose with vec![1] and no citation → LlmSelfJudge refusal (no false positive)"""
+    """Code in brackets is no marker: kb refuses with llm_self_judge."""
     check_refused(opened, "Write vec![1] and clean it.")
 
 
@@ -157,7 +156,7 @@ def test_code_in_brackets(opened: Open) -> None:
     ],
 )
 def test_refusal_phrase(opened: Open, said: str) -> None:
-    """ "근거가 부족합니다" → LlmSelfJudge refusal; in either language, a marker behind it or not"""
+    """A refusal phrase, in either language, with a marker or without, is refused with llm_self_judge."""
     check_refused(opened, said)
 
 
@@ -172,7 +171,7 @@ def check_refused(opened: Open, said: str) -> None:
 
 @pytest.mark.parametrize(("ceiling", "window"), [(700, 32_768), (8000, 2048), (64, 32_768)])
 def test_packing_stops_before_the_budget(opened: Open, ceiling: int, window: int) -> None:
-    """context packing stops before the budget overflows; the first chunk always goes in"""
+    """Packing stops before the budget overflows. The first chunk always goes in."""
     model = says("Yes [#1].", window=window)
     kb = opened(model, max_context_tokens=ceiling)
     events: list[AnswerEvent] = []
@@ -192,7 +191,7 @@ def test_packing_stops_before_the_budget(opened: Open, ceiling: int, window: int
 
 
 def test_streaming(opened: Open) -> None:
-    """streaming forwards tokens to the listener"""
+    """Streaming forwards tokens to the listener."""
     events: list[AnswerEvent] = []
     answer = ask(opened(says("Every ", "14 days", " [#1].")), request(), events.append)
     assert [event.event for event in events] == ["retrieval", "token", "token", "token"]
@@ -204,7 +203,7 @@ def test_streaming(opened: Open) -> None:
     "failure", [BrokenPipeError(), ValueError("closed file"), RuntimeError("a bug in the listener")]
 )
 def test_dropped_listener(opened: Open, failure: Exception) -> None:
-    """a dropped receiver does NOT abort generation, and the row is written"""
+    """A listener that fails does not abort generation, and the row is written."""
     heard: list[AnswerEvent] = []
 
     def leave(event: AnswerEvent) -> None:
@@ -220,7 +219,7 @@ def test_dropped_listener(opened: Open, failure: Exception) -> None:
 
 
 def test_interrupted_while_generating(opened: Open) -> None:
-    """(ours) Ctrl-C keeps what came: stored as aborted, then raised with the record"""
+    """Ctrl-C keeps what came: it is stored as aborted, then raised with the record."""
 
     def interrupt(event: AnswerEvent) -> None:
         if event.text == "14 days":
@@ -235,7 +234,7 @@ def test_interrupted_while_generating(opened: Open) -> None:
 
 
 def test_asks_share_nothing(opened: Open, corpus_home: Path) -> None:
-    """Send + Sync: two asks in two threads, each with its own knowledge base, answer as one after the other"""
+    """Two asks in two threads, each with its own knowledge base, give the same answers as one after the other."""
     config = opened(says("Every 14 days [#1].")).config
     together = threading.Barrier(2)
 
@@ -252,7 +251,7 @@ def test_asks_share_nothing(opened: Open, corpus_home: Path) -> None:
 
 
 def test_usage(opened: Open) -> None:
-    """usage populated from the final Done"""
+    """Usage holds the counts that the model reports at the end."""
     usage = ask(opened(says("Every 14 days [#1].")), request()).usage
     assert (usage.prompt_tokens, usage.completion_tokens) == (421, 17)
     assert usage.first_token_ms is not None
@@ -260,7 +259,7 @@ def test_usage(opened: Open) -> None:
 
 
 def test_row_on_all_paths(opened: Open) -> None:
-    """answers row inserted in all paths (incl. refusals)"""
+    """Every ask writes a row, refusals included."""
     for model, rag, fields in (
         (says("Every 14 days [#1]."), {}, {"explain": True, "mode": "hybrid", "session_id": "s", "seed": 3}),
         (says("x"), {}, {"filters": Filters(tags=("no-such-tag",))}),
@@ -302,7 +301,7 @@ def test_row_on_all_paths(opened: Open) -> None:
 
 
 def test_determinism(opened: Open) -> None:
-    """identical inputs + temperature=0 + seed=0 → identical Answer"""
+    """The same input with temperature 0 and seed 0 gives the same answer."""
     kb = opened(says("Every 14 days [#1]."))
     asked = request(mode="hybrid", temperature=0.0, seed=0)
     assert stable(ask(kb, asked)) == stable(ask(kb, asked))
@@ -310,17 +309,17 @@ def test_determinism(opened: Open) -> None:
 
 
 def stable(answer: Answer) -> Answer:
-    """The answer without what differs from one ask to the next."""
+    """The answer without the fields that differ from one ask to the next."""
     return replace(answer, trace_id="", created_at="", usage=replace(answer.usage, latency_ms=0.0, first_token_ms=None))
 
 
 def test_snapshot(opened: Open) -> None:
-    """Answer JSON for a fixed query is stable: fixtures/rag/run-1.json"""
+    """The JSON of an answer to a fixed question is stable: fixtures/rag/run-1.json."""
     kb = opened(says("The mirror must be cleaned every 14 days [#1]."))
     answer = json.loads(to_json(ask(kb, request(mode="hybrid", temperature=0.0, seed=0))))
     answer["trace_id"] = answer["created_at"] = "…"
     answer["usage"]["latency_ms"] = answer["usage"]["first_token_ms"] = answer["retrieval"]["corpus_revision"] = 0
-    # Processors round vectors otherwise: the scores are stable, their last digits are not.
+    # Processors round vectors differently: the last digits of the scores are not stable.
     answer["retrieval"]["top_score"] = round(answer["retrieval"]["top_score"], 3)
     answer["retrieval"]["evidence_score"] = round(answer["retrieval"]["evidence_score"], 1)
     if os.environ.get("UPDATE_SNAPSHOTS"):

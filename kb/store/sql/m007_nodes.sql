@@ -1,6 +1,3 @@
-"""The tables of the context nodes, as schema step m007 makes them; never edited once published."""
-
-NODE_TABLES = """
 CREATE TABLE facts (
     fact_id INTEGER PRIMARY KEY AUTOINCREMENT,  -- never used twice: an old id finds nothing rather than another fact
     text TEXT NOT NULL,
@@ -56,4 +53,3 @@ ALTER TABLE answers ADD COLUMN standalone_question TEXT;
 
 CREATE INDEX answers_by_session ON answers (session_id, created_at, trace_id, replay_of)
     WHERE session_id IS NOT NULL AND replay_of IS NULL   -- what a session's turns are
-"""
