@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kb.ask.cite import narrow_citation
 from kb.ask.backing import rests_on_line
+from kb.ask.cite import narrow_citation
 from kb.ask.pack import count_used
 from kb.ask.prompt import Template, template_for
 from kb.ask.records import AnswerCitation, PackedChunk, RefusalReason, Verification
