@@ -1,6 +1,7 @@
 """A question that no document answers → what a context node answers in place of a refusal, and that it is from there.
 
-Asked after the evidence was refused, and for what the user told of themselves before it. What is found here is not grounded.
+Asked where the evidence is refused or does not name what is asked, and first for what the user told of themselves. What is
+found here is not grounded.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from kb.context.kb_nodes import SKILLS, Skill
 from kb.context.node_input import NodeInput, NodeText, make_safe, quote
 from kb.context.question_subjects import asks_about, is_for_kb, refers_back
 from kb.evidence.matching import match_strength, user_strength
+from kb.evidence.question import units_of
 from kb.language.manner import is_about_user, is_errand, tidy
-from kb.language.registry import LANGUAGES, question_language, with_translations
+from kb.language.registry import LANGUAGES, question_language, with_translations, words
 from kb.store.memories import Memory
 from kb.store.sessions import Turn
 from kb.text import STOP_WORDS, analyze, estimate_tokens
@@ -63,6 +65,25 @@ def find_told_of_user(node_input: NodeInput, included: Collection[str]) -> NodeA
     strengths = {fact: user_strength(node_input.question, fact.text) for fact in found}
     fits = [fact for fact in found if strengths[fact] and strengths[fact] == max(strengths.values())]
     return NodeAnswer("facts", fact_lines(node_input, fits[:ANSWERING_FACTS])) if fits else None
+
+
+def find_full_fact(node_input: NodeInput, included: Collection[str], passages: Sequence[str]) -> NodeAnswer | None:
+    """A fact that answers and names all that is asked, where no passage names all of it: "치과 예약" without any 치과.
+
+    passages  texts of the evidence
+    """
+    if "facts" not in included:
+        return None
+    fits = [fact for fact in find_facts(node_input) if match_strength(node_input.question, fact.text) == 1.0]
+    if not fits:
+        return None
+    units = [unit for unit in units_of(node_input.question) if unit.text not in words("asked_for")]
+    for text in passages:
+        terms = frozenset(analyze(with_translations(text)))
+        if all(unit.share_in(terms) for unit in units):
+            return None
+    newest = sorted(fits, key=lambda fact: -fact.fact_id)[:ANSWERING_FACTS]
+    return NodeAnswer("facts", fact_lines(node_input, newest))
 
 
 def find_facts(node_input: NodeInput) -> list[Memory]:
@@ -159,8 +180,8 @@ def _from_skills(node_input: NodeInput) -> str | None:
 
 
 def _skill_score(skill: Skill, terms: frozenset[str], question: str) -> int:
-    words = frozenset(analyze(f"{skill.call} {skill.does}")) - STOP_WORDS - {"kb"}
-    return len(words & terms) + sum(word in question for word in skill.korean)
+    own = frozenset(analyze(f"{skill.call} {skill.does}")) - STOP_WORDS - {"kb"}
+    return len(own & terms) + sum(word in question for word in skill.korean)
 
 
 # Node → what it answers, the nearest to the user first; what nobody asks for (traits, styles, the terminal) answers nothing.

@@ -20,7 +20,12 @@ from kb.ask.retrieve import retrieve_evidence
 from kb.ask.small_talk import answer_small_talk
 from kb.ask.stages import Ended, Generated, Judged, Packed
 from kb.ask.verify import verify_answer
-from kb.ask.without_documents import answer_about_user, answer_what_kb_knows, answer_without_documents
+from kb.ask.without_documents import (
+    answer_about_user,
+    answer_from_full_fact,
+    answer_what_kb_knows,
+    answer_without_documents,
+)
 from kb.errors import NotIndexed
 from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import LanguageModel
@@ -62,7 +67,9 @@ def _run(kb: KnowledgeBase, request: AskRequest, tell: OnEvent) -> Ended:
         raise
     tell(AnswerEvent(event="retrieval", hits=retrieved.response.hits))
     judged = judge_evidence(kb, retrieved)
-    return judged if isinstance(judged, Ended) else _ask_model(kb, judged, tell)
+    if isinstance(judged, Ended):
+        return judged
+    return answer_from_full_fact(judged) or _ask_model(kb, judged, tell)
 
 
 def _ask_model(kb: KnowledgeBase, judged: Judged, tell: OnEvent) -> Ended:

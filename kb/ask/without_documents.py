@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_told_of_user
+from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_full_fact, find_told_of_user
 from kb.ask.own_questions import NOBODY, answer_own_question
 from kb.ask.records import AnswerRetrieval, AskRequest
-from kb.ask.stages import Ended, Findings, Question
+from kb.ask.stages import Ended, Findings, Judged, Question
 from kb.knowledge_base import KnowledgeBase
 
 
@@ -26,6 +26,18 @@ def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
         return None
     told = find_told_of_user(question.decision.node_input, question.decision.included)
     return _answer(kb, question, told) if told else None
+
+
+def answer_from_full_fact(judged: Judged) -> Ended | None:
+    """What the user told, where it names all that is asked and no passage of the evidence does; None otherwise."""
+    question = judged.retrieved.question
+    if question.decision is None:
+        return None
+    passages = [chunk.text for chunk, _ in judged.ranked]
+    told = find_full_fact(question.decision.node_input, question.decision.included, passages)
+    if told is None:
+        return None
+    return Ended(question, judged.findings, told.text, rests_on=(told.node,), nodes=(told.as_text(),))
 
 
 def answer_without_documents(kb: KnowledgeBase, question: Question) -> Ended | None:

@@ -451,6 +451,7 @@ class TestWhatKbKnows:
         for question, fact in (
             ("사무실 wifi 비밀번호가 뭐야?", "The office wifi password is Plover"),
             ("사무실 와이파이 비밀번호 알려줘", "The office wifi password is Plover"),
+            ("치과 예약이 언제야?", "치과 예약은 금요일 오후 3시다"),
             ("When is the dentist appointment?", "치과 예약은 금요일 오후 3시다"),
         ):
             said = kb("ask", question, "--json", *LEXICAL, home=corpus_home).json()
