@@ -28,11 +28,11 @@ from kb.eval.pipeline import RANKING_DEPTH, EvalRequest, evaluate
 from kb.eval.resampling import paired_bootstrap_interval
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods, step_answerability
 from kb.rank.selection import Found, lift_scores, select_neighbourhoods
 from kb.rank.stability import Axes, Weights, combine_axes
 from kb.records import Chunk, ChunkAxes, SearchMode, SearchRequest
+from kb.runtime import Runtime, open_runtime
 from kb.search.fuse import fuse
 from kb.search.retrieve import retrieve
 from kb.search.stability import score_chunks
@@ -335,14 +335,14 @@ def show_answers(data: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
         config = replace(Config(), llm=replace(Config().llm, provider="extractive"))
-        with open_knowledge_base(home, config, write=True, notify=print) as kb:
+        with open_runtime(home, config, write=True, notify=print) as kb:
             fill_from_folder(ROOT / "fixtures" / "corpus", quiet)(kb)
         variants: list[tuple[EvidencePacking, float]] = [("ranked", 0.0)]
         variants += [("neighbourhoods", share) for share in (0.3, 0.4, 0.5, 0.6)]
         variants += [("stability", 0.0)]
         for packing, share in variants:
             chosen = replace(config, rag=replace(config.rag, packing=packing, least_share=share))
-            kb = KnowledgeBase(home, chosen)
+            kb = Runtime(home, chosen)
             request = EvalRequest(suite.name, suite.sha256, suite.queries, answers=True)
             (run,) = evaluate(kb, request, judge_suite(kb, suite), Path(folder))
             label = packing + (f", {share:g}" if share else "")

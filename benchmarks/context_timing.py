@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from kb.config import Config
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
+from kb.runtime import Runtime, open_runtime
 from kb.search.passage_packs import pack_found
 from kb.search.stability import score_chunks
 from kb.store.database import raise_revision, transaction, write_meta
@@ -32,14 +32,14 @@ def measure_timing(chunk_count: int) -> None:
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
-        with open_knowledge_base(home, Config(), write=True, notify=lambda message: None) as kb:
+        with open_runtime(home, Config(), write=True, notify=lambda message: None) as kb:
             began = time.perf_counter()
             fill(kb, chunk_count, rng)
             print(f"{chunk_count:,} chunks written in {time.perf_counter() - began:.1f} s")
             began = time.perf_counter()
             kb.corpus.neighbours.heal_neighbours(DIGEST)
             print(f"cosines and centroids computed in {time.perf_counter() - began:.1f} s")
-        with open_knowledge_base(home, Config(), notify=lambda message: None) as kb:
+        with open_runtime(home, Config(), notify=lambda message: None) as kb:
             kb.index_keepers()[0].refresh(announce=False)
             report(kb, chunk_count, rng)
 
@@ -56,7 +56,7 @@ def make_question() -> str:
     return f"How does the Router {words[17]} handle {words[230]} in {words[5]}, and why does {words[41]} fail?"
 
 
-def fill(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> None:
+def fill(kb: Runtime, chunk_count: int, rng: np.random.Generator) -> None:
     """Documents of random words in one source with ten folders."""
     words = make_words()
     documents = chunk_count // CHUNKS_PER_DOCUMENT
@@ -90,7 +90,7 @@ def fill(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> None:
         raise_revision(kb.store._connection)
 
 
-def report(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> None:
+def report(kb: Runtime, chunk_count: int, rng: np.random.Generator) -> None:
     """Time each job on candidates drawn anew every round."""
     query = rng.standard_normal(DIMENSIONS).astype(np.float32)
     query /= np.linalg.norm(query)
@@ -117,7 +117,7 @@ def report(kb: KnowledgeBase, chunk_count: int, rng: np.random.Generator) -> Non
         print(f"{label:<46} p50 {np.percentile(values, 50):6.2f} ms   p95 {np.percentile(values, 95):6.2f} ms")
 
 
-def choose(kb: KnowledgeBase, ranking: list[tuple[int, float]]) -> object:
+def choose(kb: Runtime, ranking: list[tuple[int, float]]) -> object:
     """As `kb ask` does: the candidates' chunks are read, runs are chosen."""
     chunks = kb.corpus.fetch_chunks([i for i, _ in ranking])
     found = [Found(i, chunks[i].doc_id, chunks[i].position, chunks[i].token_count, s) for i, s in ranking]

@@ -29,8 +29,8 @@ from kb.eval.resampling import permutation_p
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_folder
 from kb.ingest.report import IngestEvent
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchRequest
+from kb.runtime import Runtime
 from kb.search.fuse import fuse, fuse_rankings
 from kb.search.records import Candidates
 from kb.search.retrieve import retrieve
@@ -45,7 +45,7 @@ class FusionSet:
     """A judged set whose home is open."""
 
     name: str
-    kb: KnowledgeBase
+    kb: Runtime
     queries: Sequence[Query]
     judge: Judge
     metric: str = "ndcg@10"

@@ -30,10 +30,10 @@ from kb.ask.weigh import weigh_chunks
 from kb.config import Config
 from kb.evidence.gate import SPREAD, WORDS, check_names
 from kb.evidence.records import Signals
-from kb.knowledge_base import KnowledgeBase
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
 from kb.records import Chunk, RankedChunk, Ranking, SearchMode, SearchRequest, SearchTrace
+from kb.runtime import Runtime
 from kb.search.fuse import fuse
 from kb.search.retrieve import retrieve
 
@@ -59,7 +59,7 @@ class Weighed:
     best_sentence: float
 
 
-def weigh_all(cases: Sequence[Case], homes: dict[str, KnowledgeBase]) -> list[Weighed]:
+def weigh_all(cases: Sequence[Case], homes: dict[str, Runtime]) -> list[Weighed]:
     """Every case through search, packing and weighing, as an ask does it."""
     found = []
     for case in cases:
@@ -72,7 +72,7 @@ def weigh_all(cases: Sequence[Case], homes: dict[str, KnowledgeBase]) -> list[We
     return found
 
 
-def weigh_case(kb: KnowledgeBase, case: Case, mode: SearchMode) -> tuple[Signals, list[Chunk], bool]:
+def weigh_case(kb: Runtime, case: Case, mode: SearchMode) -> tuple[Signals, list[Chunk], bool]:
     """Signals, the packed chunks, and whether vectors took part."""
     found = retrieve(kb, SearchRequest(case.question, mode, K))
     if case.kind == REMOVED:
@@ -104,7 +104,7 @@ def rows_of(ranking: Ranking) -> tuple[RankedChunk, ...]:
     return tuple(RankedChunk(chunk_id=i, rank=n, score=s) for n, (i, s) in enumerate(ranking, start=1))
 
 
-def answering_chunks(kb: KnowledgeBase, case: Case) -> set[int]:
+def answering_chunks(kb: Runtime, case: Case) -> set[int]:
     """The chunks that hold any of the gold passages."""
     found: set[int] = set()
     for path, start, end in case.gold:
@@ -117,7 +117,7 @@ def answering_chunks(kb: KnowledgeBase, case: Case) -> set[int]:
     return found
 
 
-def best_sentence(kb: KnowledgeBase, question: str, packed: Sequence[Chunk]) -> float:
+def best_sentence(kb: Runtime, question: str, packed: Sequence[Chunk]) -> float:
     """The baseline: best cosine among all sentences of the NEAREST packed passages."""
     query = kb.encode_query(question)
     vectors = kb.stored_vectors(chunk.chunk_id for chunk in packed)

@@ -14,8 +14,8 @@ from kb.ask.verify import verify
 from kb.ask.weigh import weigh_evidence
 from kb.config import Config, cache_folder
 from kb.drafts import ChunkDraft, DocumentDraft
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.records import SearchMode, SearchRequest
+from kb.runtime import Runtime, open_runtime
 from kb.search.pipeline import search
 from kb.store.database import open_for_writing
 
@@ -63,7 +63,7 @@ ASKED = (
 ROUNDS = 8
 
 
-def fill_large_home(kb: KnowledgeBase, homes: dict[str, KnowledgeBase]) -> None:
+def fill_large_home(kb: Runtime, homes: dict[str, Runtime]) -> None:
     """CHUNKS real chunks with their vectors, from the homes in turn, over again when they run out."""
     digest = homes["clapnq"].stored_encoder()[1]
     kb.corpus.stamp_encoder(homes["clapnq"].stored_encoder())
@@ -84,15 +84,15 @@ def fill_large_home(kb: KnowledgeBase, homes: dict[str, KnowledgeBase]) -> None:
     kb.refresh_indexes()
 
 
-def print_latency(homes: dict[str, KnowledgeBase]) -> None:
+def print_latency(homes: dict[str, Runtime]) -> None:
     """Median and 95th percentile of each step alone and of all three, by mode; nothing that was encoded before is kept."""
     folder = cache_folder(os.environ) / "eval" / "gate-latency"
     if not (folder / "complete").exists():
-        with open_knowledge_base(folder, Config(), write=True) as kb:
+        with open_runtime(folder, Config(), write=True) as kb:
             fill_large_home(kb, homes)
         (folder / "complete").touch()
     open_for_writing(folder).close()  # of an older kb: today's schema
-    kb = open_knowledge_base(folder, Config())
+    kb = open_runtime(folder, Config())
     began = time.perf_counter()
     for number in range(ROUNDS):
         kb.encode_query(f"{ASKED[0][0]} {number}")
@@ -110,7 +110,7 @@ def print_latency(homes: dict[str, KnowledgeBase]) -> None:
 STEPS = ("gate", "packing", "checking a quote", "checking a paraphrase", "all three")
 
 
-def time_steps(kb: KnowledgeBase, question: str, paraphrase: str, mode: SearchMode) -> dict[str, float]:
+def time_steps(kb: Runtime, question: str, paraphrase: str, mode: SearchMode) -> dict[str, float]:
     """Milliseconds of each step of one ask; "all three" with the paraphrase, the dearer answer."""
     request = AskRequest(question, mode=mode)
     response = search(kb, SearchRequest(question, mode, request.k, explain=True))

@@ -24,7 +24,7 @@ from kb.eval.collections import CollectionDocument, load_spans
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_folder
 from kb.evidence.question import units_of
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 
 ROOT = Path(__file__).resolve().parents[1]
 KOREAN = Path(__file__).with_name("gate_korean.yaml")
@@ -55,7 +55,7 @@ class Case:
         return self.kind == ANSWERABLE
 
 
-def open_homes(data: Path) -> dict[str, KnowledgeBase]:
+def open_homes(data: Path) -> dict[str, Runtime]:
     """Every corpus in a home of its own, cached by content."""
     homes = {}
     for name in ("clapnq", "cranfield"):
@@ -79,7 +79,7 @@ def open_homes(data: Path) -> dict[str, KnowledgeBase]:
     return homes
 
 
-def _home(name: str, content: str, fill: object) -> KnowledgeBase:
+def _home(name: str, content: str, fill: object) -> Runtime:
     return collection_home(cache_folder(os.environ), Config(), f"gate-{name}", content, fill, print)  # type: ignore[arg-type]
 
 
@@ -87,7 +87,7 @@ def _ignore(event: object) -> None:
     pass
 
 
-def load_cases(data: Path, homes: dict[str, KnowledgeBase]) -> list[Case]:
+def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
     """All cases, in a fixed order."""
     asked = [*_clapnq(data), *_spans(data), *_cranfield(data)]
     answerable = [case for case in asked if case.is_answerable]
@@ -150,7 +150,7 @@ def _digest(text: str) -> str:
     return sha256(text.encode()).hexdigest()
 
 
-def _names(kb: KnowledgeBase) -> list[str]:
+def _names(kb: Runtime) -> list[str]:
     """Capitalised words inside sentences that a corpus holds twice or more, in order."""
     seen = Counter[str]()
     for (text,) in kb.store._connection.execute("SELECT text FROM chunks"):
@@ -158,7 +158,7 @@ def _names(kb: KnowledgeBase) -> list[str]:
     return sorted(name for name, n in seen.items() if n >= 2)
 
 
-def _swap(case: Case, homes: dict[str, KnowledgeBase], pools: dict[str, list[str]]) -> Case | None:
+def _swap(case: Case, homes: dict[str, Runtime], pools: dict[str, list[str]]) -> Case | None:
     """The question with its rarest name or a number swapped: half by a name of the corpus, half by a foreign one."""
     connection = homes[case.home].store._connection
     paths = [path for path, _, _ in case.gold]

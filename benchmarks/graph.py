@@ -140,7 +140,7 @@ def _end(end: EndDraft) -> str:
 def traverse(chunks: int, queries: int, profile: bool) -> None:
     """A corpus of documents of 10 chunks each, names drawn by rank so that a few are in half of all documents."""
     from kb.context.traverse import traverse as run
-    from kb.knowledge_base import open_knowledge_base
+    from kb.runtime import open_runtime
 
     random_ = random.Random(7)
     documents = chunks // 10
@@ -148,7 +148,7 @@ def traverse(chunks: int, queries: int, profile: bool) -> None:
     weights = [1 / (rank + 1) for rank in range(len(words))]
     total = 0.0
     cumulative = [total := total + weight for weight in weights]
-    with tempfile.TemporaryDirectory() as home, open_knowledge_base(Path(home), Config(), write=True) as kb:
+    with tempfile.TemporaryDirectory() as home, open_runtime(Path(home), Config(), write=True) as kb:
         kb.corpus.save_source("s", None)
         kb.store._connection.execute("PRAGMA synchronous = OFF")
         for number in range(documents):

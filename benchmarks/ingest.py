@@ -24,7 +24,7 @@ from kb.config import Config, cache_folder
 from kb.embed.registry import open_encoder
 from kb.ingest.embed import stored_texts
 from kb.ingest.prepare import Settings
-from kb.knowledge_base import open_knowledge_base
+from kb.runtime import open_runtime
 
 PROCESSES = 5
 FILES_PER_FOLDER = 100
@@ -80,7 +80,7 @@ def compare_with_encoder(home: Path, folder: Path) -> None:
     encoder = open_encoder(config.embedding, cache, print)
     encoder.encode_query("prepare")
     _, report = ingest(home, folder)
-    with open_knowledge_base(home, config) as kb:
+    with open_runtime(home, config) as kb:
         texts = [text for text, _ in stored_texts(kb, Settings.of(config, encoder), MOST_TEXTS)]
     began = time.perf_counter()
     encoder.encode_documents(texts, expected_texts=len(texts))

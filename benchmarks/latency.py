@@ -30,7 +30,7 @@ def fill_home(home: Path, chunks: int) -> None:
     from kb.config import Config, cache_folder
     from kb.drafts import ChunkDraft, DocumentDraft
     from kb.embed.registry import open_encoder
-    from kb.knowledge_base import open_knowledge_base
+    from kb.runtime import open_runtime
 
     encoder = open_encoder(Config().embedding, cache_folder(os.environ), print)
     encoder.encode_query("prepare")
@@ -40,7 +40,7 @@ def fill_home(home: Path, chunks: int) -> None:
     weights = [1 / (i + 10) for i in range(len(vocabulary))]
     vectors = np.random.default_rng(0).normal(size=(chunks, encoder.dimensions)).astype("<f4")
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    with open_knowledge_base(home, Config(), write=True) as kb:
+    with open_runtime(home, Config(), write=True) as kb:
         kb.corpus.save_source("generated", "/generated")
         kb.corpus.stamp_encoder((encoder.model_id, encoder.digest, encoder.dimensions))
         for number, start in enumerate(range(0, chunks, CHUNKS_PER_DOCUMENT)):

@@ -27,7 +27,7 @@ from kb.ask.records import Answer, AskRequest
 from kb.ask.relevance_decision import decide_relevance
 from kb.config import Config, LlmConfig, ProfileConfig, RelevanceConfig
 from kb.ingest.pipeline import IngestRequest, ingest
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
+from kb.runtime import Runtime, open_runtime
 
 ROOT = Path(__file__).parents[1]
 SESSION = "bench"
@@ -80,7 +80,7 @@ class Cost:
 class CountingEncoder:
     """The encoder with a count of the texts it was given."""
 
-    def __init__(self, kb: KnowledgeBase) -> None:
+    def __init__(self, kb: Runtime) -> None:
         self.count = 0
         self._inner = kb.encoder()
 
@@ -101,7 +101,7 @@ class CountingEncoder:
 def make_home(home: Path, documents: Path, *, is_clean: bool) -> None:
     """Documents; unless clean, facts, open items and a session's turns as well."""
     config = Config(llm=LlmConfig(provider="extractive"))
-    with open_knowledge_base(home, config, write=True) as kb:
+    with open_runtime(home, config, write=True) as kb:
         paths = [documents]
         if not is_clean:
             (home / "todo").mkdir()
@@ -112,7 +112,7 @@ def make_home(home: Path, documents: Path, *, is_clean: bool) -> None:
         for path in paths:
             ingest(kb, IngestRequest((path,)), lambda event: None)
     if not is_clean:
-        with open_knowledge_base(home, config) as kb:
+        with open_runtime(home, config) as kb:
             for question in TURNS:
                 ask(kb, AskRequest(question, session_id=SESSION))
 
@@ -122,7 +122,7 @@ def measure(home: Path, prompt: str, hint: str | None, runs: int, *, enabled: bo
     config = Config(llm=LlmConfig(provider="extractive"), profile=PROFILE, relevance=RelevanceConfig(enabled=enabled))
     request = AskRequest(prompt, session_id=SESSION, mode_hint=hint, is_evaluation=True)
     costs: list[Cost] = []
-    with open_knowledge_base(home, config) as kb:
+    with open_runtime(home, config) as kb:
         ask(kb, request)  # what is loaded once in a process
         encoder = CountingEncoder(kb)
         kb._encoder = encoder  # type: ignore[assignment]
@@ -174,7 +174,7 @@ def print_table(home: Path, runs: int) -> None:
 
 def print_parser(home: Path, runs: int) -> None:
     """What deciding costs a question that stands alone, in a process that has decided before."""
-    with open_knowledge_base(home, Config()) as kb:
+    with open_runtime(home, Config()) as kb:
         request = AskRequest(TURNS[0], is_evaluation=True)
         decide_relevance(kb, request)
         times = []

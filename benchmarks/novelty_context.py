@@ -36,9 +36,9 @@ from kb.eval.resampling import paired_bootstrap_interval, permutation_p
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
 from kb.eval.two_step import facts_held, new_facts
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.known_text import known_text_from_blocks
 from kb.records import SearchRequest
+from kb.runtime import Runtime, open_runtime
 from kb.search.depth import candidate_depth
 from kb.search.pipeline import search
 from kb.text import estimate_tokens
@@ -78,7 +78,7 @@ def variants(config: Config) -> dict[str, tuple[Config, bool]]:
     }
 
 
-def compare(kb: KnowledgeBase, tasks: Sequence[Task], tokens: int) -> None:
+def compare(kb: Runtime, tasks: Sequence[Task], tokens: int) -> None:
     """Print new relevant tokens of every variant, and its difference to not knowing the window."""
     base: list[float] = []
     original = kb.config
@@ -103,7 +103,7 @@ def compare(kb: KnowledgeBase, tasks: Sequence[Task], tokens: int) -> None:
     kb.config = original
 
 
-def fixture_tasks(kb: KnowledgeBase) -> list[Task]:
+def fixture_tasks(kb: Runtime) -> list[Task]:
     """The project's own suite."""
     suite = load_suite(ROOT / "fixtures" / "suites" / "two-step.yaml")
     windows = judge_suite(kb, suite).known_chunks
@@ -116,7 +116,7 @@ def fixture_tasks(kb: KnowledgeBase) -> list[Task]:
     return tasks
 
 
-def span_tasks(kb: KnowledgeBase, folder: Path, *, echo: bool = False) -> list[Task]:
+def span_tasks(kb: Runtime, folder: Path, *, echo: bool = False) -> list[Task]:
     """Span questions with spans outside the window: the chunks of the first span, or, for an echo, the first five hits."""
     by_corpus: dict[str, list[tuple[int, int, int]]] = {}
     rows = kb.store._connection.execute(
@@ -148,7 +148,7 @@ def span_tasks(kb: KnowledgeBase, folder: Path, *, echo: bool = False) -> list[T
     return tasks
 
 
-def tokens_in(kb: KnowledgeBase, found: ContextResponse, path: str, wanted: Sequence[tuple[int, int]]) -> float:
+def tokens_in(kb: Runtime, found: ContextResponse, path: str, wanted: Sequence[tuple[int, int]]) -> float:
     """Tokens of the wanted stretches that a context's passages hold, each counted once."""
     chunks = kb.corpus.fetch_chunks([p.chunk_id for p in found.passages])
     characters: set[int] = set()
@@ -164,7 +164,7 @@ def tokens_in(kb: KnowledgeBase, found: ContextResponse, path: str, wanted: Sequ
     return float(estimate_tokens("".join(letters[i] for i in sorted(characters))))
 
 
-def show_unrelated(kb: KnowledgeBase, tasks: Sequence[Task], others: Sequence[str], tokens: int) -> None:
+def show_unrelated(kb: Runtime, tasks: Sequence[Task], others: Sequence[str], tokens: int) -> None:
     """Every task with a window that has nothing to do with it: what changes."""
     same, losses = 0, []
     for task, other in zip(tasks, others, strict=True):
@@ -179,7 +179,7 @@ def show_unrelated(kb: KnowledgeBase, tasks: Sequence[Task], others: Sequence[st
     print(f"                  new relevant tokens {mean.mean:+.2f} [{mean.ci_low:+.2f}, {mean.ci_high:+.2f}]")
 
 
-def unrelated_texts(kb: KnowledgeBase, tasks: Sequence[Task]) -> list[str]:
+def unrelated_texts(kb: Runtime, tasks: Sequence[Task]) -> list[str]:
     """For each task, as many words as its window has, of a document that none of the first hits is from."""
     paths = [p for (p,) in kb.store._connection.execute("SELECT path FROM documents ORDER BY doc_id")]
     words: dict[str, list[str]] = {}
@@ -199,7 +199,7 @@ def unrelated_texts(kb: KnowledgeBase, tasks: Sequence[Task]) -> list[str]:
     return found
 
 
-def show_sessions(kb: KnowledgeBase) -> None:
+def show_sessions(kb: Runtime) -> None:
     """The suite's questions asked in sessions of two: the same need in other words, and one need after another."""
     suite = load_suite(ROOT / "fixtures" / "suites" / "corpus.yaml")
     answerable = [q for q in suite.queries if q.answerable and (q.must_contain.all or q.must_contain.any)]
@@ -234,12 +234,12 @@ def show_sessions(kb: KnowledgeBase) -> None:
             )
 
 
-def answers_well(kb: KnowledgeBase, query: Query, blocks: list[str]) -> bool:
+def answers_well(kb: Runtime, query: Query, blocks: list[str]) -> bool:
     """Whether the answer says what it must, the blocks being known to the reader."""
     return answer_with(kb, query, blocks)[0]
 
 
-def answer_with(kb: KnowledgeBase, query: Query, blocks: list[str]) -> tuple[bool, str]:
+def answer_with(kb: Runtime, query: Query, blocks: list[str]) -> tuple[bool, str]:
     """(the answer says what it must, which evidence was used)."""
     window = known_text_from_blocks(blocks) if blocks else None
     answer = ask(kb, AskRequest(query.text, window=window, is_evaluation=True))
@@ -247,7 +247,7 @@ def answer_with(kb: KnowledgeBase, query: Query, blocks: list[str]) -> tuple[boo
     return says, answer.novelty.used if answer.novelty else ""
 
 
-def answers_in_session(kb: KnowledgeBase, first: Query, second: Query) -> tuple[bool, str]:
+def answers_in_session(kb: Runtime, first: Query, second: Query) -> tuple[bool, str]:
     """The second question's, after what the first answer cited has been shown."""
     return answer_with(kb, second, shown_by(kb, first))
 
@@ -255,7 +255,7 @@ def answers_in_session(kb: KnowledgeBase, first: Query, second: Query) -> tuple[
 _shown: dict[str, list[str]] = {}
 
 
-def shown_by(kb: KnowledgeBase, query: Query) -> list[str]:
+def shown_by(kb: Runtime, query: Query) -> list[str]:
     """The chunks that an answer cites lines of, as a session would keep them."""
     if query.id not in _shown:
         answer = ask(kb, AskRequest(query.text, is_evaluation=True))
@@ -263,7 +263,7 @@ def shown_by(kb: KnowledgeBase, query: Query) -> list[str]:
     return _shown[query.id]
 
 
-def chunks_at(kb: KnowledgeBase, place: object) -> Iterator[str]:
+def chunks_at(kb: Runtime, place: object) -> Iterator[str]:
     """The texts of the chunks that hold a part of a place."""
     rows = kb.store._connection.execute(
         "SELECT text, start_line, end_line FROM chunks JOIN documents USING (doc_id) WHERE path = ?",
@@ -286,9 +286,9 @@ def main() -> None:
     config = replace(Config(), llm=replace(Config().llm, provider="extractive"))
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "home"
-        with open_knowledge_base(home, config, write=True, notify=quiet) as kb:
+        with open_runtime(home, config, write=True, notify=quiet) as kb:
             fill_from_folder(ROOT / "fixtures" / "corpus", quiet)(kb)
-        with open_knowledge_base(home, config, notify=quiet) as kb:
+        with open_runtime(home, config, notify=quiet) as kb:
             tasks = fixture_tasks(kb)
             if "fixtures" in parts:
                 print(f"\n## fixtures/suites/two-step.yaml, {chosen.tokens} tokens")

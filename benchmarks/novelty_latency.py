@@ -27,9 +27,9 @@ from kb.context.expand import expand
 from kb.context.pipeline import compose
 from kb.context.records import ContextRequest
 from kb.graph.adjacent import AdjacentTerm
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.rank.known_text import KnownText, known_text_from_text
 from kb.records import SearchRequest
+from kb.runtime import Runtime, open_runtime
 from kb.search.novelty import penalize_chunks, process_cache
 from kb.search.pipeline import search
 
@@ -37,7 +37,7 @@ WINDOW_TOKENS, CANDIDATES = 5_000, 20
 BARS_MS = {"added, warm": 20, "added, cold": 60, "a round of expansion": 120}
 
 
-def measure(kb: KnowledgeBase, rounds: int) -> None:
+def measure(kb: Runtime, rounds: int) -> None:
     """Print median and 95th percentile of every job."""
     times: dict[str, list[float]] = {}
 
@@ -90,7 +90,7 @@ def measure(kb: KnowledgeBase, rounds: int) -> None:
         print(f"{label:<24} {p50:8.1f} {p95:8.1f}  {f'< {BARS_MS[label]}' if label in BARS_MS else ''}")
 
 
-def cold_window(kb: KnowledgeBase, text: str) -> KnownText:
+def cold_window(kb: Runtime, text: str) -> KnownText:
     """A window of another shape than the stored fingerprints have."""
     from kb.rank.novelty import NoveltySettings
 
@@ -110,7 +110,7 @@ def main() -> None:
             began = time.perf_counter()
             fill_home(home, chosen.chunks)
             print(f"filled with {chosen.chunks:,} chunks in {time.perf_counter() - began:.0f} s")
-        with open_knowledge_base(home, Config()) as kb:
+        with open_runtime(home, Config()) as kb:
             measure(kb, chosen.rounds)
 
 

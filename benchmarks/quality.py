@@ -29,8 +29,8 @@ from kb.eval.records import Comparison, Interval, MetricDifference, Query, Run
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_folder
 from kb.ingest.report import IngestEvent
-from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchMode
+from kb.runtime import Runtime
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 MODES: tuple[SearchMode, ...] = ("lexical", "vector", "hybrid")
@@ -121,7 +121,7 @@ def ignore_event(event: IngestEvent) -> None:
     """No progress: the seconds are printed at the end."""
 
 
-def open_filled(name: str, content: str, fill: Callable[[KnowledgeBase], None]) -> KnowledgeBase:
+def open_filled(name: str, content: str, fill: Callable[[Runtime], None]) -> Runtime:
     """The throw-away home of a set in the user's cache, filled when this content is new; says how long that took."""
     began = time.perf_counter()
     kb = collection_home(cache_folder(os.environ), Config(), name, content, fill, say)
@@ -131,7 +131,7 @@ def open_filled(name: str, content: str, fill: Callable[[KnowledgeBase], None]) 
 
 
 def measure(
-    kb: KnowledgeBase, title: str, request: EvalRequest, judge: Judge, metrics: tuple[str, ...], runs_home: Path
+    kb: Runtime, title: str, request: EvalRequest, judge: Judge, metrics: tuple[str, ...], runs_home: Path
 ) -> Measured:
     """Every query in every mode, through kb.eval."""
     runs: list[Run] = []

@@ -24,7 +24,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from kb.config import Config, TagsConfig
-from kb.knowledge_base import open_knowledge_base
+from kb.runtime import open_runtime
 from kb.store.store import Store
 from kb.tags import fasttext, grams, retriever
 from kb.tags.importing import import_vocabulary, load_vocabulary_file
@@ -46,10 +46,10 @@ TRAIN = """
 import json, resource, sys, time
 from pathlib import Path
 from kb.config import Config
-from kb.knowledge_base import open_knowledge_base
+from kb.runtime import open_runtime
 from kb.tags.train import train
 began = time.perf_counter()
-with open_knowledge_base(Path(sys.argv[1]), Config()) as kb:
+with open_runtime(Path(sys.argv[1]), Config()) as kb:
     report = train(kb)
 used = resource.getrusage(resource.RUSAGE_SELF)
 print(json.dumps([time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000, report.epochs, report.random_cosine, report.neighbour_cosine, report.size_bytes]))
@@ -79,7 +79,7 @@ def measure_speed(home: Path, phrases: list[str], train_seconds: float, train_mb
     bar("train", seconds, "s", train_seconds)
     print(f"  {'train, processor time':<34} {processor:>9.3f} s    (what it takes on a machine that does nothing else)")
     bar("train, peak memory", peak, "MB", train_mb)
-    with open_knowledge_base(home, Config()) as kb:
+    with open_runtime(home, Config()) as kb:
         times = []
         for _ in range(REPEATS + 1):
             began = time.perf_counter()

@@ -8,7 +8,7 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, wire   the ground: what everything talks about
+records, drafts, errors, text, arrays, wire, extras, providers   the ground: what everything talks about
 config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 language/        words, phrases, numbers and endings of English and Korean, behind one record a language
@@ -21,7 +21,7 @@ rank/            how well passages hold together and fit a question; what to pac
 followup/        a question that leans on earlier ones → the same question, complete
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
-knowledge_base   opens store, indexes, encoder and model of one home, lazily, once
+runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once
 ingest/          discover → parse → chunk → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
 search/          filters → retrieve → fuse → compare with known text → hits

@@ -1,11 +1,9 @@
-"""Names for the arrays that pass between parts, for type checkers only: numpy takes 70 ms to import.
-
-Import this module under TYPE_CHECKING; at run time it is empty.
-"""
+"""The types of the arrays that pass between modules. Importing numpy takes 70 ms, so at run time they are `Any`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -13,4 +11,10 @@ if TYPE_CHECKING:
 
     FloatMatrix = NDArray[np.float32]
     FloatVector = NDArray[np.float32]
+    DoubleVector = NDArray[np.float64]
     IntVector = NDArray[np.int64]
+else:
+    FloatMatrix = FloatVector = DoubleVector = IntVector = Any
+
+# Texts → their vectors: (n, d) float32, rows of unit length.
+Encode = Callable[[Sequence[str]], FloatMatrix]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.stability import stability_quantiles
+from kb.runtime import Runtime
 from kb.search.stability import configured_thresholds
 from kb.store.documents import utc_text
 from kb.store.episodes import ThresholdRow
@@ -50,7 +50,7 @@ class Stability:
     keep_episodes: int
 
 
-def read_stability(kb: KnowledgeBase) -> Stability:
+def read_stability(kb: Runtime) -> Stability:
     """The present settings."""
     known = {row.domain: row for row in kb.journal.threshold_rows()}
     return Stability(
@@ -76,7 +76,7 @@ def _domain(domain: str, configured: float, row: ThresholdRow | None) -> DomainT
     )
 
 
-def recalibrate(kb: KnowledgeBase) -> Stability:
+def recalibrate(kb: Runtime) -> Stability:
     """Set each domain's threshold to the lower quartile of the packed passages; with too few samples it stays as it is.
 
     kb  opened for writing
@@ -92,7 +92,7 @@ def recalibrate(kb: KnowledgeBase) -> Stability:
     return read_stability(kb)
 
 
-def reset(kb: KnowledgeBase) -> Stability:
+def reset(kb: Runtime) -> Stability:
     """Return to the configured thresholds."""
     kb.journal.forget_thresholds()
     return read_stability(kb)

@@ -20,10 +20,10 @@ from kb.errors import KbError, NotIndexed
 from kb.extras import DISTRIBUTION, is_installed
 from kb.ingest.embed import embed_missing, stored_texts
 from kb.ingest.prepare import Settings
-from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
 from kb.llm.protocol import NoServer
 from kb.llm.registry import open_model
 from kb.providers import AUTO
+from kb.runtime import Notify, Runtime, open_runtime
 from kb.store.lock import lock_owner, writer_lock
 from kb.store.schema import FILE_NAME
 
@@ -76,7 +76,7 @@ def diagnose(home: Path, config: Config) -> Diagnosis:
     """Run every check; the ones that need a store are left out when there is none."""
     findings = {name: check(home, config) for name, check in INSTALLATION_CHECKS.items()}
     try:
-        with open_knowledge_base(home, config) as kb:
+        with open_runtime(home, config) as kb:
             findings |= {name: _run(check, kb) for name, check in STORE_CHECKS.items()}
     except KbError as error:
         findings["store"] = ("warn" if isinstance(error, NotIndexed) else "fail", error.problem, error.fix)
@@ -84,7 +84,7 @@ def diagnose(home: Path, config: Config) -> Diagnosis:
     return Diagnosis(ok=all(check.status != "fail" for check in checks), checks=checks)
 
 
-def _run(check: Callable[[KnowledgeBase], Finding], kb: KnowledgeBase) -> Finding:
+def _run(check: Callable[[Runtime], Finding], kb: Runtime) -> Finding:
     try:
         return check(kb)
     except KbError as error:
@@ -102,7 +102,7 @@ def repair_home(home: Path, config: Config, notify: Notify) -> None:
         raise NotIndexed(f"no knowledge base in {home}", fix="make one with: kb ingest FOLDER")
     with (
         writer_lock(home, config.ingest.lock_wait_seconds, notify),
-        open_knowledge_base(home, config, write=True, notify=notify) as kb,
+        open_runtime(home, config, write=True, notify=notify) as kb,
     ):
         if not kb.corpus.count_chunks():
             return
@@ -167,14 +167,14 @@ def check_model(home: Path, config: Config) -> Finding:
 # ---- the knowledge base
 
 
-def check_store(kb: KnowledgeBase) -> Finding:
+def check_store(kb: Runtime) -> Finding:
     """SQLite finds its own file sound, references included."""
     if problems := kb.store.find_faults():
         return "fail", "; ".join(problems), RESTORE
     return "ok", f"{kb.corpus.count_documents()} documents, {kb.corpus.count_chunks()} chunks, sound", None
 
 
-def check_vectors(kb: KnowledgeBase) -> Finding:
+def check_vectors(kb: Runtime) -> Finding:
     """Every chunk has a vector of the encoder that the store names."""
     if missing := kb.corpus.count_missing_vectors(kb.stored_encoder()[1]):
         detail = f"{missing} chunks have no vector and cannot be found by meaning"
@@ -182,7 +182,7 @@ def check_vectors(kb: KnowledgeBase) -> Finding:
     return "ok", "every chunk has one", None
 
 
-def check_same_encoder(kb: KnowledgeBase) -> Finding:
+def check_same_encoder(kb: Runtime) -> Finding:
     """The configured encoder still makes the stored vectors: same weights, and the same numbers on a sample."""
     import numpy as np
 
@@ -205,14 +205,14 @@ def check_same_encoder(kb: KnowledgeBase) -> Finding:
     return "ok", f"{len(sample)} chunks re-embedded, cosine ≥ {lowest:.4f}", None
 
 
-def check_indexes(kb: KnowledgeBase) -> Finding:
+def check_indexes(kb: Runtime) -> Finding:
     """Both indexes are there, match the store and can be opened; nothing is rebuilt here."""
     if faults := [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]:
         return "warn", f"{', '.join(faults)}; the next search rebuilds what it needs", "kb reindex"
     return "ok", "both match the store", None
 
 
-def check_writer(kb: KnowledgeBase) -> Finding:
+def check_writer(kb: Runtime) -> Finding:
     """Who is writing right now."""
     owner = lock_owner(kb.home)
     return "ok", f"{owner} is writing" if owner else "nobody is writing", None
@@ -225,7 +225,7 @@ INSTALLATION_CHECKS: Mapping[str, Callable[[Path, Config], Finding]] = {
     "encoder": check_encoder,
     "model": check_model,
 }
-STORE_CHECKS: Mapping[str, Callable[[KnowledgeBase], Finding]] = {
+STORE_CHECKS: Mapping[str, Callable[[Runtime], Finding]] = {
     "store": check_store,
     "vectors": check_vectors,
     "same_encoder": check_same_encoder,

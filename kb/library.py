@@ -7,15 +7,17 @@ runs it, because `kb search` must not pay for the parsers of `kb ingest`.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, find_config, find_home, load_config
-from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase as Engine
-from kb.knowledge_base import Notify, ignore
+from kb.errors import NotFound, NotIndexed
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
+from kb.runtime import Notify, Runtime, ignore
+from kb.store.chunks import document_text
 from kb.store.documents import utc_text
 from kb.store.lock import writer_lock
 from kb.store.memories import Forgotten, Memory, Remembered, clean_memory_text
@@ -63,7 +65,7 @@ class KnowledgeBase:
         self.config = config
         self._notify = notify
         self._log = log
-        self._engine: Engine | None = None
+        self._runtime: Runtime | None = None
         self._is_writable = False
 
     def __enter__(self) -> Self:
@@ -74,12 +76,12 @@ class KnowledgeBase:
 
     def close(self) -> None:
         """Close the store; the next call opens it again."""
-        if self._engine is not None:
-            self._engine.close()
-            self._engine = None
+        if self._runtime is not None:
+            self._runtime.close()
+            self._runtime = None
             self._is_writable = False
 
-    def engine(self, *, write: bool = False, create: bool = True) -> Engine:
+    def runtime(self, *, write: bool = False, create: bool = True) -> Runtime:
         """What the jobs run on: store, indexes, encoder and model, opened on first use.
 
         write    open for writing, migrating the store when needed; a reading one is opened again
@@ -87,13 +89,13 @@ class KnowledgeBase:
         raises   NotIndexed, CorruptStore, IoError
         """
         if write and not create and not self._is_writable:
-            self.engine()
-        if self._engine is not None and write and not self._is_writable:
+            self.runtime()
+        if self._runtime is not None and write and not self._is_writable:
             self.close()
-        if self._engine is None:
-            self._engine = Engine(self.home, self.config, write=write, notify=self._notify, log=self._log)
+        if self._runtime is None:
+            self._runtime = Runtime(self.home, self.config, write=write, notify=self._notify, log=self._log)
             self._is_writable = write
-        return self._engine
+        return self._runtime
 
     # ---- the jobs
 
@@ -130,7 +132,7 @@ class KnowledgeBase:
             explain=explain,
             trace=trace,
         )
-        return search(self.engine(), request, self.known_text(seen))
+        return search(self.runtime(), request, self.known_text(seen))
 
     def ask(
         self,
@@ -171,7 +173,7 @@ class KnowledgeBase:
             window=self.known_text(seen),
             mode_hint=intent,
         )
-        return ask(self.engine(), request, on_event or (lambda event: None))
+        return ask(self.runtime(), request, on_event or (lambda event: None))
 
     def context(
         self,
@@ -215,7 +217,7 @@ class KnowledgeBase:
             use_novelty=novelty,
             debug=debug,
         )
-        return compose(self.engine(), request)
+        return compose(self.runtime(), request)
 
     def ingest(
         self,
@@ -241,23 +243,49 @@ class KnowledgeBase:
         from kb.ingest.pipeline import IngestRequest, ingest
 
         given = tuple(Path(path).expanduser() for path in paths)
-        return ingest(
-            self.engine(write=not dry_run),
-            IngestRequest(given, source, prune, force, dry_run),
-            on_event or (lambda event: None),
-            should_stop,
-            on_embedded or (lambda chunks: None),
-        )
+        with self._runtime_for_ingest(dry_run) as runtime:
+            return ingest(
+                runtime,
+                IngestRequest(given, source, prune, force, dry_run),
+                on_event or (lambda event: None),
+                should_stop,
+                on_embedded or (lambda chunks: None),
+            )
 
-    def ingest_text(self, text: str, title: str, *, force: bool = False, dry_run: bool = False) -> IngestReport:
+    def ingest_text(
+        self,
+        text: str | bytes,
+        title: str,
+        *,
+        force: bool = False,
+        dry_run: bool = False,
+        on_event: Callable[[IngestEvent], None] | None = None,
+    ) -> IngestReport:
         """Store one text as a Markdown document named after its title; the same title replaces it.
 
+        text    bytes are decoded as a file's would be
         raises  InvalidInput for a title without a word, Locked
         """
         from kb.ingest.pipeline import IngestRequest, ingest_text
 
         request = IngestRequest((), force=force, dry_run=dry_run)
-        return ingest_text(self.engine(write=not dry_run), text.encode(), title, request, lambda event: None)
+        raw = text.encode() if isinstance(text, str) else text
+        with self._runtime_for_ingest(dry_run) as runtime:
+            return ingest_text(runtime, raw, title, request, on_event or (lambda event: None))
+
+    @contextmanager
+    def _runtime_for_ingest(self, dry_run: bool) -> Iterator[Runtime]:
+        """Open for writing; for a dry run read-only, or an empty temporary one where there is no data folder yet."""
+        if not dry_run:
+            yield self.runtime(write=True)
+            return
+        try:
+            runtime = self.runtime()
+        except NotIndexed:
+            with TemporaryDirectory() as folder, Runtime(Path(folder), self.config, write=True) as empty:
+                yield empty
+            return
+        yield runtime
 
     def graph(self, query: str, *, project: str | None = None, max_paths: int | None = None) -> Slice:
         """What the documents say of the things a query names, as paths of relations with their places.
@@ -266,15 +294,15 @@ class KnowledgeBase:
         """
         from kb.context.traverse import MAX_PATHS, traverse
 
-        engine = self.engine()
-        engine.require_documents()
-        return traverse(engine, query, project, MAX_PATHS if max_paths is None else max_paths)
+        runtime = self.runtime()
+        runtime.require_documents()
+        return traverse(runtime, query, project, MAX_PATHS if max_paths is None else max_paths)
 
     # ---- documents
 
     def documents(self, filters: Filters | None = None) -> list[Document]:
         """Every document that passes the filters, by source and path."""
-        corpus = self.engine().corpus
+        corpus = self.runtime().corpus
         return corpus.list_documents(corpus.allowed_documents(filters or Filters()))
 
     def document(self, name: str) -> Document:
@@ -282,23 +310,23 @@ class KnowledgeBase:
 
         raises  NotFound
         """
-        return _find_document(self.engine(), name)
+        return self.runtime().corpus.find_document(name)
 
     def text(self, document: Document) -> tuple[int | None, str]:
         """(the line it begins at, a document's text); the line is 1, or None for a format without lines.
 
         The text is put together from the stored chunks; lines between them (front matter, blank ones) are empty.
         """
-        return document_text(self.engine().corpus.chunks_of_document(document.doc_id))
+        return document_text(self.runtime().corpus.chunks_of_document(document.doc_id))
 
     def root(self, source: str) -> Path | None:
         """The folder on this machine that a source was ingested from; None for text without a file."""
-        root = self.engine().corpus.source_roots()[source]
+        root = self.runtime().corpus.source_roots()[source]
         return None if root is None else Path(root)
 
     def chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
-        return self.engine().corpus.fetch_chunks(chunk_ids)
+        return self.runtime().corpus.fetch_chunks(chunk_ids)
 
     def remove(self, *names: str, sources: Sequence[str] = ()) -> list[Document]:
         """Remove documents from the knowledge base, all that are named or none; their files are not touched.
@@ -308,9 +336,9 @@ class KnowledgeBase:
         returns  the removed documents
         raises   NotFound, NotIndexed, Locked
         """
-        engine = self.engine(write=True, create=False)
+        runtime = self.runtime(write=True, create=False)
         with writer_lock(self.home, self.config.ingest.lock_wait_seconds, self._notify):
-            corpus = engine.corpus
+            corpus = runtime.corpus
             doc_ids: list[int] = []
             if sources and not names:
                 doc_ids = corpus.allowed_documents(Filters(sources=tuple(sources))) or []
@@ -318,14 +346,14 @@ class KnowledgeBase:
                 matched = []
                 if any(c in name for c in "*?[") or name.endswith("/"):
                     matched = corpus.allowed_documents(Filters(sources=tuple(sources), paths=(name,))) or []
-                doc_ids += matched or [_find_document(engine, name).doc_id]
+                doc_ids += matched or [runtime.corpus.find_document(name).doc_id]
             documents = corpus.list_documents(doc_ids)
             if not documents:
                 raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
             corpus.remove_documents([document.doc_id for document in documents])
             corpus.remove_unused_embeddings()
             if corpus.has_documents():
-                engine.refresh_indexes()
+                runtime.refresh_indexes()
         return documents
 
     # ---- facts the user tells kb
@@ -337,19 +365,19 @@ class KnowledgeBase:
         raises   InvalidInput for an empty text, or for one that is longer than a fact
         """
         cleaned = clean_memory_text(text)
-        fact, is_new = self.engine(write=True).journal.add_memory(cleaned, session, utc_text())
+        fact, is_new = self.runtime(write=True).journal.add_memory(cleaned, session, utc_text())
         return Remembered(fact=fact, is_new=is_new)
 
     def memories(self) -> list[Memory]:
         """The facts that were remembered, oldest first."""
-        return self.engine().journal.list_memories()
+        return self.runtime().journal.list_memories()
 
     def forget(self, *fact_ids: int) -> Forgotten:
         """Forget these facts, all of them or none; stored answers keep what they said.
 
         raises  NotFound, NotIndexed
         """
-        journal = self.engine(write=True, create=False).journal
+        journal = self.runtime(write=True, create=False).journal
         facts = journal.remove_memories(fact_ids)
         return Forgotten(forgotten=tuple(facts), answers=journal.count_answers_with([fact.text for fact in facts]))
 
@@ -359,7 +387,7 @@ class KnowledgeBase:
         """The weights of context stability and each domain's threshold."""
         from kb.cswr import read_stability
 
-        return read_stability(self.engine())
+        return read_stability(self.runtime())
 
     def recalibrate(self, *, reset: bool = False) -> Stability:
         """Set each domain's threshold to the lower quartile of what past answers packed.
@@ -369,8 +397,8 @@ class KnowledgeBase:
         """
         from kb import cswr
 
-        engine = self.engine(write=True, create=False)
-        return cswr.reset(engine) if reset else cswr.recalibrate(engine)
+        runtime = self.runtime(write=True, create=False)
+        return cswr.reset(runtime) if reset else cswr.recalibrate(runtime)
 
     # ---- text the reader already has
 
@@ -388,31 +416,3 @@ class KnowledgeBase:
             return seen
         texts = [seen] if isinstance(seen, str) else list(seen)
         return known_text_from_blocks(texts, NoveltySettings.of(self.config.novelty).shape) if any(texts) else None
-
-
-def _find_document(engine: Engine, name: str) -> Document:
-    try:
-        return engine.corpus.find_document(name)
-    except NotFound:
-        file = Path(os.path.abspath(Path(name).expanduser()))
-        for source, root in engine.corpus.source_roots().items():
-            if root is not None and file.is_relative_to(root):
-                return engine.corpus.find_document(f"{source}/{file.relative_to(root).as_posix()}")
-        raise
-
-
-def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:
-    """A document's text put together from its chunks, and the line it begins at: 1, or None without lines."""
-    if not chunks or chunks[0].citation.start_line is None:
-        return None, "\n\n".join(chunk.text for chunk in chunks)
-    lines: list[str] = []
-    end = 0
-    for chunk in chunks:
-        first = (chunk.citation.start_line or 1) - 1
-        rows = chunk.text.split("\n")
-        if len(lines) == first + 1:  # the chunk goes on in the line where the last one stopped
-            lines[-1] += " " * (chunk.start - end) + rows[0]
-            rows = rows[1:]
-        lines += [""] * (first - len(lines)) + rows
-        end = chunk.end
-    return 1, "\n".join(lines)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from kb.index.keeper import IndexKeeper
 from kb.index.stamp import INDEX_FOLDER
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.store.counters import read_counts
 from kb.store.lock import lock_owner
 from kb.store.schema import FILE_NAME
@@ -86,7 +86,7 @@ class Status:
     novelty: NoveltyTotals | None = None
 
 
-def read_status(kb: KnowledgeBase) -> Status:
+def read_status(kb: Runtime) -> Status:
     """The state of an open knowledge base; changes nothing."""
     with kb.snapshot():
         model_id, digest, dimensions = kb.stored_encoder()

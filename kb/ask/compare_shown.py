@@ -6,12 +6,12 @@ from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.stages import UnseenEvidence
 from kb.context.shown_text import known_text_of
-from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchTrace
+from kb.runtime import Runtime
 from kb.search.novelty import count_request, is_redundant, or_warn, penalize_until
 
 
-def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
+def compare_with_shown(kb: Runtime, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
     """What of a search the reader has not been shown; None where that is nothing, or, with a warning, where the
     comparison fails.
 
@@ -31,7 +31,7 @@ def compare_with_shown(kb: KnowledgeBase, trace: SearchTrace, request: AskReques
     if penalized is None:
         return None
     if not request.is_evaluation:
-        count_request(kb, penalized.counts)
+        count_request(kb, penalized.counts, request.question, request.session_id)
     repeated = frozenset(s.candidate_id for s in penalized.scored if is_redundant(s, kb.config.novelty))
     new = [i for i, _ in penalized.kept if i not in repeated][:wanted]
     chunks, scores = kb.corpus.fetch_chunks(new), dict(ranking)

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from kb.ask.records import Answer, PackedChunk
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.fit import Question
 from kb.records import ChunkAxes, SearchResponse, StabilityTrace
+from kb.runtime import Runtime
 from kb.search.retrieve import can_read
 from kb.search.stability import score_chunks
 from kb.store.episodes import EpisodeRow
 
 
 def make_episode(
-    kb: KnowledgeBase, answer: Answer, packed: Sequence[PackedChunk], response: SearchResponse
+    kb: Runtime, answer: Answer, packed: Sequence[PackedChunk], response: SearchResponse
 ) -> EpisodeRow | None:
     """The log's row: how the question was taken apart, the axes of every hit and packed chunk, and what came of it.
 
@@ -41,7 +41,7 @@ def make_episode(
 
 
 def _score(
-    kb: KnowledgeBase, response: SearchResponse, stability: StabilityTrace, chunk_ids: Sequence[int]
+    kb: Runtime, response: SearchResponse, stability: StabilityTrace, chunk_ids: Sequence[int]
 ) -> list[ChunkAxes]:
     if not chunk_ids:
         return []

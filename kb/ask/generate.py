@@ -17,12 +17,12 @@ from kb.ask.stages import Ended, Generated, Judged, Written
 from kb.ask.verify import check_answer
 from kb.config import RagConfig
 from kb.errors import MalformedResponse
-from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Done, GenerateRequest, LanguageModel, Token
 from kb.providers import PROVIDERS
+from kb.runtime import Runtime
 
 
-def open_model(kb: KnowledgeBase, judged: Judged, model: LanguageModel) -> int | Ended:
+def open_model(kb: Runtime, judged: Judged, model: LanguageModel) -> int | Ended:
     """Load the model; returns the tokens of its window, or the end where a Ctrl-C came before: it may take minutes."""
     try:
         return model.context_tokens()
@@ -66,7 +66,7 @@ def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[
     raise MalformedResponse("the model's stream ended without saying so", fix="try again, or another --model")
 
 
-def ask_again(kb: KnowledgeBase, first: Generated, model: LanguageModel) -> Generated:
+def ask_again(kb: Runtime, first: Generated, model: LanguageModel) -> Generated:
     """Ask once more where the form of the citations is wrong; a second try that is no better leaves the verdict to it.
 
     The pieces of the second try are not handed on, since the first answer's may be on the screen. The prompt stays the

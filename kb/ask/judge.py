@@ -15,8 +15,8 @@ from kb.ask.refuse import refuse_evidence
 from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved, UnseenEvidence
 from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
 from kb.ask.weigh import Verdict, weigh_evidence
-from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchMode, SearchTrace
+from kb.runtime import Runtime
 from kb.search.bounds import background, best_possible
 from kb.search.feedback import cosines_to
 from kb.search.fuse import ceiling_of, combine_scores
@@ -25,7 +25,7 @@ from kb.search.fuse import ceiling_of, combine_scores
 NEAR_PLACES = 3
 
 
-def judge_evidence(kb: KnowledgeBase, retrieved: Retrieved) -> Judged | Ended:
+def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
     """The evidence to answer from; the refusal, or a context node's answer in its place, where it is too weak."""
     question, findings = retrieved.question, _findings(kb, retrieved)
     if not retrieved.ranked:
@@ -47,7 +47,7 @@ def judge_evidence(kb: KnowledgeBase, retrieved: Retrieved) -> Judged | Ended:
     return judged
 
 
-def _findings(kb: KnowledgeBase, retrieved: Retrieved) -> Findings:
+def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
     """What the answer tells of the search; the gates' part is filled in by them."""
     request, response = retrieved.question.request, retrieved.response
     return Findings(
@@ -74,7 +74,7 @@ def _with_verdict(findings: Findings, verdict: Verdict | None) -> Findings:
     return replace(findings, verdict=verdict, retrieval=replace(findings.retrieval, evidence_score=score))
 
 
-def _weigh(kb: KnowledgeBase, retrieved: Retrieved, ranked: Ranked) -> tuple[tuple[PackedChunk, ...], Verdict]:
+def _weigh(kb: Runtime, retrieved: Retrieved, ranked: Ranked) -> tuple[tuple[PackedChunk, ...], Verdict]:
     """What a model with room enough would be given, and the evidence gate's verdict on it."""
     question = retrieved.question
     template = template_for(kb.config.rag.prompt_template_version, question.language)
@@ -83,7 +83,7 @@ def _weigh(kb: KnowledgeBase, retrieved: Retrieved, ranked: Ranked) -> tuple[tup
     return packed, weigh_evidence(kb, question.request, retrieved.response, [p.chunk for p in packed])
 
 
-def _prefer_unseen(kb: KnowledgeBase, judged: Judged, everything: Verdict, unseen: UnseenEvidence) -> Judged:
+def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: UnseenEvidence) -> Judged:
     """Go on with the unseen evidence where it passes the gate and is not weaker than all of it; else with all, saying so.
 
     everything  the verdict on all of the evidence
@@ -116,7 +116,7 @@ def _with_novelty(judged: Judged, novelty: AnswerNovelty) -> Judged:
     return replace(judged, findings=replace(judged.findings, novelty=novelty))
 
 
-def score_relevance(kb: KnowledgeBase, query: str, mode: SearchMode, trace: SearchTrace) -> Mapping[int, float]:
+def score_relevance(kb: Runtime, query: str, mode: SearchMode, trace: SearchTrace) -> Mapping[int, float]:
     """chunk_id → relevance in [0, 1], of the whole ranking.
 
     hybrid   the convex score, whatever fusion made the ranking

@@ -10,12 +10,12 @@ from kb.ask.prompt import PLACEHOLDER, Template, fence_tag, render_entry, render
 from kb.ask.records import PackedChunk
 from kb.ask.stages import Judged, Packed, Ranked
 from kb.context.node_input import NodeText
-from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.llm.server import ContextExceeded
 from kb.rank.packing import Limits
 from kb.rank.selection import Found, select_neighbourhoods
 from kb.records import Chunk, ModelRef, SearchResponse
+from kb.runtime import Runtime
 from kb.search.passages import merge_adjacent
 from kb.search.retrieve import can_read
 from kb.text import estimate_tokens
@@ -29,7 +29,7 @@ REPACKED_SHARE = 0.7
 
 
 def pack_evidence(
-    kb: KnowledgeBase, judged: Judged, model: ModelRef, window_tokens: int, most_tokens: int | None = None
+    kb: Runtime, judged: Judged, model: ModelRef, window_tokens: int, most_tokens: int | None = None
 ) -> Packed:
     """Fill the prompt with as much evidence as the model's window leaves room for; context nodes get what is left.
 
@@ -70,9 +70,7 @@ def pack_evidence(
     return Packed(question, findings, packed, prompt, nodes, template, version, model)
 
 
-def pack_less(
-    kb: KnowledgeBase, judged: Judged, packed: Packed, window_tokens: int, exceeded: ContextExceeded
-) -> Packed:
+def pack_less(kb: Runtime, judged: Judged, packed: Packed, window_tokens: int, exceeded: ContextExceeded) -> Packed:
     """The prompt again with less evidence, after the server has refused it as too long.
 
     raises  what the server said, where there is nothing to leave out
@@ -91,7 +89,7 @@ def count_used(packed: Sequence[PackedChunk]) -> int:
     return sum(max(1, len(p.members)) for p in packed)
 
 
-def _fit(kb: KnowledgeBase, judged: Judged, budget_tokens: int, template: Template) -> tuple[PackedChunk, ...]:
+def _fit(kb: Runtime, judged: Judged, budget_tokens: int, template: Template) -> tuple[PackedChunk, ...]:
     """The evidence, chosen as `rag.packing` says."""
     fence = PLACEHOLDER if uses_fence(template) else ""
     if kb.config.rag.packing == "ranked":
@@ -190,7 +188,7 @@ class Passage:
     members: tuple[int, ...]
 
 
-def choose_passages(kb: KnowledgeBase, judged: Judged, budget_tokens: int, fence: str) -> list[Passage]:
+def choose_passages(kb: Runtime, judged: Judged, budget_tokens: int, fence: str) -> list[Passage]:
     """The passages for a prompt, best first, made of the request's k chunks at most.
 
     fence  the tag of the headers, or one that is as long
@@ -222,7 +220,7 @@ def _above(candidates: Ranked, relevance: Mapping[int, float], least_share: floa
     return [row for row in candidates if relevance.get(row[0].chunk_id, 0.0) >= least_share * best]
 
 
-def _by_stability(kb: KnowledgeBase, judged: Judged, budget_tokens: int) -> list[Passage]:
+def _by_stability(kb: Runtime, judged: Judged, budget_tokens: int) -> list[Passage]:
     # Imported here: it brings the scoring of context stability, which few questions are packed by.
     from kb.search.passage_packs import pack_found
 

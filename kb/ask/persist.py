@@ -13,15 +13,15 @@ from typing import Any
 from kb.ask.records import Answer, AnswerRetrieval, AskRequest, EmbeddingRef, Usage
 from kb.ask.stages import Ended
 from kb.ask.stored import keep_prompt
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, ModelRef
+from kb.runtime import Runtime
 from kb.store.answers import AnswerRow, KeptPrompt, time_text
 from kb.store.episodes import EpisodeRow
 from kb.store.filters import SECONDS_PER_DAY
 from kb.store.store import Store
 
 
-def save(kb: KnowledgeBase, answer: Answer, ended: Ended) -> None:
+def save(kb: Runtime, answer: Answer, ended: Ended) -> None:
     """Write the row; opens the store for writing just for this, so that asking never holds up an ingest.
 
     The context nodes that had something to say are measured, and kept with a prompt.
@@ -43,7 +43,7 @@ def save(kb: KnowledgeBase, answer: Answer, ended: Ended) -> None:
             store.journal.prune_answers(history.keep_answers, oldest_kept)
 
 
-def _episode(kb: KnowledgeBase, answer: Answer, ended: Ended) -> EpisodeRow | None:
+def _episode(kb: Runtime, answer: Answer, ended: Ended) -> EpisodeRow | None:
     """What the log for recalibration keeps of an answer; None where it is off, or nothing was scored."""
     response = ended.findings.response
     if not kb.config.cswr.keep_episodes or response is None or response.trace is None:

@@ -27,14 +27,14 @@ from kb.ask.without_documents import (
     answer_without_documents,
 )
 from kb.errors import NotIndexed
-from kb.knowledge_base import KnowledgeBase
 from kb.llm.protocol import LanguageModel
 from kb.llm.server import ContextExceeded
+from kb.runtime import Runtime
 
 OnEvent = Callable[[AnswerEvent], None]
 
 
-def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
+def ask(kb: Runtime, request: AskRequest, on_event: OnEvent = lambda event: None) -> Answer:
     """Answer a question from the knowledge base, or refuse.
 
     on_event  told of the retrieval and of every piece of text as it comes; what it raises does not end the answer
@@ -45,12 +45,12 @@ def ask(kb: KnowledgeBase, request: AskRequest, on_event: OnEvent = lambda event
     return _finish(kb, _run(kb, request, _safely(on_event, kb)))
 
 
-def answer_packed(kb: KnowledgeBase, packed: Packed, model: LanguageModel, on_event: OnEvent) -> Answer:
+def answer_packed(kb: Runtime, packed: Packed, model: LanguageModel, on_event: OnEvent) -> Answer:
     """The second half of `ask`, from the prompt on; a replay begins here."""
     return _finish(kb, _run_model(kb, packed, model, _safely(on_event, kb)))
 
 
-def _run(kb: KnowledgeBase, request: AskRequest, tell: OnEvent) -> Ended:
+def _run(kb: Runtime, request: AskRequest, tell: OnEvent) -> Ended:
     question = read_question(kb, request)
     if ended := answer_small_talk(kb, question):
         return ended
@@ -72,7 +72,7 @@ def _run(kb: KnowledgeBase, request: AskRequest, tell: OnEvent) -> Ended:
     return answer_from_full_fact(judged) or _ask_model(kb, judged, tell)
 
 
-def _ask_model(kb: KnowledgeBase, judged: Judged, tell: OnEvent) -> Ended:
+def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:
     """Pack for the model's window; pack less where the server finds the prompt too long after all."""
     model = kb.language_model()
     window_tokens = open_model(kb, judged, model)
@@ -85,7 +85,7 @@ def _ask_model(kb: KnowledgeBase, judged: Judged, tell: OnEvent) -> Ended:
         return _run_model(kb, pack_less(kb, judged, packed, window_tokens, error), model, tell)
 
 
-def _run_model(kb: KnowledgeBase, packed: Packed, model: LanguageModel, tell: OnEvent) -> Ended:
+def _run_model(kb: Runtime, packed: Packed, model: LanguageModel, tell: OnEvent) -> Ended:
     written = generate(model, packed.prompt, lambda text: tell(AnswerEvent(event="token", text=text)))
     generated = ask_again(kb, Generated(packed, written), model)
     if ended := broke_off(generated):
@@ -93,7 +93,7 @@ def _run_model(kb: KnowledgeBase, packed: Packed, model: LanguageModel, tell: On
     return conclude(verify_answer(kb, generated))
 
 
-def _finish(kb: KnowledgeBase, ended: Ended) -> Answer:
+def _finish(kb: Runtime, ended: Ended) -> Answer:
     """Build the answer and store it, an evaluation's excepted."""
     answer = build_answer(kb.config, ended)
     if not ended.question.request.is_evaluation:
@@ -103,7 +103,7 @@ def _finish(kb: KnowledgeBase, ended: Ended) -> Answer:
     return answer
 
 
-def _safely(on_event: OnEvent, kb: KnowledgeBase) -> OnEvent:
+def _safely(on_event: OnEvent, kb: Runtime) -> OnEvent:
     """A listener that fails or has gone away must not cost the user the stored answer: it is told nothing more."""
     alive = [True]
 

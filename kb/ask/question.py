@@ -15,14 +15,14 @@ from kb.evidence.question import units_of
 from kb.followup.records import Turn
 from kb.followup.standalone import make_standalone
 from kb.graph.names import name_key
-from kb.knowledge_base import KnowledgeBase
 from kb.language.english_phrases import IsName
 from kb.relevance.signals import MODES_WITHOUT_TOPIC
+from kb.runtime import Runtime
 from kb.store.sessions import Turn as StoredTurn
 from kb.text import analyze
 
 
-def read_question(kb: KnowledgeBase, request: AskRequest) -> Question:
+def read_question(kb: Runtime, request: AskRequest) -> Question:
     """The first stage; costs a few counts in the store.
 
     raises  InvalidInput for an empty question, RulesInvalid
@@ -47,7 +47,7 @@ CONTINUED = 0.5
 MOST_UNITS = 4
 
 
-def complete_question(kb: KnowledgeBase, question: Question) -> Question:
+def complete_question(kb: Runtime, question: Question) -> Question:
     """The question as it stands alone, where it leans on earlier turns of its session."""
     request = question.request
     if request.session_id is not None and request.standalone is None and request.replay_of is None:
@@ -56,7 +56,7 @@ def complete_question(kb: KnowledgeBase, question: Question) -> Question:
     return replace(question, request=request, decision=decision)
 
 
-def _make_standalone(kb: KnowledgeBase, question: str, session_id: str) -> str | None:
+def _make_standalone(kb: Runtime, question: str, session_id: str) -> str | None:
     """None where the question stands alone already."""
     with kb.snapshot():
         stored = kb.journal.session_turns(session_id, TURNS_READ)
@@ -70,14 +70,14 @@ def _make_standalone(kb: KnowledgeBase, question: str, session_id: str) -> str |
     return found.question if found.question != question else None
 
 
-def _to_turn(kb: KnowledgeBase, stored: StoredTurn) -> Turn:
+def _to_turn(kb: Runtime, stored: StoredTurn) -> Turn:
     answer = stored.answer if stored.grounded or stored.rests_on else ""
     chunks = kb.corpus.fetch_chunks(stored.cited_chunk_ids[:1] or stored.packed_chunk_ids[:1])
     title = next((chunk.title for chunk in chunks.values()), "")
     return Turn(stored.standalone_question or stored.question, answer, title)
 
 
-def name_test(kb: KnowledgeBase) -> IsName:
+def name_test(kb: Runtime) -> IsName:
     """Tells of a word in lower case whether it names something here, by the knowledge graph and the documents' titles."""
     found: dict[str, bool] = {}
 
@@ -117,7 +117,7 @@ def is_named(rows: Sequence[tuple[str, str, int]], is_tag: bool, in_title: bool)
     return in_title and any(form == "code" for _, form, _ in rows)
 
 
-def continuation_test(kb: KnowledgeBase, chunk_ids: Sequence[int]) -> Callable[[str], bool]:
+def continuation_test(kb: Runtime, chunk_ids: Sequence[int]) -> Callable[[str], bool]:
     """Tells whether the pages around these chunks speak of what a question asks about; read when it is first asked."""
 
     def continues(question: str) -> bool:
@@ -130,7 +130,7 @@ def continuation_test(kb: KnowledgeBase, chunk_ids: Sequence[int]) -> Callable[[
     return continues
 
 
-def page_terms(kb: KnowledgeBase, chunk_ids: Sequence[int]) -> frozenset[str]:
+def page_terms(kb: Runtime, chunk_ids: Sequence[int]) -> frozenset[str]:
     """The index terms of the pages around these chunks."""
     terms: set[str] = set()
     for chunk in kb.corpus.fetch_chunks(chunk_ids).values():

@@ -14,12 +14,12 @@ from kb.ask.stages import Ended, Findings, Generated, Question, Verified
 from kb.ask.unseen import NOTHING_NEW
 from kb.ask.weigh import Verdict
 from kb.ask.without_documents import answer_in_place
-from kb.knowledge_base import KnowledgeBase
 from kb.language.registry import LANGUAGES
+from kb.runtime import Runtime
 
 
 def refuse_evidence(
-    kb: KnowledgeBase,
+    kb: Runtime,
     question: Question,
     findings: Findings,
     reason: RefusalReason,

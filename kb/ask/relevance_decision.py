@@ -14,7 +14,6 @@ from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
 from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
 from kb.context.question_subjects import asked_of_kb
-from kb.knowledge_base import KnowledgeBase
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
 from kb.relevance.signals import (
@@ -27,6 +26,7 @@ from kb.relevance.signals import (
     compute_signals,
     measure_silence,
 )
+from kb.runtime import Runtime
 
 # What the rule and the fence of the nodes take in a prompt, beside their texts: 95 tokens in English, 113 in Korean.
 SLOT_TOKENS = 120
@@ -91,7 +91,7 @@ class RelevanceDecision:
 _COPIED = {f.name for f in fields(AnswerRelevance)} & {f.name for f in fields(Decision)} - {"nodes"}
 
 
-def decide_relevance(kb: KnowledgeBase, request: AskRequest, now: datetime | None = None) -> RelevanceDecision:
+def decide_relevance(kb: Runtime, request: AskRequest, now: datetime | None = None) -> RelevanceDecision:
     """Signals, mode, and the decision; one line of log.
 
     raises  RulesInvalid
@@ -151,7 +151,7 @@ def include_asked_for(decision: Decision, nodes: tuple[str, ...], tokens: Mappin
     )
 
 
-def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> Conversation:
+def _conversation(kb: Runtime, session_id: str | None, now: datetime) -> Conversation:
     turns, last_at = kb.journal.measure_session(session_id) if session_id is not None else (0, None)
     return Conversation(
         turns=turns,
@@ -163,7 +163,7 @@ def _conversation(kb: KnowledgeBase, session_id: str | None, now: datetime) -> C
     )
 
 
-def _tell(kb: KnowledgeBase, decision: Decision, *, is_known: bool, faults: tuple[str, ...]) -> None:
+def _tell(kb: Runtime, decision: Decision, *, is_known: bool, faults: tuple[str, ...]) -> None:
     """A rules file that cannot be read and a mode that is none are for the user; the rest is for the log."""
     kb.log(log_line(decision))
     for warning in decision.warnings:

@@ -19,7 +19,7 @@ from kb.ask.prompt import template_for
 from kb.ask.records import Answer
 from kb.ask.stages import Findings, NearPlace, Packed, Question
 from kb.ask.stored import put_together, read_node_texts, read_packed
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.store.answers import AnswerRow
 
 # What may differ, in the order it is shown; times and counts of tokens differ always and say nothing.
@@ -70,7 +70,7 @@ class AnswerReplay:
 
 
 def replay(
-    kb: KnowledgeBase, row: AnswerRow, *, is_fresh: bool = False, on_event: OnEvent = lambda event: None
+    kb: Runtime, row: AnswerRow, *, is_fresh: bool = False, on_event: OnEvent = lambda event: None
 ) -> AnswerReplay:
     """Answer the question of a stored answer again.
 
@@ -122,7 +122,7 @@ def _compared(row: AnswerRow) -> dict[str, Any]:
     return values
 
 
-def read_stored(kb: KnowledgeBase, row: AnswerRow) -> Packed:
+def read_stored(kb: Runtime, row: AnswerRow) -> Packed:
     """A stored answer as it stood when its prompt was made."""
     texts = kb.journal.packed_texts(row.trace_id)
     prompt = put_together(row, texts)

@@ -6,12 +6,12 @@ from kb.ask.judge import is_fused_by_ranks, score_relevance
 from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AskRequest, EmbeddingRef
 from kb.ask.stages import Question, Retrieved, UnseenEvidence
-from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest, SearchTrace
+from kb.runtime import Runtime
 from kb.search.pipeline import search
 
 
-def retrieve_evidence(kb: KnowledgeBase, question: Question) -> Retrieved:
+def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
     """Search, and fetch the chunks that evidence is made of.
 
     raises  NotIndexed when there is no document
@@ -46,7 +46,7 @@ def retrieve_evidence(kb: KnowledgeBase, question: Question) -> Retrieved:
     )
 
 
-def _find_unseen(kb: KnowledgeBase, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
+def _find_unseen(kb: Runtime, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
     """None without a window and outside a session, and for a replay."""
     if request.replay_of is not None or (request.window is None and request.session_id is None):
         return None

@@ -8,16 +8,16 @@ from __future__ import annotations
 from kb.ask.stages import Ended, Question
 from kb.ask.without_documents import nothing_searched
 from kb.context.node_input import make_safe
-from kb.knowledge_base import KnowledgeBase
 from kb.language.interface import PatternKind
 from kb.language.manner import is_greeting, tells_of_user, tidy
 from kb.language.registry import LANGUAGES, question_language, says
+from kb.runtime import Runtime
 
 # The first that is found says which it is; a greeting is asked for before thanks: "hi, thanks" is a greeting.
 _KINDS: tuple[PatternKind, ...] = ("farewell", "thanks", "apology")
 
 
-def answer_small_talk(kb: KnowledgeBase, question: Question) -> Ended | None:
+def answer_small_talk(kb: Runtime, question: Question) -> Ended | None:
     """One line for a question whose mode needs no document; None for every other question."""
     if question.decision is None or question.decision.needs_retrieval():
         return None

@@ -11,9 +11,9 @@ import re
 from collections.abc import Sequence
 
 from kb.ask.records import AnswerNovelty, AskRequest
-from kb.knowledge_base import KnowledgeBase
 from kb.language.registry import LANGUAGES, says
 from kb.records import Chunk
+from kb.runtime import Runtime
 
 # New evidence is taken when the gate finds it at most so much less likely to answer than all of it. Of 139 questions asked
 # again after their own evidence was shown, 0 loses 1 and wins 5, .02 loses 2, .1 4, .2 8, and the gate alone 75
@@ -47,7 +47,7 @@ def carries_the_answer(fresh: float, everything: float, gate: float, *, wants_mo
     return fresh >= gate and (wants_more or fresh >= everything - MARGIN)
 
 
-def shown_in(kb: KnowledgeBase, request: AskRequest, repeated: Sequence[Chunk]) -> tuple[str, ...]:
+def shown_in(kb: Runtime, request: AskRequest, repeated: Sequence[Chunk]) -> tuple[str, ...]:
     """Trace ids of the session's answers that showed these chunks, in the chunks' order, each once."""
     if request.session_id is None:
         return ()

@@ -13,14 +13,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from kb.arrays import Encode
 from kb.ask.backing import find_backing
 from kb.ask.cite import is_refusal, judge_citations
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk
+from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, Encode, read_claims, status_of
+from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, read_claims, status_of
 from kb.support.claims import MARKER, Claim, find_claims
 from kb.support.overlap import Window, said_share, units_of, weights_of
 
@@ -34,7 +35,7 @@ _UNSEEN = re.compile(
 LIKELIEST, LEAST_SAID = 3, 0.3
 
 
-def verify_answer(kb: KnowledgeBase, generated: Generated) -> Verified:
+def verify_answer(kb: Runtime, generated: Generated) -> Verified:
     """Check the answer, and say whether it stands.
 
     With a sentence that rests on a context node, no answer is grounded; with one that neither a passage nor a node backs
@@ -55,7 +56,7 @@ def verify_answer(kb: KnowledgeBase, generated: Generated) -> Verified:
     return Verified(generated, checked, grounded, reason)
 
 
-def check_answer(kb: KnowledgeBase, generated: Generated) -> Checked:
+def check_answer(kb: Runtime, generated: Generated) -> Checked:
     """Compare the answer with the packed passages; by meaning as well where the encoder is loaded and reads it."""
     text, encoder = generated.written.text, kb.loaded_encoder()
     reads = encoder is not None and encoder.unread_share(text) < UNREAD_SHARE

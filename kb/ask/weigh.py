@@ -13,10 +13,10 @@ from kb.evidence.gate import Score, score_signals
 from kb.evidence.measure import Passage, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals
-from kb.knowledge_base import KnowledgeBase
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
 from kb.records import Chunk, SearchResponse, SearchTrace
+from kb.runtime import Runtime
 from kb.search.bounds import background
 from kb.search.retrieve import can_read
 from kb.text import analyze
@@ -60,9 +60,7 @@ class Verdict:
         )
 
 
-def weigh_evidence(
-    kb: KnowledgeBase, request: AskRequest, response: SearchResponse, packed: Sequence[Chunk]
-) -> Verdict:
+def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, packed: Sequence[Chunk]) -> Verdict:
     """The gate's verdict on the packed chunks of a search that was traced.
 
     Vectors take no part in lexical mode, nor where the encoder cannot read the question; the user is told of an encoder
@@ -86,7 +84,7 @@ def weigh_evidence(
 
 
 def weigh_chunks(
-    kb: KnowledgeBase,
+    kb: Runtime,
     question: str,
     chunks: Sequence[tuple[Chunk, float | None]],
     trace: SearchTrace,

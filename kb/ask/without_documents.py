@@ -6,10 +6,10 @@ from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_full_fact, fin
 from kb.ask.own_questions import NOBODY, answer_own_question
 from kb.ask.records import AnswerRetrieval, AskRequest
 from kb.ask.stages import Ended, Findings, Judged, Question
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 
 
-def answer_what_kb_knows(kb: KnowledgeBase, question: Question) -> Ended | None:
+def answer_what_kb_knows(kb: Runtime, question: Question) -> Ended | None:
     """The answer to a question about the user, the date, kb, earlier questions or open items; None for every other question.
 
     Filters name documents: a question that is asked with them is for the documents.
@@ -20,7 +20,7 @@ def answer_what_kb_knows(kb: KnowledgeBase, question: Question) -> Ended | None:
     return _answer(kb, question, told) if told else None
 
 
-def answer_about_user(kb: KnowledgeBase, question: Question) -> Ended | None:
+def answer_about_user(kb: Runtime, question: Question) -> Ended | None:
     """The answer to a question about the user, from what they told; None for every other question."""
     if question.decision is None:
         return None
@@ -40,7 +40,7 @@ def answer_from_full_fact(judged: Judged) -> Ended | None:
     return Ended(question, judged.findings, told.text, rests_on=(told.node,), nodes=(told.as_text(),))
 
 
-def answer_without_documents(kb: KnowledgeBase, question: Question) -> Ended | None:
+def answer_without_documents(kb: Runtime, question: Question) -> Ended | None:
     """What a node says in a knowledge base that holds no document yet; None where none answers."""
     told = answer_in_place(question, was_read=False)
     return _answer(kb, question, told) if told else None
@@ -56,7 +56,7 @@ def answer_in_place(question: Question, *, was_read: bool) -> NodeAnswer | None:
     return answer_from_nodes(question.decision.node_input, question.decision.included, was_read=was_read)
 
 
-def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
+def nothing_searched(kb: Runtime, request: AskRequest) -> Findings:
     """The findings of an answer that no search was made for."""
     return Findings(
         AnswerRetrieval(
@@ -72,7 +72,7 @@ def nothing_searched(kb: KnowledgeBase, request: AskRequest) -> Findings:
     )
 
 
-def _answer(kb: KnowledgeBase, question: Question, told: NodeAnswer) -> Ended:
+def _answer(kb: Runtime, question: Question, told: NodeAnswer) -> Ended:
     """The end of an ask without a search: a node's answer, or the refusal that stands in NOBODY's."""
     findings = nothing_searched(kb, question.request)
     if told.node == NOBODY:

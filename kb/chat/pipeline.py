@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from kb.ask.pipeline import ask
 from kb.ask.records import Answer, AnswerEvent, AskRequest
 from kb.chat.names import new_session_name
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, SearchMode
+from kb.runtime import Runtime
 
 OnEvent = Callable[[AnswerEvent], None]
 
@@ -21,7 +21,7 @@ class Chat:
     last  the answer that /why, /sources and /open speak of; None before the first
     """
 
-    kb: KnowledgeBase
+    kb: Runtime
     session_id: str
     mode: SearchMode
     k: int

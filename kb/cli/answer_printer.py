@@ -18,6 +18,7 @@ from kb.cli.wrap import WordWrap, terminal_columns, wrapped
 from kb.evidence.records import NAMES
 from kb.support.check import WEAK
 from kb.text import split_sentences
+from kb.wire import to_json
 
 # A refusal says so in its first sentence; of one that does not end, no more than this is held back to see.
 HELD_BACK_CHARS = 200
@@ -54,8 +55,6 @@ class AnswerPrinter:
         """See `kb.ask.pipeline.ask`."""
         if self.as_json:
             if self.streams:
-                from kb.wire import to_json
-
                 print(to_json(event), flush=True)
         elif self.streams and event.event == "token" and event.text:
             self._stream(event.text)
@@ -78,8 +77,6 @@ class AnswerPrinter:
     def finish(self, answer: Answer) -> None:
         """Print what is left: the answer when it was not streamed, the places, the footer."""
         if self.as_json:
-            from kb.wire import to_json
-
             if self.streams:
                 print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
             print(to_json(answer))

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import Any, TextIO
 
+from kb.ask.replay import AnswerReplay, Change
 from kb.cli.render import size_text
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.views import AnswerRemoval, StoredAnswer
@@ -20,9 +21,6 @@ from kb.errors import InvalidInput, IoError
 from kb.store.answers import AnswerRow, time_text
 from kb.store.filters import SECONDS_PER_DAY
 from kb.wire import to_json
-
-if TYPE_CHECKING:  # listing answers replays none
-    from kb.ask.replay import AnswerReplay, Change
 
 UNIT_SECONDS = {"h": 3600, "d": SECONDS_PER_DAY, "w": 7 * SECONDS_PER_DAY}
 # What a spreadsheet is good for; the whole row is in jsonl.

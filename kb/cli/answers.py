@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from kb.ask.node_prompt import base_version
+from kb.ask.records import AnswerInterrupted
+from kb.ask.replay import replay as run_replay
+from kb.cli.answer_views import (
+    EXPORTS,
+    age_limit,
+    as_objects,
+    open_output,
+    print_answer,
+    print_removal,
+    print_replay,
+    verdict,
+)
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.model import model_settings
+from kb.cli.terminal import harmless_line, say
+from kb.cli.views import AnswerList, AnswerRemoval, StoredAnswer
 from kb.errors import ExitCode, InvalidInput
 from kb.providers import PROVIDERS
-
-if TYPE_CHECKING:  # a help text opens no store
-    from kb.store.answers import AnswerQuery
+from kb.store.answers import AnswerQuery
+from kb.wire import to_json
 
 app = typer.Typer(
     help="The persisted answers: list and search them, show one, replay it, remove or export them.",
@@ -53,16 +67,11 @@ def list_(
 
     Exit 1 when there is none.
     """
-    from kb.cli.answer_views import as_objects, verdict
-    from kb.cli.terminal import harmless_line, say
-    from kb.cli.views import AnswerList
 
     query = _query(since, until, refused, grounded, search)
     with invocation.open(invocation.config()) as kb:
         rows = kb.journal.list_answers(n, query)
     if invocation.json:
-        from kb.wire import to_json
-
         print(to_json(AnswerList(answers=tuple(as_objects(row) for row in rows))))
     for row in () if invocation.json else rows:
         replayed = f"↻ {row.replay_of[:8]} " if row.replay_of else ""
@@ -80,14 +89,10 @@ TraceArgument = Annotated[str, typer.Argument(metavar="TRACE", help="a trace id,
 @command
 def show(invocation: Invocation, trace: TraceArgument) -> None:
     """One answer with everything that was stored of it."""
-    from kb.cli.answer_views import as_objects, print_answer
-    from kb.cli.views import StoredAnswer
 
     with invocation.open(invocation.config()) as kb:
         row = kb.journal.find_answer(trace)
     if invocation.json:
-        from kb.wire import to_json
-
         print(to_json(StoredAnswer(answer=as_objects(row))))
     else:
         print_answer(as_objects(row))
@@ -111,10 +116,6 @@ def replay(
     The stored prompt is sent byte for byte, to the model that answered then. The replay is stored as an answer of its
     own. Exit 0 when nothing changed, a refusal that stays one included; 1 when something did.
     """
-    from kb.ask.node_prompt import base_version
-    from kb.ask.records import AnswerInterrupted
-    from kb.ask.replay import replay as run_replay
-    from kb.cli.answer_views import print_replay
 
     with invocation.open(invocation.config()) as kb:
         row = kb.journal.find_answer(trace)
@@ -131,8 +132,6 @@ def replay(
             invocation.notify(f"what came of it: kb answers show {interrupted.answer.trace_id}")
             raise
     if invocation.json:
-        from kb.wire import to_json
-
         print(to_json(replayed))
     else:
         print_replay(replayed)
@@ -159,9 +158,6 @@ def rm(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="do not ask back")] = False,
 ) -> None:
     """Forget answers, with the texts only they had packed, and give the space back."""
-    from kb.cli.answer_views import age_limit, print_removal
-    from kb.cli.views import AnswerRemoval
-    from kb.store.answers import AnswerQuery
 
     if sum(map(bool, (traces, older_than, before, all_))) != 1:
         raise InvalidInput("say which answers", fix="name traces, or one of --older-than 30d, --before DATE, --all")
@@ -197,7 +193,6 @@ def export(
     search: SearchOption = None,
 ) -> None:
     """Every answer, oldest first: one stored_answer.v1 a line, a table, or text to read."""
-    from kb.cli.answer_views import EXPORTS, open_output
 
     name = format_ or "jsonl"
     if name not in EXPORTS:
@@ -214,7 +209,6 @@ def export(
 
 
 def _query(since: str | None, until: str | None, refused: bool, grounded: bool, search: str | None) -> AnswerQuery:
-    from kb.store.answers import AnswerQuery
 
     if refused and grounded:
         raise InvalidInput("--refused and --grounded exclude each other", fix="leave one of them out")

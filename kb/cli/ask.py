@@ -7,9 +7,12 @@ from typing import Annotated
 
 import typer
 
+from kb.ask.records import AnswerInterrupted
+from kb.cli.answer_printer import AnswerPrinter
 from kb.cli.invocation import Invocation, command, is_interactive
-from kb.cli.known_text import KnownTextOption, read_known_text_option, tell_novelty
+from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.model import ModelOption, model_settings
+from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
 from kb.errors import ExitCode
 from kb.records import Filters
@@ -63,10 +66,6 @@ def ask(
 
     What only you have told kb (kb remember) is said to be that, and is exit 1 as well.
     """
-    from kb.ask.pipeline import ask as run_ask
-    from kb.ask.records import AnswerInterrupted, AskRequest
-    from kb.cli.answer_printer import AnswerPrinter
-    from kb.cli.reader import ReaderWatch
 
     config = invocation.config(
         search__mode=mode,
@@ -75,23 +74,22 @@ def ask(
         llm__temperature=temperature,
         llm__seed=seed,
     )
-    request = AskRequest(
-        question=question,
-        mode=config.search.mode,
-        k=config.rag.k,
-        filters=filters,
-        explain=explain,
-        session_id=session,
-        window=read_known_text_option(invocation, config, window),
-        mode_hint=mode_hint,
-    )
+    seen = read_known_text_option(invocation, config, window)
     streams = _streams(stream, invocation)
-    with invocation.open(config) as kb:
+    with invocation.base(config) as base:
         printer = AnswerPrinter(as_json=invocation.json, streams=streams)
         watch = ReaderWatch()
         try:
             with watch if printer.streams else nullcontext():
-                answer = run_ask(kb, request, printer.on_event)
+                answer = base.ask(
+                    question,
+                    filters=filters,
+                    session=session,
+                    seen=seen,
+                    intent=mode_hint,
+                    explain=explain,
+                    on_event=printer.on_event,
+                )
         except KeyboardInterrupt as interrupt:
             if watch.has_left:  # what came of the answer is stored
                 raise BrokenPipeError from interrupt
@@ -99,9 +97,6 @@ def ask(
                 printer.finish(interrupt.answer)
             raise
     printer.finish(answer)
-    if answer.novelty and invocation.verbose:
-        held = answer.novelty
-        tell_novelty(invocation, question, session, held.candidates, held.novel, held.exact_duplicates)
     if not answer.grounded and not answer.is_acknowledgement():
         raise typer.Exit(ExitCode.NOTHING)
 

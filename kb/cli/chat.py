@@ -5,18 +5,24 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from kb.ask.records import AnswerInterrupted
+from kb.chat.commands import run_command
+from kb.chat.names import check_session_name, new_session_name
+from kb.chat.pipeline import Chat, take_turn
+from kb.cli.answer_printer import AnswerPrinter
+from kb.cli.chat_prompt import ask_for_lines
+from kb.cli.documents import open_place
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.model import ModelOption, model_settings
+from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
+from kb.cli.terminal import harmless, print_error, say, tell
 from kb.errors import ExitCode, InvalidInput, KbError
 from kb.records import Filters
-
-if TYPE_CHECKING:
-    from kb.chat.pipeline import Chat
 
 
 @command
@@ -36,8 +42,6 @@ def chat(
 
     In a pipe: one question a line. Exit 1 when none was answered.
     """
-    from kb.chat.names import check_session_name, new_session_name
-    from kb.chat.pipeline import Chat
 
     if session is not None and resume:
         raise InvalidInput("--session and --continue exclude each other", fix="leave one of them out")
@@ -53,8 +57,6 @@ def chat(
 
 def _talk(talk: Chat, invocation: Invocation) -> bool:
     """Turn after turn until the end of the input; True when something was answered, or nothing was asked."""
-    from kb.chat.commands import run_command
-    from kb.cli.terminal import print_error
 
     at_terminal = sys.stdin.isatty() and is_interactive() and not invocation.json
     answered: list[bool] = []
@@ -85,17 +87,12 @@ def _read_lines() -> Iterator[str]:
 
 
 def _read_terminal(talk: Chat) -> Iterator[str]:
-    from kb.cli.chat_prompt import ask_for_lines
 
     yield from ask_for_lines(talk)
 
 
 def _answer(talk: Chat, question: str, invocation: Invocation, at_terminal: bool) -> bool:
     """Ask, print; True when it was answered."""
-    from kb.ask.records import AnswerInterrupted
-    from kb.chat.pipeline import take_turn
-    from kb.cli.answer_printer import AnswerPrinter
-    from kb.cli.reader import ReaderWatch
 
     printer = AnswerPrinter(as_json=invocation.json, streams=at_terminal)
     watch = ReaderWatch()
@@ -111,8 +108,6 @@ def _answer(talk: Chat, question: str, invocation: Invocation, at_terminal: bool
         answer = interrupt.answer
     printer.finish(answer)
     if not invocation.json:
-        from kb.cli.terminal import say
-
         say()
     sys.stdout.flush()
     return answer.refusal_reason is None
@@ -120,7 +115,6 @@ def _answer(talk: Chat, question: str, invocation: Invocation, at_terminal: bool
 
 def _print_said(lines: tuple[str, ...], invocation: Invocation) -> None:
     """What a command says is for the person: under --json stdout holds answers alone."""
-    from kb.cli.terminal import harmless, say, tell
 
     for line in lines:
         if invocation.json:
@@ -131,6 +125,5 @@ def _print_said(lines: tuple[str, ...], invocation: Invocation) -> None:
 
 
 def _open_place(uri: str, invocation: Invocation) -> None:
-    from kb.cli.documents import open_place
 
     open_place(uri, invocation, returns=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from kb.chat.pipeline import Chat
+from kb.chat.commands import COMMANDS
+from kb.chat.pipeline import Chat
+from kb.cli.terminal import say, styled
 
 # Earlier questions that the arrow keys bring back.
 HISTORY_LINES = 200
@@ -17,9 +17,6 @@ def ask_for_lines(talk: Chat) -> Iterator[str]:
     from prompt_toolkit import PromptSession
     from prompt_toolkit.completion import WordCompleter
     from prompt_toolkit.history import InMemoryHistory
-
-    from kb.chat.commands import COMMANDS
-    from kb.cli.terminal import say, styled
 
     history = InMemoryHistory()
     turns = talk.kb.journal.session_turns(talk.session_id, HISTORY_LINES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -12,13 +12,15 @@ from kb.cli.invocation import Invocation, command
 from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.search import ExpandTagsOption, ModeOption, check_expand_tags
 from kb.cli.terminal import say
+from kb.context.known_text_input import STDIN, read_known_text
+from kb.context.metrics import write_metrics
+from kb.context.records import ContextDebug, ContextResponse
 from kb.errors import ExitCode, InvalidInput
+from kb.rank.known_text_payload import known_text_payload
+from kb.rank.novelty import NoveltySettings
 from kb.records import Filters
 from kb.search.depth import passages_text
 from kb.wire import to_json
-
-if TYPE_CHECKING:
-    from kb.context.records import ContextDebug, ContextResponse
 
 FINGERPRINT = "fingerprint"
 
@@ -78,11 +80,6 @@ def context(
         return
     if len(words) > 1:
         raise InvalidInput(f"Got unexpected extra argument ({words[1]})", fix="put several words in quotes")
-    # Here: kb --help imports every command.
-    from kb.context.metrics import log_line, write_metrics
-    from kb.context.pipeline import compose_counted
-    from kb.context.records import ContextRequest
-
     config = invocation.config(
         search__mode=mode,
         search__expand_tags=True if expand_tags else None,
@@ -90,24 +87,20 @@ def context(
         context__max_tokens=max_tokens,
     )
     check_expand_tags(expand_tags, config.search.mode)
-    request = ContextRequest(
-        query=words[0],
-        mode=config.search.mode,
-        k=config.context.k,
-        filters=filters,
-        max_tokens=config.context.max_tokens,
-        project=_project_of(project, cwd),
-        session_id=session,
-        include_graph=not no_graph,
-        known_text=None if no_novelty else read_known_text_option(invocation, config, window, window_fingerprint),
-        use_novelty=not no_novelty,
-        debug=debug,
-    )
+    chosen_project = _project_of(project, cwd)
+    seen = None if no_novelty else read_known_text_option(invocation, config, window, window_fingerprint)
     target = _checked_target(metrics)
-    with invocation.open(config) as kb:
-        response, counts = compose_counted(kb, request)
-    if counts and invocation.verbose:
-        invocation.notify(log_line(request.query, request.session_id, counts))
+    with invocation.base(config) as base:
+        response = base.context(
+            words[0],
+            filters=filters,
+            seen=seen,
+            session=session,
+            project=chosen_project,
+            graph=not no_graph,
+            novelty=not no_novelty,
+            debug=debug,
+        )
     invocation.emit(response, partial(_print_response, invocation))
     if target:
         write_metrics(invocation.home, target)
@@ -143,9 +136,6 @@ def _tell_debug(invocation: Invocation, debug: ContextDebug) -> None:
 
 def _print_fingerprint(invocation: Invocation, names: list[str]) -> None:
     """window_fingerprint.v1 of files, or of standard input, with --json and without."""
-    from kb.context.known_text_input import STDIN, read_known_text
-    from kb.rank.known_text_payload import known_text_payload
-    from kb.rank.novelty import NoveltySettings
 
     shape = NoveltySettings.of(invocation.config().novelty).shape
     known_text = read_known_text(names or [STDIN], None, shape, invocation.notify)

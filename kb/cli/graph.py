@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
+from kb.cli.graph_output import print_slice, print_token_check
 from kb.cli.invocation import Invocation, command
+from kb.context.traverse import check_token, traverse
 from kb.errors import ExitCode, InvalidInput
 from kb.wire import to_json
 
@@ -31,8 +33,6 @@ def graph(
 
     Exit 1 when nothing is found, or when the token of --verify does not hold for this query and the documents as they are.
     """
-    from kb.cli.graph_output import print_slice, print_token_check  # here: kb --help imports every command
-    from kb.context.traverse import check_token, traverse
 
     if not query.strip():
         raise InvalidInput("no query given", fix="kb graph 'lampd'")

@@ -6,9 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -16,12 +14,8 @@ import typer
 from kb.cli.invocation import Invocation, command
 from kb.cli.progress import make_listener
 from kb.cli.report import print_report
-from kb.config import Config
-from kb.errors import ExitCode, InvalidInput, NotIndexed
-from kb.ingest.pipeline import IngestRequest, ingest_text
-from kb.ingest.pipeline import ingest as run_ingest
+from kb.errors import ExitCode, InvalidInput
 from kb.ingest.sources import name_text
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 
 
 @command
@@ -47,17 +41,24 @@ def ingest(
     """
     config = invocation.config()
     text = _read_stdin(paths, source, title)
-    request = IngestRequest(tuple(Path(p) for p in paths), source, prune, force, dry_run)
     with (
-        _open(invocation, config, dry_run) as kb,
         make_listener(invocation) as listener,
+        invocation.base(config, listener.message) as base,
         _stop_on_ctrl_c(invocation.quiet) as stopped,
     ):
-        kb.notify = listener.message
         if text is not None:
-            report = ingest_text(kb, text, title or "", request, listener.on_event)
+            report = base.ingest_text(text, title or "", force=force, dry_run=dry_run, on_event=listener.on_event)
         else:
-            report = run_ingest(kb, request, listener.on_event, lambda: bool(stopped), listener.on_embedded)
+            report = base.ingest(
+                *paths,
+                source=source,
+                prune=prune,
+                force=force,
+                dry_run=dry_run,
+                on_event=listener.on_event,
+                on_embedded=listener.on_embedded,
+                should_stop=lambda: bool(stopped),
+            )
     print_report(report, invocation)
     if report.interrupted:
         raise typer.Exit(ExitCode.INTERRUPTED)
@@ -77,22 +78,6 @@ def _read_stdin(paths: list[str], source: str | None, title: str | None) -> byte
         raise InvalidInput("text from standard input has the source 'stdin'", fix="leave --source out")
     name_text(title or "")  # a missing title is an error before the text is waited for
     return sys.stdin.buffer.read()
-
-
-@contextmanager
-def _open(invocation: Invocation, config: Config, dry_run: bool) -> Iterator[KnowledgeBase]:
-    """The knowledge base; for a dry run read-only, or an empty temporary one where there is none yet."""
-    if not dry_run:
-        with invocation.open(config, write=True) as kb:
-            yield kb
-        return
-    with ExitStack() as stack:
-        try:
-            kb = stack.enter_context(invocation.open(config))
-        except NotIndexed:
-            elsewhere = Path(stack.enter_context(TemporaryDirectory()))
-            kb = stack.enter_context(open_knowledge_base(elsewhere, config, write=True))
-        yield kb
 
 
 @contextmanager

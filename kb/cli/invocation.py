@@ -22,8 +22,8 @@ from kb.config import Config, cache_folder, find_config, find_home, load_config
 from kb.wire import to_json
 
 if TYPE_CHECKING:  # annotations alone: these cost 40 ms, and a command that prints its help opens nothing
-    from kb.knowledge_base import KnowledgeBase as Engine
     from kb.library import KnowledgeBase
+    from kb.runtime import Runtime
 
 Record = TypeVar("Record")
 
@@ -48,15 +48,15 @@ class Invocation:
         given = {name.replace("__", "."): value for name, value in overrides.items() if value is not None}
         return load_config(self.config_path, self.home, os.environ, given, self.notify)
 
-    def base(self, config: Config) -> KnowledgeBase:
-        """The library's object for this home, opened on first use; its messages go to stderr."""
+    def base(self, config: Config, notify: Callable[[str], None] | None = None) -> KnowledgeBase:
+        """The library's object for this home, opened on first use; its messages go to stderr, or to `notify`."""
         from kb.library import KnowledgeBase  # 40 ms that --help does not need
 
-        return KnowledgeBase(self.home, config, notify=self.notify, log=self.log)
+        return KnowledgeBase(self.home, config, notify=notify or self.notify, log=self.log)
 
-    def open(self, config: Config, *, write: bool = False) -> Engine:
+    def open(self, config: Config, *, write: bool = False) -> Runtime:
         """The open store, indexes, encoder and model of this home, for jobs that the library has no method for."""
-        return self.base(config).engine(write=write)
+        return self.base(config).runtime(write=write)
 
     def cache(self) -> Path:
         """The folder of exported models and other files that can be created again, shared by all homes."""

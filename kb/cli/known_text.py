@@ -34,14 +34,3 @@ def read_known_text_option(
     from kb.rank.novelty import NoveltySettings
 
     return read_known_text(files or [], fingerprint, NoveltySettings.of(config.novelty).shape, invocation.notify)
-
-
-def tell_novelty(
-    invocation: Invocation, query: str, session: str | None, candidates: int, novel: int, duplicates: int
-) -> None:
-    """The structured line of a request that was not expanded."""
-    from kb.context.metrics import log_line
-    from kb.search.novelty import Counts
-
-    counts = Counts(candidates=candidates, penalized=candidates - novel, exact_duplicates=duplicates, novel=novel)
-    invocation.notify(log_line(query, session, counts))

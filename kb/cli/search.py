@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.cli.known_text import KnownTextOption, read_known_text_option, tell_novelty
+from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.render import print_hits, print_paths
 from kb.errors import ExitCode, InvalidInput
-from kb.records import Filters, SearchRequest, SearchResponse
+from kb.records import Filters
 
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
@@ -49,8 +48,6 @@ def search(
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
     """Find passages: ranked hits with exact citations."""
-    from kb.search.pipeline import search as run_search  # here: kb --help imports every command
-
     config = invocation.config(search__mode=mode, search__k=k, search__expand_tags=True if expand_tags else None)
     check_expand_tags(expand_tags, config.search.mode)
     if bulk == (query is not None):
@@ -61,25 +58,15 @@ def search(
     known_text = read_known_text_option(invocation, config, window)
     queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
     any_hit = False
-    with invocation.open(config) as kb:
-        print_text = partial(print_hits, heading=bulk, quiet=invocation.quiet)
-        if paths:
-            print_text = partial(print_paths, roots=kb.corpus.source_roots(), quiet=invocation.quiet)
+    with invocation.base(config) as base:
+        roots = base.runtime().corpus.source_roots() if paths else {}
         for text in queries:
-            logs = known_text is not None and invocation.verbose
-            request = SearchRequest(text, config.search.mode, config.search.k, filters, min_score, explain, logs)
-            response = run_search(kb, request, known_text)
-            if logs:
-                response = _log_novelty(invocation, response, keep_trace=explain)
+            response = base.search(text, filters=filters, min_score=min_score, seen=known_text, explain=explain)
             any_hit = any_hit or bool(response.hits)
-            invocation.emit(response, print_text, flush=bulk)
+            if paths and not invocation.json:
+                print_paths(response, roots, quiet=invocation.quiet)
+            else:
+                show = partial(print_hits, heading=bulk, quiet=invocation.quiet)
+                invocation.emit(response, show, flush=bulk)
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
-
-
-def _log_novelty(invocation: Invocation, response: SearchResponse, *, keep_trace: bool) -> SearchResponse:
-    """Tell what the known text did; the trace that says so stays only where it was asked for."""
-    novelty = response.trace.novelty if response.trace else None
-    if novelty:
-        tell_novelty(invocation, response.query, None, novelty.candidates, novelty.novel, len(novelty.omitted))
-    return response if keep_trace else replace(response, trace=None)

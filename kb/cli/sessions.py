@@ -17,7 +17,7 @@ from kb.errors import ExitCode, InvalidInput, NotFound
 from kb.wire import to_json
 
 if TYPE_CHECKING:  # an annotation alone
-    from kb.knowledge_base import KnowledgeBase
+    from kb.runtime import Runtime
 
 app = typer.Typer(
     help="Conversations: list them, show one, export or remove it. kb chat --session NAME continues one.",
@@ -98,7 +98,7 @@ def _read_session(invocation: Invocation, name: str) -> Session:
         return session_of(found, kb.journal.session_turns(found))
 
 
-def _find(kb: KnowledgeBase, name: str) -> str:
+def _find(kb: Runtime, name: str) -> str:
     """The session of this name.
 
     raises  NotFound, naming the nearest

@@ -17,7 +17,7 @@ from kb.errors import ExitCode, InvalidInput, IoError, NotFound
 from kb.store.lock import writer_lock
 
 if TYPE_CHECKING:
-    from kb.knowledge_base import KnowledgeBase
+    from kb.runtime import Runtime
 
 app = typer.Typer(help="Tags of a closed vocabulary: import, train, suggest, apply.", rich_markup_mode=None)
 
@@ -31,7 +31,7 @@ def _print(report: object, invocation: Invocation) -> None:
 
 
 @contextmanager
-def _locked(invocation: Invocation, config: Config, *, write: bool) -> Iterator[KnowledgeBase]:
+def _locked(invocation: Invocation, config: Config, *, write: bool) -> Iterator[Runtime]:
     """The knowledge base, with no other writer beside it. Training only reads the store, but writes into the folder."""
     with (
         invocation.open(config, write=write) as kb,

@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
+from kb.arrays import Encode
 from kb.cli.invocation import Invocation, command
 from kb.cli.terminal import harmless_line, say, styled
 from kb.config import EmbeddingConfig
 from kb.embed.registry import open_encoder
 from kb.errors import ExitCode, InvalidInput, IoError
-from kb.support.check import Encode, Support, check_support
+from kb.support.check import Support, check_support
 from kb.wire import to_json
 
 STATUS_COLOURS = {"verified": "green", "weak": "yellow", "unsupported": "red"}

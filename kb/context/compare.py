@@ -5,15 +5,15 @@ from __future__ import annotations
 from kb.context.expand import Expansion, expand, without_dominant
 from kb.context.stages import Compared, ContextDraft, Found, Widened
 from kb.graph.adjacent import AdjacentTerm, adjacent_terms
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.known_text import KnownText
 from kb.rank.novelty import NoveltyCandidate, NoveltySettings, needs_expansion
 from kb.records import SearchRequest
+from kb.runtime import Runtime
 from kb.search.novelty import Counts, Penalized, is_redundant, or_warn, penalize_chunks, penalize_overlap
 from kb.search.stopwatch import Stopwatch
 
 
-def compare_and_widen(kb: KnowledgeBase, found: Found, known: KnownText, clock: Stopwatch) -> ContextDraft:
+def compare_and_widen(kb: Runtime, found: Found, known: KnownText, clock: Stopwatch) -> ContextDraft:
     """The draft of what was found beside a known text; what fails is said and left undone."""
     with clock.stage("novelty"):
         compared = compare(kb, found, known)
@@ -27,7 +27,7 @@ def compare_and_widen(kb: KnowledgeBase, found: Found, known: KnownText, clock: 
     return join(found, compared, widened)
 
 
-def compare(kb: KnowledgeBase, found: Found, known: KnownText) -> Compared:
+def compare(kb: Runtime, found: Found, known: KnownText) -> Compared:
     """The passages compared with the known text, and the paths, unless the passages could not be."""
     notes: list[str] = []
     chunks = or_warn(
@@ -51,7 +51,7 @@ def compare(kb: KnowledgeBase, found: Found, known: KnownText) -> Compared:
     return Compared(chunks, paths, tuple(notes))
 
 
-def widen(kb: KnowledgeBase, found: Found, first: Penalized, known: KnownText) -> Widened:
+def widen(kb: Runtime, found: Found, first: Penalized, known: KnownText) -> Widened:
     """One round of expansion.
 
     first  the passages of the first pass, compared
@@ -69,7 +69,7 @@ def widen(kb: KnowledgeBase, found: Found, first: Penalized, known: KnownText) -
     return Widened(True, tuple(term.text for term in terms), expansion, tuple(notes))
 
 
-def _terms_beside(kb: KnowledgeBase, found: Found, first: Penalized) -> tuple[AdjacentTerm, ...]:
+def _terms_beside(kb: Runtime, found: Found, first: Penalized) -> tuple[AdjacentTerm, ...]:
     """The terms beside the query in the graph that the passages which repeat the known text do not hold."""
     terms = adjacent_terms(found.relations) if found.relations else ()
     redundant = [s.candidate_id for s in first.scored if is_redundant(s, kb.config.novelty)]

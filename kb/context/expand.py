@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kb.graph.adjacent import AdjacentTerm
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.known_text import KnownText
 from kb.records import Ranking, SearchRequest
+from kb.runtime import Runtime
 from kb.search.depth import candidate_depth
 from kb.search.fuse import fuse_rankings
 from kb.search.novelty import Counts, Penalized, is_redundant, penalize_chunks
@@ -44,7 +44,7 @@ class Expansion:
 
 
 def expand(
-    kb: KnowledgeBase,
+    kb: Runtime,
     request: SearchRequest,
     first: Penalized,
     known: KnownText,
@@ -75,7 +75,7 @@ def expand(
     return Expansion(queries, found, kept, tuple(pools), counts)
 
 
-def _search(kb: KnowledgeBase, request: SearchRequest, known: KnownText, again: Collection[int]) -> Penalized:
+def _search(kb: Runtime, request: SearchRequest, known: KnownText, again: Collection[int]) -> Penalized:
     """What one more query finds, without duplicates by id and texts that the reader has most of."""
     ranking = [row for row in rank_chunks(kb, request).ranking[: request.k] if row[0] not in again]
     penalized = penalize_chunks(kb, ranking, len(ranking), known)
@@ -131,7 +131,7 @@ def compress_query(query: str, rarest: Callable[[list[str]], list[str]]) -> str:
     return " ".join(word for word in words if word in chosen)
 
 
-def rarest_words(kb: KnowledgeBase, words: Sequence[str]) -> list[str]:
+def rarest_words(kb: Runtime, words: Sequence[str]) -> list[str]:
     """Words by the number of chunks that hold their rarest term, fewest first, those of no chunk last; equals in order."""
     terms = {word: analyze(word) for word in words}
     statistics = kb.lexical_index().statistics([t for found in terms.values() for t in found])

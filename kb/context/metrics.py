@@ -1,14 +1,12 @@
-"""What novelty pressure did → a home's totals in Prometheus' text format, and one line of JSON a request."""
+"""A home's totals of compared and penalized passages → Prometheus' text format."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
 
 from kb.errors import IoError
-from kb.search.novelty import Counts
 from kb.store.counters import read_counts
 
 PREFIX = "context_gateway_selfref_"
@@ -45,17 +43,3 @@ def write_metrics(home: Path, path: Path) -> None:
         unfinished.unlink(missing_ok=True)
         fix = "name a file in a folder that can be written to"
         raise IoError(f"cannot write the metrics to {path}: {error.strerror}", fix=fix) from error
-
-
-def log_line(query: str, session_id: str | None, counts: Counts) -> str:
-    """One request as a line of JSON."""
-    told = {
-        "session_id": session_id,
-        "query": query,
-        "candidate_count": counts.candidates,
-        "penalized_count": counts.penalized,
-        "exact_duplicate_count": counts.exact_duplicates,
-        "expansion_triggered": counts.expansions > 0,
-        "novel_result_count": counts.novel,
-    }
-    return json.dumps(told, ensure_ascii=False)

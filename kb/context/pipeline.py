@@ -30,11 +30,11 @@ from kb.context.shown_text import known_text_of
 from kb.context.stages import Compared, ContextDraft, Found, Widened
 from kb.context.traverse import traverse
 from kb.errors import InvalidInput, KbError
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.novelty import ScoredCandidate
 from kb.records import SearchRequest
+from kb.runtime import Runtime
 from kb.search.depth import candidate_depth, passages_text
-from kb.search.novelty import Counts, count_request
+from kb.search.novelty import count_request
 from kb.search.pipeline import search
 from kb.search.stopwatch import Stopwatch
 from kb.text import analyze_query, estimate_tokens
@@ -42,17 +42,12 @@ from kb.text import analyze_query, estimate_tokens
 ESTIMATE = "kb-estimate"
 
 
-def compose(kb: KnowledgeBase, request: ContextRequest) -> ContextResponse:
+def compose(kb: Runtime, request: ContextRequest) -> ContextResponse:
     """Compose a context block.
 
     returns  the block with its parts; its text is empty, and `hint` says why, where there is nothing to say
     raises   InvalidInput for a request that cannot mean anything, NotIndexed when there is no document
     """
-    return compose_counted(kb, request)[0]
-
-
-def compose_counted(kb: KnowledgeBase, request: ContextRequest) -> tuple[ContextResponse, Counts | None]:
-    """The same, and what it did for the counters and the log; None where there was no known text."""
     check_request(request)
     clock = Stopwatch()
     with kb.snapshot():
@@ -63,8 +58,8 @@ def compose_counted(kb: KnowledgeBase, request: ContextRequest) -> tuple[Context
             draft = compare_and_widen(kb, found, found.known_text, clock)
         response = respond(kb, draft, clock)
     if draft.counts and not request.is_evaluation:
-        count_request(kb, draft.counts)
-    return response, draft.counts
+        count_request(kb, draft.counts, request.query, request.session_id)
+    return response
 
 
 def check_request(request: ContextRequest) -> None:
@@ -77,7 +72,7 @@ def check_request(request: ContextRequest) -> None:
         raise InvalidInput(f"-k is {request.k:,}", fix=f"use a number from 1 to {MOST_PASSAGES}")
 
 
-def find(kb: KnowledgeBase, request: ContextRequest, clock: Stopwatch) -> Found:
+def find(kb: Runtime, request: ContextRequest, clock: Stopwatch) -> Found:
     """The first pass: passages, relations, and the known text with what the session has shown."""
     notes: list[str] = []
     known_text = None
@@ -95,7 +90,7 @@ def find(kb: KnowledgeBase, request: ContextRequest, clock: Stopwatch) -> Found:
 # ---- the response
 
 
-def respond(kb: KnowledgeBase, draft: ContextDraft, clock: Stopwatch) -> ContextResponse:
+def respond(kb: Runtime, draft: ContextDraft, clock: Stopwatch) -> ContextResponse:
     """The draft laid out within the budget."""
     found = draft.found
     request, relations = found.request, found.relations
@@ -143,7 +138,7 @@ def respond(kb: KnowledgeBase, draft: ContextDraft, clock: Stopwatch) -> Context
     )
 
 
-def token_counter(kb: KnowledgeBase, notify: Callable[[str], None]) -> tuple[str, CountTokens]:
+def token_counter(kb: Runtime, notify: Callable[[str], None]) -> tuple[str, CountTokens]:
     """(name, count) of the configured tokenizer.
 
     The estimate is the default: the block is read by a language model nobody named, whose tokens it overrates rather than

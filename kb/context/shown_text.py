@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kb.fingerprint import Shape
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.known_text import KnownText, known_text_from_blocks, merge_known_texts
 from kb.rank.novelty import NoveltySettings
+from kb.runtime import Runtime
 from kb.search.novelty import or_warn
 
 
 def known_text_of(
-    kb: KnowledgeBase, named: KnownText | None, session_id: str | None, warn: Callable[[str], None]
+    kb: Runtime, named: KnownText | None, session_id: str | None, warn: Callable[[str], None]
 ) -> KnownText | None:
     """The known text that a caller named, with what the answers of a session have shown; None where there is neither."""
     if not kb.config.novelty.enabled:
@@ -26,7 +26,7 @@ def known_text_of(
     return merge_known_texts(named, session) if named and session else named or session
 
 
-def text_shown_in(kb: KnowledgeBase, session_id: str, shape: Shape) -> KnownText | None:
+def text_shown_in(kb: Runtime, session_id: str, shape: Shape) -> KnownText | None:
     """What the answers of a session have cited, a block each; None where that is nothing."""
     texts = [shown.text for shown in kb.journal.shown_in_session(session_id, kb.corpus.fetch_chunks)]
     return known_text_from_blocks(texts, shape) if texts else None

@@ -8,7 +8,7 @@ from kb.graph.entities import candidates_of, choose_longest
 from kb.graph.records import Node, Slice, TokenCheck
 from kb.graph.slices import corpus_stamp, is_admissible, is_token, issue_token, slice_rows
 from kb.graph.walk import walk
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 
 MAX_PATHS = 12
 # Nodes a walk starts from; a query that names more is a page, not a question.
@@ -17,7 +17,7 @@ MOST_ENTITIES = 8
 MOST_NAMESAKES = 3
 
 
-def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_paths: int = MAX_PATHS) -> Slice:
+def traverse(kb: Runtime, query: str, project: str | None = None, max_paths: int = MAX_PATHS) -> Slice:
     """The paths of at most 3 edges from what the query names, best first; none where it names nothing that is known.
 
     project  is one more thing to start from, after the query's own; one that no document belongs to changes nothing
@@ -42,7 +42,7 @@ def traverse(kb: KnowledgeBase, query: str, project: str | None = None, max_path
 
 
 def check_token(
-    kb: KnowledgeBase, token: str, query: str, project: str | None = None, max_paths: int = MAX_PATHS
+    kb: Runtime, token: str, query: str, project: str | None = None, max_paths: int = MAX_PATHS
 ) -> TokenCheck:
     """Walk again as the token's owner did, and see whether the token still is that of what is found.
 
@@ -64,7 +64,7 @@ def check_token(
     )
 
 
-def _starts(kb: KnowledgeBase, neighbourhood: GraphSurroundings, query: str) -> list[Node]:
+def _starts(kb: Runtime, neighbourhood: GraphSurroundings, query: str) -> list[Node]:
     candidates = candidates_of(query)
     keys = kb.corpus.graph.existing_keys(dict.fromkeys(key for candidate in candidates for key in candidate.keys))
     nodes = {key: named[:MOST_NAMESAKES] for key in sorted(keys) if (named := neighbourhood.nodes_named(key))}

@@ -1,6 +1,6 @@
 """Many texts → unit vectors through sentence-transformers: the reference, and the fast way for large batches.
 
-Knows no prefixes and no cache. Importing torch and sentence-transformers takes 4-5 s, so that happens on first use.
+Importing torch and sentence-transformers takes 4-5 s, so that happens on first use.
 """
 
 from __future__ import annotations
@@ -14,24 +14,22 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.model_files import ModelFiles, work_offline
 from kb.embed.tokens import replace_surrogates
 from kb.errors import ModelError
 from kb.extras import is_installed, require
 
-if TYPE_CHECKING:  # numpy costs 70 ms, and opening an encoder must not pay for it
-    from kb.arrays import FloatMatrix
-
 # Padded tokens that go through the model together. CPU time per text, MiniLM in bf16 on one thread, 40 to 250 tokens:
 # 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32
-# 44.6. Small batches also share out evenly among the cores.
+# 44.6. Small batches also spread evenly over the cores.
 TOKENS_PER_BATCH = 1024
 LIBRARIES = ("torch", "sentence_transformers")
-# More threads than this were seen to corrupt the heap (48 threads) and gain nothing for small models.
+# 48 threads were seen to corrupt the heap, and more than these gain nothing for small models.
 MOST_THREADS = 16
-# Windows of texts that are sorted by length together, so that progress is steady and memory bounded.
+# So many texts are sorted by length together, so that progress is steady and memory bounded.
 TEXTS_PER_WINDOW = 2048
 
 
@@ -41,7 +39,7 @@ class BatchEncoder:
     def __init__(self, files: ModelFiles, batch_size: int, *, bf16: bool | None = None) -> None:
         """
         batch_size  texts per batch at most; TOKENS_PER_BATCH makes batches of long texts smaller
-        bf16        None: where the CPU multiplies bf16 in hardware
+        bf16        None: on if the CPU multiplies bf16 in hardware
         """
         self._files = files
         self._batch_size = batch_size
@@ -62,7 +60,7 @@ class BatchEncoder:
     def encode(self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None) -> FloatMatrix:
         """Vectors of texts, cut at the model's limit: (n, d) float32, unit rows, in the order given.
 
-        A text without any token, and one the model gives no finite vector for, gets a row of zeros: similar to nothing.
+        A text without a token or without a finite vector gets a row of zeros, similar to nothing.
         on_batch  called after each batch with the number of texts done so far; an exception it raises ends the work
         """
         import numpy as np
@@ -81,10 +79,10 @@ class BatchEncoder:
         return vectors
 
     def _run_batches(self, model: Any, texts: list[str]) -> Iterator[tuple[list[int], FloatMatrix | float]]:
-        """(rows, their vectors) per batch; one core works on one batch, and as many batches as cores at once.
+        """(rows, their vectors) per batch; each core works on a batch of its own.
 
-        Threads that share a batch meet after every operation. On a busy machine they wait there for the slowest: 12 texts
-        a second on 2 cores at load 7, against 33 with a batch per core; on a quiet one it makes little difference.
+        Threads that share a batch wait for the slowest after every operation: 12 texts a second on 2 cores at load 7,
+        against 33 with a batch per core. On a quiet machine the difference is small.
         """
         import torch
 
@@ -99,7 +97,7 @@ class BatchEncoder:
                 if not lengths[rows[0]]:
                     yield rows, 0.0
                     continue
-                # Tokenized here, not in the thread: a tokenizer's padding and truncation are shared state.
+                # Tokenized in this thread: a tokenizer's padding and truncation are shared state.
                 features = model.preprocess([texts[row] for row in rows])
                 waiting.append((rows, pool.submit(self._forward, model, features)))
                 if len(waiting) > threads:
@@ -110,13 +108,13 @@ class BatchEncoder:
     def _forward(self, model: Any, features: dict[str, Any]) -> FloatMatrix:
         import torch
 
-        # model.encode() would add 4 % to this call: prompts, sorting, its progress bar.
+        # model.encode() takes 4 % longer: prompts, sorting, its progress bar.
         with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self._bf16):
             output = model(features)["sentence_embedding"]
         return unit_rows(output.float().numpy())
 
     def _token_lengths(self, model: Any, texts: list[str]) -> list[int]:
-        """Real lengths: sorting by characters pads batches 10 % longer, and tokenizing takes 1 % of the time."""
+        """Lengths in tokens: sorting by characters makes batches 10 % longer, and tokenizing takes 1 % of the time."""
         with quiet():
             ids = model.tokenizer(texts, truncation=True, max_length=self._files.max_length)["input_ids"]
         return [len(found) for found in ids]
@@ -130,11 +128,11 @@ def _finished(waiting: deque[tuple[list[int], Future[FloatMatrix]]]) -> tuple[li
 def plan_batches(
     lengths: Sequence[int], batch_size: int, tokens_per_batch: int = TOKENS_PER_BATCH
 ) -> Iterator[list[int]]:
-    """Rows, longest text first, in batches of like length; rows of length 0 are never mixed with others.
+    """Rows, longest text first, in batches of similar length; rows of length 0 have batches of their own.
 
     lengths           tokens per text
     batch_size        texts per batch at most
-    tokens_per_batch  tokens per batch at most, padding counted; one longer text is a batch of its own
+    tokens_per_batch  tokens per batch at most, with padding; one longer text is a batch of its own
     """
     batch: list[int] = []
     for row in sorted(range(len(lengths)), key=lambda row: (-lengths[row], row)):

@@ -14,7 +14,7 @@ from typing import Any
 from kb.embed.model_files import ModelFiles, module_kinds, read_json
 
 OPSET = 17  # the first with LayerNormalization
-# Modules of sentence-transformers that this graph stands for; whoever reads its vectors scales them to length 1.
+# The modules of sentence-transformers that this graph replaces; its reader scales the vectors to length 1.
 KINDS = ("Transformer", "Pooling", "Normalize")
 POOLINGS = ("mean", "cls")
 
@@ -41,7 +41,7 @@ def write_bert(files: ModelFiles, path: Path) -> tuple[str, ...]:
     """Write the graph of a model for which `can_write_bert` is true.
 
     returns  the names of its inputs, in order; each is (batch, length) int64. Its output is "vector", (batch, d) float32
-    raises   KeyError, ValueError where the weights are not those of a BERT
+    raises   KeyError, ValueError for weights of another architecture
     """
     from onnx import TensorProto, checker, helper, save_model
     from safetensors.numpy import load_file
@@ -72,7 +72,7 @@ def write_bert(files: ModelFiles, path: Path) -> tuple[str, ...]:
 
 
 class _Graph:
-    """Nodes and constants in the order in which they are added; each value has a name of its own."""
+    """Nodes and constants in the order of their addition; each value has a unique name."""
 
     def __init__(self, weights: Mapping[str, Any]) -> None:
         self.nodes: list[Any] = []

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
 from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export, needs_torch
@@ -19,23 +19,20 @@ from kb.embed.tokens import Tokens
 from kb.errors import KbError, ModelError
 from kb.extras import FULL
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector
-
-# From here on torch pays for its import: 5.5 s of it against 21 ms saved per 200-token text of 710 characters
-# (45 ms in ONNX fp32, 24 ms in torch bf16; 2 cores, MiniLM) is 260 texts. Counted over the encoder's life, because
-# an ingest hands its documents over one by one.
+# From so many characters on torch is worth its import of 5.5 s: it saves 21 ms per 200-token text of 710 characters (45 ms
+# in ONNX fp32, 24 ms in torch bf16; 2 cores, MiniLM), which makes 260 texts. Counted over the encoder's life, because an
+# ingest passes its documents one by one.
 TORCH_PAYS_FROM_CHARS = 180_000
 CHARS_PER_TEXT = 710
-# What one text counts at most: the model cuts the rest.
+# Times the model's limit in tokens, the most characters that one text counts: the model cuts the rest.
 CHARS_PER_TOKEN = 5
 
 
 def open_text_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], None]) -> TextEncoder:
     """Find the configured model; nothing is loaded until the first text is encoded.
 
-    cache   where digests and exported models are kept
-    notify  told, in one line, what takes long and which fallback is used
+    cache   folder for digests and exported models
+    notify  gets one line for long waits and for fallbacks
     raises  ModelError where there is no such model
     """
     return TextEncoder(config, find_model(config.model, cache), cache, notify)
@@ -88,9 +85,9 @@ class TextEncoder:
     ) -> FloatMatrix:
         """Vectors of texts, prefixed as documents: (n, d) float32, unit rows, in the order given.
 
-        A text without any token, and one the model gives no finite vector for, gets a row of zeros.
+        A text without a token or without a finite vector gets a row of zeros.
         on_batch        called after each batch with the number of texts done so far; an exception it raises ends the work
-        expected_texts  how many the whole job will bring, where the caller knows: many are worth torch from the first
+        expected_texts  how many texts the whole job has, where the caller knows: for many, torch is used from the start
         """
         if not texts:
             return self._no_vectors()
@@ -101,7 +98,7 @@ class TextEncoder:
         return self._encode_many(prefixed, on_batch)
 
     def describe(self) -> str:
-        """What encodes, for the user: model, device, threads, number formats, dimensions, limit."""
+        """Model, device, threads, number formats, dimensions and limit, for the user."""
         batches = "fp32 through ONNX" if not has_libraries() else "bf16 autocast" if has_bf16() else "fp32"
         if why_not := self._why_not_fast or find_failure(self._cache, self.digest):
             queries = f"through sentence-transformers ({why_not})"
@@ -129,21 +126,21 @@ class TextEncoder:
     def _encode_many(self, texts: Sequence[str], on_batch: Callable[[int], None] | None) -> FloatMatrix:
         was_loaded = self._batches.is_loaded
         vectors = self._batches.encode(texts, on_batch)
-        if not was_loaded:  # torch is paid for: make the first query fast as well
+        if not was_loaded:  # torch is loaded now, so the export is cheap, and the next query fast
             self._open_fast(may_make=True)
         return vectors
 
     def _is_torch_worth_it(self, texts: Sequence[str], expected_texts: int) -> bool:
-        """Whether sentence-transformers is the quicker way for these texts, counting those before and those expected."""
+        """True when sentence-transformers is faster for these texts, with those before and those expected."""
         longest = self.max_tokens * CHARS_PER_TOKEN
         self._chars_done += sum(min(len(text), longest) for text in texts)
         many = max(self._chars_done, expected_texts * CHARS_PER_TEXT) >= TORCH_PAYS_FROM_CHARS
         return has_libraries() and has_bf16() and (self._batches.is_loaded or many)
 
     def _open_fast(self, *, may_make: bool) -> FastEncoder | None:
-        """The fast encoder, None where there is none; the reason is told once.
+        """The fast encoder, None where the model has none; the user is told the reason once.
 
-        may_make  export the model when that has not been done (1 s for the default one; others 7 s, or 2 s after torch was loaded)
+        may_make  export the model if needed (1 s for the default one; others 7 s, or 2 s after torch was loaded)
         """
         if self._fast or self._why_not_fast:
             return self._fast
@@ -160,7 +157,7 @@ class TextEncoder:
             self._give_up_fast(str(error))
         except KbError:
             raise
-        except Exception as error:  # onnxruntime's own types; a damaged file must not stop a search
+        except Exception as error:  # onnxruntime has its own exceptions; a damaged file must not stop a search
             discard_export(self._cache, self.digest)
             self._give_up_fast(f"its files were damaged and are removed: {error}".splitlines()[0][:300])
         return self._fast

@@ -1,8 +1,8 @@
-"""A sentence-transformers model → one ONNX graph on disk, made once, checked against the original before it is used.
+"""A sentence-transformers model → one ONNX graph on disk, made once and compared with the original model.
 
 `<cache>/encoders/<digest>/` holds model.onnx (pooling inside the graph), weights.bin, tokenizer.json and export.json.
 A BERT is written from its weights (1 s); any other model is traced by torch (7 s). A model that cannot be exported
-leaves `<digest>.failed.json` with the reason beside it.
+leaves `<digest>.failed.json` with the reason there.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from dataclasses import asdict
 from functools import cache as cache_result
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.batches import load_sentence_transformer, quiet
 from kb.embed.bert import can_write_bert, write_bert
 from kb.embed.fast import Export, FastEncoder
@@ -26,10 +27,7 @@ from kb.embed.probes import is_recorded, probe_texts, reference_vectors
 from kb.embed.tokens import load_tokenizer
 from kb.errors import ExtraMissing
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-EXPORT_FORMAT = 1  # raise when the graph or the options it is saved with change: older exports are made anew
+EXPORT_FORMAT = 1  # raise it when the graph or its options change: older exports are then replaced
 LEAST_PARITY = 0.9999  # cosine to the original; float32 graphs reach .999999
 OPSET = 17  # the newest one the TorchScript exporter writes without conversion
 
@@ -37,7 +35,7 @@ graph_inputs = ("input_ids", "attention_mask", "token_type_ids")
 
 
 class ExportFailed(Exception):
-    """Why a model has no fast path; caught in this package, shown as a notice and by doctor."""
+    """A model cannot be exported; caught in this package, shown as a notice and by kb doctor."""
 
 
 def find_export(cache: Path, digest: str) -> Export | None:
@@ -60,20 +58,20 @@ def find_failure(cache: Path, digest: str) -> str | None:
 
 
 def needs_torch(files: ModelFiles) -> bool:
-    """Whether exporting a model takes torch: to trace its graph, or to check it where its vectors are not recorded."""
+    """True when exporting a model needs torch: to trace its graph, or to check it where its vectors are not recorded."""
     return not (is_recorded(files.digest) and can_write_bert(files))
 
 
 def discard_export(cache: Path, digest: str) -> None:
-    """Remove an export that turned out not to be usable, so that it is made again."""
+    """Remove an unusable export, so that it is made again."""
     shutil.rmtree(_exports(cache) / digest, ignore_errors=True)
 
 
 def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None = None) -> Export:
-    """Export a model, check it, and put it in its place; when another process did meanwhile, take that one.
+    """Export a model and check it; an export that another process finished meanwhile is taken instead.
 
-    load    gives the loaded SentenceTransformer, where that is needed; None loads one for this
-    raises  ExportFailed with the reason, which is also kept for doctor; ExtraMissing where torch is needed and missing
+    load    returns the SentenceTransformer where it is needed; None loads one
+    raises  ExportFailed with the reason, which is kept for kb doctor too; ExtraMissing where torch is needed and missing
     """
     from filelock import FileLock
 
@@ -91,9 +89,7 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
                 )
             except ExtraMissing:
                 raise
-            except (
-                Exception
-            ) as error:  # whatever torch, onnx or onnxruntime object to: sentence-transformers still works
+            except Exception as error:  # torch, onnx and onnxruntime raise anything; sentence-transformers still works
                 reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
                 note = {"reason": reason, "libraries": _libraries()}
                 _failure_note(cache, files.digest).write_text(json.dumps(note, indent=1))
@@ -103,7 +99,9 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
 
 
 def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path) -> Export:
-    for left_over in exports.glob(f"{files.digest}.*.unfinished"):  # of a killed process: this one holds the lock
+    for left_over in exports.glob(
+        f"{files.digest}.*.unfinished"
+    ):  # left by a killed process, since this one holds the lock
         shutil.rmtree(left_over, ignore_errors=True)
     unfinished = exports / f"{files.digest}.{secrets.token_hex(4)}.unfinished"
     unfinished.mkdir()
@@ -117,7 +115,7 @@ def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path
         del content["folder"]
         (unfinished / "export.json").write_text(json.dumps(content, indent=1))
         final = exports / files.digest
-        shutil.rmtree(final, ignore_errors=True)  # one of an older format, or half removed
+        shutil.rmtree(final, ignore_errors=True)  # of an older format, or half removed
         unfinished.rename(final)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -156,7 +154,7 @@ def _word(token: Any) -> str:
 
 
 def _trace(model: Any, path: Path) -> tuple[str, ...]:
-    """Trace the whole model, tokens to vector: whatever pooling and dense layers it has are in the graph."""
+    """Trace the whole model from tokens to vector, with its pooling and dense layers."""
     import torch
 
     class Graph(torch.nn.Module):
@@ -188,15 +186,15 @@ def _trace(model: Any, path: Path) -> tuple[str, ...]:
 
 
 def _optimize(raw: Path, optimized: Path) -> None:
-    """Fuse once, here, and keep the weights in a file of their own: it is mapped, not read, when a session opens.
+    """Optimize the graph and put the weights into a file that sessions map instead of reading.
 
-    Session creation, measured: raw 0.21-0.29 s, optimized 0.19, with mapped weights 0.12, without prepacking 0.03.
+    Opening a session takes: raw 0.21-0.29 s, optimized 0.19, with mapped weights 0.12, without prepacking 0.03.
     """
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
-    # ALL would add layouts for this CPU only, and the cache folder may be shared between machines.
+    # ALL would add layouts for this CPU, and machines may share the cache folder.
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
     options.optimized_model_filepath = str(optimized)
     options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")

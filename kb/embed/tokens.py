@@ -1,6 +1,6 @@
-"""Text → where its tokens begin, by the encoder's own tokenizer, without loading the model.
+"""Text → the offsets of its tokens by the encoder's own tokenizer, without loading the model.
 
-Knows no vectors. A long text goes through in windows, so that memory and time stay proportional to it.
+A long text is tokenized in windows, so that memory and time stay proportional to its length.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import Any
 from kb.errors import ExtraMissing, ModelError
 from kb.extras import require
 
-# Short enough that one encoding stays near 20 MB, long enough that a wrong cut inside a word is rare.
+# One encoding stays near 20 MB, and cuts inside a word stay rare.
 WINDOW_CHARS = 100_000
 UNKNOWN_TOKENS = frozenset({"[UNK]", "<unk>"})
-WINDOWS_AT_ONCE = 4  # go to the tokenizer's threads together; more only costs memory
+WINDOWS_AT_ONCE = 4  # tokenized in parallel; more only needs more memory
 
 lone_surrogate = re.compile("[\ud800-\udfff]")
 
@@ -54,9 +54,8 @@ class Tokens:
     def unread_share(self, text: str) -> float:
         """Share of a text's letters that the vocabulary does not know as parts of words, in [0, 1]; 0 without letters.
 
-        An encoder that takes a script apart into single letters, or halves of letters, has not learnt its words: the
-        default one spends two tokens on every Hangul syllable. Han characters are tokens of their own in every
-        vocabulary and count only where they are unknown.
+        An encoder that splits a script into letters or parts of letters has not learnt its words: the default one uses two
+        tokens for each Hangul syllable. Han characters are single tokens in every vocabulary and count only where unknown.
         """
         if text.isascii():
             return 0.0
@@ -76,7 +75,7 @@ class Tokens:
 def load_tokenizer(folder: Path) -> Any:
     """The `tokenizers.Tokenizer` of a model folder, truncation and padding off.
 
-    raises  ModelError where the folder has none that can be read; ExtraMissing where only transformers could convert it
+    raises  ModelError for a missing or unreadable one; ExtraMissing where only transformers could convert it
     """
     from tokenizers import Tokenizer
 
@@ -122,6 +121,6 @@ def _windows(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _last_space(text: str, start: int, end: int) -> int:
-    """Where to cut: before the last white space after the middle of the piece, else at its end."""
+    """The end of a window: before the last white space in its second half, else its full length."""
     cut = max(text.rfind(space, (start + end) // 2, end) for space in (" ", "\n", "\t"))
     return cut if cut > start else end

@@ -7,7 +7,7 @@ from pathlib import Path
 from kb.ask.records import Answer, AnswerCitation
 from kb.eval.answer_metrics import score_answer
 from kb.eval.records import AnswerFigures, Query, Scores
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 
 
 def answer_figures(answer: Answer) -> AnswerFigures:
@@ -24,7 +24,7 @@ def answer_figures(answer: Answer) -> AnswerFigures:
     )
 
 
-def answer_scores(kb: KnowledgeBase, query: Query, answer: Answer) -> Scores:
+def answer_scores(kb: Runtime, query: Query, answer: Answer) -> Scores:
     """Every per-query score of an answer."""
     usage = answer.usage
     scores = score_answer(
@@ -45,7 +45,7 @@ def share_verified(answer: Answer) -> float | None:
     return sum(check.status == "verified" for check in cited) / len(cited) if cited else None
 
 
-def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
+def check_lines(kb: Runtime, answer: Answer) -> float | None:
     """1.0 when every cited place, read again from its file, contains the cited text; None when no place has lines."""
     checks = [
         _holds(kb, cited) for cited in answer.citations if answer.grounded and cited.citation.start_line is not None
@@ -54,7 +54,7 @@ def check_lines(kb: KnowledgeBase, answer: Answer) -> float | None:
     return float(all(known)) if known else None
 
 
-def _holds(kb: KnowledgeBase, cited: AnswerCitation) -> bool | None:
+def _holds(kb: Runtime, cited: AnswerCitation) -> bool | None:
     """Whether a file contains what is cited: the quote, else the chunks in the cited lines. None without the file."""
     place = cited.citation
     first = place.start_line or 1

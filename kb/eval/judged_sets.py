@@ -15,8 +15,8 @@ from kb.eval.judges import judge_collection, judge_spans
 from kb.eval.pipeline import EvalRequest, Judge, OnQuery, evaluate
 from kb.eval.records import Query, Run
 from kb.eval.throwaway import OnEvent, collection_home, fill_from_documents, fill_from_folder
-from kb.knowledge_base import KnowledgeBase, Notify
 from kb.records import SearchMode
+from kb.runtime import Notify, Runtime
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +33,16 @@ class JudgedSet:
     queries: tuple[Query, ...]
     documents_sha256: str
     sha256: str
-    fill: Callable[[OnEvent], Callable[[KnowledgeBase], None]]
-    judge: Callable[[KnowledgeBase], Judge]
+    fill: Callable[[OnEvent], Callable[[Runtime], None]]
+    judge: Callable[[Runtime], Judge]
 
-    def open(self, cache: Path, config: Config, on_event: OnEvent, notify: Notify) -> KnowledgeBase:
+    def open(self, cache: Path, config: Config, on_event: OnEvent, notify: Notify) -> Runtime:
         """The set's home under the cache folder; it is filled when this content and these settings are new."""
         return collection_home(cache, config, self.name, self.documents_sha256, self.fill(on_event), notify)
 
 
 def evaluate_set(
-    kb: KnowledgeBase,
+    kb: Runtime,
     judged: JudgedSet,
     modes: tuple[SearchMode, ...],
     runs_home: Path,

@@ -10,13 +10,13 @@ from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import resolve_suite
 from kb.eval.two_step import resolve_known_chunks
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Ranking
+from kb.runtime import Runtime
 
 SPAN_DEPTHS = (5, 10)
 
 
-def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
+def judge_suite(kb: Runtime, suite: Suite) -> Judge:
     """By chunks, as the suite's labels resolve in this knowledge base.
 
     raises  SuiteInvalid listing every label that does not resolve
@@ -32,7 +32,7 @@ def judge_suite(kb: KnowledgeBase, suite: Suite) -> Judge:
     return Judge(str, judged, score, resolve_known_chunks(kb, suite))
 
 
-def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:
+def judge_collection(kb: Runtime, collection: Collection) -> Judge:
     """By documents: a document has the rank of its best chunk."""
     paths = kb.corpus.chunk_places()
     judged = {query.id: query.relevant for query in collection.queries}
@@ -43,7 +43,7 @@ def judge_collection(kb: KnowledgeBase, collection: Collection) -> Judge:
     return Judge(paths.__getitem__, judged, score)
 
 
-def judge_spans(kb: KnowledgeBase, questions: Sequence[SpanQuestion]) -> Judge:
+def judge_spans(kb: Runtime, questions: Sequence[SpanQuestion]) -> Judge:
     """By retrieved character spans, measured in the encoder's tokens."""
     by_id = {question.id: question for question in questions}
     starts: dict[str, list[int]] = {}

@@ -32,8 +32,8 @@ from kb.eval.records import (
 )
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.eval.two_step import context_scores
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Filters, Ranking, SearchMode, SearchRequest
+from kb.runtime import Runtime
 from kb.search.pipeline import search
 from kb.store.documents import utc_text
 
@@ -86,7 +86,7 @@ class RunInterrupted(KeyboardInterrupt):
 
 
 def evaluate(
-    kb: KnowledgeBase,
+    kb: Runtime,
     request: EvalRequest,
     judge: Judge,
     runs_home: Path,
@@ -129,7 +129,7 @@ def _kept(run: Run, results: Sequence[QueryResult], total: int) -> str:
     return f"{len(results)} of {total} queries are kept: --resume {run.run_id}"
 
 
-def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path) -> tuple[Run, set[tuple[str, int]]]:
+def _begin(kb: Runtime, request: EvalRequest, mode: SearchMode, home: Path) -> tuple[Run, set[tuple[str, int]]]:
     if request.resume:
         return _continue(kb, request, load_run(home, request.resume), home)
     kind: RunKind = "ask" if request.answers else "search"
@@ -149,7 +149,7 @@ def _begin(kb: KnowledgeBase, request: EvalRequest, mode: SearchMode, home: Path
     return run, set()
 
 
-def _continue(kb: KnowledgeBase, request: EvalRequest, run: Run, home: Path) -> tuple[Run, set[tuple[str, int]]]:
+def _continue(kb: Runtime, request: EvalRequest, run: Run, home: Path) -> tuple[Run, set[tuple[str, int]]]:
     """An unfinished run, and the (query id, seed) of its finished queries.
 
     raises  InvalidInput when anything that can change a figure has changed
@@ -167,7 +167,7 @@ def _continue(kb: KnowledgeBase, request: EvalRequest, run: Run, home: Path) -> 
     return run, {(result.query_id, result.seed) for result in run.results}
 
 
-def _provenance(kb: KnowledgeBase, request: EvalRequest) -> Provenance:
+def _provenance(kb: Runtime, request: EvalRequest) -> Provenance:
     state = kb.corpus_state()
     model_id, digest, _ = kb.stored_encoder()
     model: dict[str, str | None] | None = None
@@ -198,7 +198,7 @@ def _provenance(kb: KnowledgeBase, request: EvalRequest) -> Provenance:
 
 
 def _run_query(
-    kb: KnowledgeBase, request: EvalRequest, query: Query, mode: SearchMode, judge: Judge, seed: int
+    kb: Runtime, request: EvalRequest, query: Query, mode: SearchMode, judge: Judge, seed: int
 ) -> QueryResult:
     found = search(kb, SearchRequest(query.text, mode, RANKING_DEPTH, request.filters, trace=True))
     ranking = [(hit.chunk_id, hit.score) for hit in found.hits]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kb.eval.records import Query, Scores
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.tags.retriever import suggest_for_query
 
 SUGGESTED = 10
 
 
-def tag_scores(kb: KnowledgeBase, query: Query, carried: Sequence[Sequence[str]]) -> Scores:
+def tag_scores(kb: Runtime, query: Query, carried: Sequence[Sequence[str]]) -> Scores:
     """Both scores of a query; empty without expected tags.
 
     carried  the tags of the first ten results' documents

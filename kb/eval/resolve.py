@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from kb.errors import NotIndexed
 from kb.eval.records import Label, Suite
 from kb.eval.suite import Fault, raise_faults
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Chunk
+from kb.runtime import Runtime
 
 # Places or sources that a fault names at most.
 PLACES_SHOWN = 4
@@ -48,7 +48,7 @@ class _Page:
         return self.chunks[bisect_right(self.starts, start) - 1 : bisect_right(self.starts, end - 1)]
 
 
-def resolve_suite(kb: KnowledgeBase, suite: Suite) -> Judgements:
+def resolve_suite(kb: Runtime, suite: Suite) -> Judgements:
     """Resolve a suite's labels in a knowledge base: query id → chunk id → grade; every query is in it.
 
     A path is relative to the root of its source, or `source/path`.

@@ -24,8 +24,8 @@ from kb.eval.judges import judge_suite
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
 from kb.index.protocol import LexicalIndex, VectorIndex
-from kb.knowledge_base import KnowledgeBase
 from kb.records import SearchRequest
+from kb.runtime import Runtime
 from kb.search.pipeline import search
 from kb.store.documents import utc_text
 from kb.store.store import Store
@@ -89,7 +89,7 @@ class SessionTurnResult:
     cost: Cost
 
 
-class CountingKnowledgeBase(KnowledgeBase):
+class CountingRuntime(Runtime):
     """A knowledge base that counts statements, encoder calls and opened indexes."""
 
     def __init__(self, home: Path, config: Config) -> None:
@@ -132,7 +132,7 @@ def run_sessions(
     config = replace(config, relevance=replace(config.relevance, enabled=uses_relevance))
     turns = [query for query in suite.queries if query.session]
     results: list[SessionTurnResult] = []
-    with _copied(home) as copy, CountingKnowledgeBase(copy, config) as kb:
+    with _copied(home) as copy, CountingRuntime(copy, config) as kb:
         judge = judge_suite(kb, suite)
         kb.language_model()
         kb.encode_query("warm")  # loading is not part of a turn's cost
@@ -155,7 +155,7 @@ def _copied(home: Path) -> Iterator[Path]:
         yield copy
 
 
-def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge) -> SessionTurnResult:
+def _run_turn(kb: CountingRuntime, home: Path, query: Query, judge: Judge) -> SessionTurnResult:
     session = f"eval-{query.session}"
     with Store(home, write=True) as store:
         if query.after_hours:
@@ -178,7 +178,7 @@ def _run_turn(kb: CountingKnowledgeBase, home: Path, query: Query, judge: Judge)
     return _judge_turn(kb, query, answer, cost, judge)
 
 
-def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, judge: Judge) -> SessionTurnResult:
+def _judge_turn(kb: Runtime, query: Query, answer: Answer, cost: Cost, judge: Judge) -> SessionTurnResult:
     searched = (answer.standalone_question or query.text) if cost.index_opens else ""
     relevant = judge.judged.get(query.id, {})
     best = {i for i, grade in relevant.items() if grade == max(relevant.values())}
@@ -221,7 +221,7 @@ def _judge_turn(kb: KnowledgeBase, query: Query, answer: Answer, cost: Cost, jud
     )
 
 
-def _search(kb: KnowledgeBase, text: str) -> set[str]:
+def _search(kb: Runtime, text: str) -> set[str]:
     return {str(hit.chunk_id) for hit in search(kb, SearchRequest(text, kb.config.search.mode, RECALL_DEPTH)).hits}
 
 

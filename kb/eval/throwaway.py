@@ -16,7 +16,7 @@ from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
 from kb.ingest.prepare import Settings
 from kb.ingest.readers import READERS
 from kb.ingest.report import IngestEvent
-from kb.knowledge_base import KnowledgeBase, Notify, open_knowledge_base
+from kb.runtime import Notify, Runtime, open_runtime
 from kb.store.store import Store
 
 OnEvent = Callable[[IngestEvent], None]
@@ -29,9 +29,9 @@ def collection_home(
     config: Config,
     name: str,
     content_sha256: str,
-    fill: Callable[[KnowledgeBase], None],
+    fill: Callable[[Runtime], None],
     notify: Notify,
-) -> KnowledgeBase:
+) -> Runtime:
     """The home of a collection, open for reading; it is filled when this content and these settings are new.
 
     fill  ingests the collection into an empty home
@@ -39,29 +39,29 @@ def collection_home(
     home = cache / "eval" / f"{_safe(name)}-{_key(cache, config, content_sha256)}"
     if not (home / DONE).exists():
         shutil.rmtree(home, ignore_errors=True)
-        with open_knowledge_base(home, config, write=True, notify=notify) as kb:
+        with open_runtime(home, config, write=True, notify=notify) as kb:
             fill(kb)
         (home / DONE).touch()
     else:
         with Store(home, write=True) as store:  # a home of an older kb gets today's schema
             store.corpus.neighbours.heal_neighbours(store.corpus.stored_encoder()[1])
-    return open_knowledge_base(home, config, notify=notify)
+    return open_runtime(home, config, notify=notify)
 
 
-def fill_from_documents(documents: Iterable[CollectionDocument], on_event: OnEvent) -> Callable[[KnowledgeBase], None]:
+def fill_from_documents(documents: Iterable[CollectionDocument], on_event: OnEvent) -> Callable[[Runtime], None]:
     """A filler for documents in memory, each a plain text under its id."""
 
-    def fill(kb: KnowledgeBase) -> None:
+    def fill(kb: Runtime) -> None:
         texts = ((d.id, d.title, d.text.encode()) for d in documents)
         _check(ingest_documents(kb, SOURCE, texts, on_event).counts["failed"])
 
     return fill
 
 
-def fill_from_folder(folder: Path, on_event: OnEvent) -> Callable[[KnowledgeBase], None]:
+def fill_from_folder(folder: Path, on_event: OnEvent) -> Callable[[Runtime], None]:
     """A filler for a folder of files."""
 
-    def fill(kb: KnowledgeBase) -> None:
+    def fill(kb: Runtime) -> None:
         _check(ingest(kb, IngestRequest((folder,)), on_event).counts["failed"])
 
     return fill

@@ -9,17 +9,17 @@ from kb.context.pipeline import compose
 from kb.context.records import ContextRequest, ContextResponse
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import collapse, resolve_suite
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.known_text import known_text_from_blocks
 from kb.rank.novelty import NoveltySettings
 from kb.records import Filters, SearchMode
+from kb.runtime import Runtime
 from kb.text import estimate_tokens
 
 # Figures are new relevant tokens per context of this size.
 BUDGET_TOKENS = 500
 
 
-def resolve_known_chunks(kb: KnowledgeBase, suite: Suite) -> dict[str, tuple[int, ...]]:
+def resolve_known_chunks(kb: Runtime, suite: Suite) -> dict[str, tuple[int, ...]]:
     """Query id → the chunks that its window's labels name, by id; only queries with a window.
 
     raises  SuiteInvalid with every label that does not resolve
@@ -31,7 +31,7 @@ def resolve_known_chunks(kb: KnowledgeBase, suite: Suite) -> dict[str, tuple[int
 
 
 def context_scores(
-    kb: KnowledgeBase, query: Query, mode: SearchMode, filters: Filters, known_chunks: Sequence[int]
+    kb: Runtime, query: Query, mode: SearchMode, filters: Filters, known_chunks: Sequence[int]
 ) -> Scores:
     """Share and tokens of the new facts in a query's context: with the text the reader knows, and as if there were none (`_plain`)."""
     chunks = kb.corpus.fetch_chunks(known_chunks)

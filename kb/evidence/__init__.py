@@ -1,1 +1,1 @@
-"""How likely passages answer a question, by words and cosines: what the evidence gate decides by. Pure, no model is asked."""
+"""Question and passages → the probability that they answer it, by words and cosines, for the evidence gate. Pure; asks no model."""

@@ -1,7 +1,7 @@
-"""What a question word asks for, and whether a text holds such a thing. Pure.
+"""A question → the kind of answer its question word asks for, and whether a text holds one. Pure.
 
-Only what a pattern can tell is judged: a number, a date, a duration, a proper name, a reason. A question that asks for
-something else, or in another language, is not judged at all.
+The kinds are those that a pattern recognizes: a number, a date, a duration, a proper name, a reason. Other questions, and
+questions in other languages, get no judgement.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from kb.language.interface import PatternKind
 from kb.language.registry import says
 
-# What a question asks for, and what would answer it; the first that fits decides. A name is told by its capital.
+# (pattern of the question, pattern of the answer, flags of the answer's); the first match decides. Names need capitals.
 _ASKS: tuple[tuple[PatternKind, PatternKind, int], ...] = (
     ("asks_frequency", "tells_frequency", re.I),
     ("asks_duration", "tells_duration", re.I),
@@ -24,7 +24,7 @@ _ASKS: tuple[tuple[PatternKind, PatternKind, int], ...] = (
 
 
 def matches_answer_type(question: str, texts: Sequence[str]) -> float | None:
-    """1.0 when one of the texts holds the kind of thing that is asked for, 0.0 when none does, None when that cannot be told.
+    """1.0 when a text holds the kind of answer that is asked for, 0.0 when none does, None when the kind is unknown.
 
     >>> matches_answer_type("How many days?", ["It takes a fortnight."]), matches_answer_type("What is it?", [])
     (0.0, None)

@@ -24,7 +24,7 @@ class GateModel:
     """One set of weights.
 
     weights  per signal, 0 or more
-    typical  of answered questions: what a signal that does not apply is taken for, so that it speaks neither way
+    typical  signal → its value in answered questions, used where a signal does not apply, so that it changes nothing
     """
 
     weights: Mapping[str, float]
@@ -32,14 +32,14 @@ class GateModel:
     typical: Mapping[str, float]
 
     def probability(self, signals: Signals) -> float:
-        """That the evidence answers, in [0, 1]; rises or stays with every signal."""
+        """The probability that the evidence answers, in [0, 1]; it never falls when a signal rises."""
         total = self.intercept
         for name, weight in self.weights.items():
             total += weight * self._value(signals, name)
         return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, total))))
 
     def weakest(self, signals: Signals) -> str | None:
-        """The signal that costs most against an answered question's; None when none lies below it."""
+        """The signal that lowers the score most below that of an answered question; None when none does."""
         costs = {
             name: weight * (self.typical[name] - self._value(signals, name)) for name, weight in self.weights.items()
         }
@@ -53,12 +53,12 @@ class GateModel:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """What the gate makes of some signals.
+    """The gate's result.
 
     probability  that the evidence answers
-    variant      fitted: weights of this encoder; words: no vectors took part; unfitted: vectors of an encoder that
-                 there are no weights for
-    weakest      name of the signal that costs most, None when none does
+    variant      fitted: weights of this encoder; words: no vectors took part; unfitted: vectors of an encoder
+                 without weights of its own
+    weakest      name of the signal that lowers it most, None when none does
     """
 
     probability: float
@@ -75,19 +75,14 @@ def load_models() -> dict[str, GateModel]:
     }
 
 
-def is_fitted(encoder_digest: str) -> bool:
-    """True when there are weights for this encoder's vectors."""
-    return encoder_digest in load_models()
-
-
 def score_signals(signals: Signals, encoder_digest: str | None) -> Score:
     """The probability that the evidence answers.
 
     encoder_digest  whose vectors took part; None without any
 
-    An encoder without weights of its own has unknown cosines, and a multilingual one finds answers that share no word
-    with the question. Then the larger of two probabilities counts, by words and by the margin over the corpus's own
-    background, which needs no scale: refused is only what both find weak.
+    For an encoder without weights the scale of its cosines is unknown. Then the larger of two probabilities counts: one by
+    words, one by the margin over the mean cosine of the corpus, which needs no scale. Both must be weak for a refusal, since
+    a multilingual encoder finds answers that share no word with the question.
     """
     models = load_models()
     words = models[WORDS]

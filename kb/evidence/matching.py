@@ -1,6 +1,6 @@
 """A question and a remembered sentence → whether the sentence answers the question, by words alone. Pure.
 
-Strict on purpose: what is told here replaces a refusal, and no document stands behind it.
+Strict on purpose: the sentence is shown instead of a refusal, without a document as its source.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from kb.evidence.question import Unit, units_of
 from kb.language.registry import pattern, translations, with_translations, words
 from kb.text import STOP_WORDS, analyze, find_words
 
-# Share of what is asked about that the text must show: of two or three things all, of four three.
+# Share of the question's units that the text must hold: all of two or three, three of four.
 LEAST_SHARE = 0.75
-# A question about one thing only, where its kind of answer cannot be told: that thing must be no small part of the text, too.
+# A question with one unit and an unknown kind of answer: the unit must be at least this share of the text's units, too.
 LEAST_PART = 0.3
 
 
 def match_strength(question: str, text: str, *, adds: bool = True) -> float:
-    """How much of what is asked the text shows, in [LEAST_SHARE, 1]; 0 where it does not answer.
+    """Share of the question's units that the text holds, in [LEAST_SHARE, 1]; 0 where it does not answer.
 
-    Every name and number of the question must be there, the kind of thing that is asked for as well, and something that
-    the question does not say already. An everyday word is there in whichever language: "password", 비밀번호.
+    The text must hold every name and number of the question, the kind of answer that is asked for, and something that the
+    question does not say itself. An everyday word counts in whichever language: "password", 비밀번호.
 
-    adds  False compares two questions: neither has to say anything new
+    adds  False compares two questions: then nothing new is required
 
     >>> match_strength("What is the office wifi called?", "The office wifi is called Plover")
     1.0
@@ -46,7 +46,7 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
         return 0.0
     if not adds:
         return share
-    # "on Mondays" is a date, too, and told facts are of what happens every week.
+    # "on Mondays" is a date too: remembered facts often tell what happens every week.
     kind = matches_answer_type(question, [text, re.sub(r"days\b", "day", text)])
     if kind is None and len(units) == 1 and len(shown) / max(1, len(units_of(text))) < LEAST_PART:
         return 0.0
@@ -56,7 +56,7 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
 
 
 def user_strength(question: str, text: str) -> float:
-    """The same for a question about the user: what was told is short and about them, so one thing in common is enough.
+    """`match_strength` for a question about the user: memories are short and about them, so one unit in common is enough.
 
     >>> user_strength("what's my name, do you remember?", "The user's name is Petra.")
     1.0

@@ -1,4 +1,4 @@
-"""A question → the things it asks about, each with the index terms that would show it in a passage. Pure.
+"""A question → the units it asks about (words, names, numbers), each with its index terms. Pure.
 
 A word that only asks ("what", "언제"), links, or frames ("according to") is left out, and so are Korean particles and
 verb endings: they say nothing of the topic, and a passage that answers does not repeat them. Knows no corpus.
@@ -15,7 +15,7 @@ from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import words
 from kb.text import analyze, analyze_query, find_words
 
-# Least share of a unit's terms that shows it.
+# The least share of a unit's terms that counts as a match.
 SHOWN = 0.5
 
 UnitKind = Literal["word", "name", "number"]
@@ -31,12 +31,12 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*%?")
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """One thing a question asks about.
+    """One word, name or number that a question asks about.
 
     text        as the question writes it, particles taken off
     terms       index terms; one of several (an identifier's whole first, then its parts; the bigrams of a Korean word)
     kind        a name is capitalised inside the sentence, or written like an identifier
-    is_certain  False where the terms may hold an ending: then it counts only when the corpus has them
+    is_certain  False where a term may include an ending: then the unit counts only when the corpus holds the terms
     """
 
     text: str
@@ -45,9 +45,9 @@ class Unit:
     is_certain: bool = True
 
     def share_in(self, terms: frozenset[str]) -> float:
-        """How much of the unit a text with these index terms shows: 0, or from SHOWN to 1.
+        """The share of the unit that a text with these index terms holds: 0, or from SHOWN to 1.
 
-        Less is chance: two Korean words often share a bigram.
+        A smaller share is chance: two Korean words often share a bigram.
         """
         if self.terms[0] in terms and not self.is_run():
             return 1.0
@@ -63,7 +63,7 @@ class Unit:
 
 
 def units_of(question: str) -> list[Unit]:
-    """What a question asks about, in its order, each once; its plain query terms where nothing but frame is left.
+    """The units of a question in its order, each once; its plain query terms where only frame words are left.
 
     >>> [u.text for u in units_of("According to Biden, how many jobs were created?")]
     ['Biden', 'jobs', 'created']
@@ -89,7 +89,7 @@ def _units_of_piece(piece: str, is_first: bool) -> list[Unit]:
     if _HANGUL_RUN.fullmatch(piece):
         return _korean_units(piece)
     if _CJK_RUN.fullmatch(piece):
-        # Hiragana is grammar in Japanese; what is left is asked about.
+        # In Japanese, hiragana carries grammar and is left out.
         return [Unit(t, (t,)) for t in analyze(piece) if not _HIRAGANA.search(t)]
     terms = tuple(analyze(piece.strip("._-'’")))
     if not terms or (len(terms) == 1 and (terms[0] in words("frame") or terms[0] not in analyze_query(f"{piece} 0"))):
@@ -104,7 +104,7 @@ def _korean_units(word: str) -> list[Unit]:
     if _KOREAN_FRAMES.match(word) or word in ALL_ENDINGS:
         return []
     if any(word.endswith(ending) and len(word) == len(ending) + 1 for ending in ALL_ENDINGS if len(ending) > 1):
-        return []  # one syllable with an ending (번인가요, 씻나요): no bigram of it is its own
+        return []  # one syllable with an ending (번인가요, 씻나요): every bigram includes the ending
     stem = strip_korean_endings(word)
     if len(stem) < 2:
         return []

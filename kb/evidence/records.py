@@ -1,4 +1,4 @@
-"""What the evidence gate goes by, as a record: its names stand in answers, so that they cost no import of what makes them."""
+"""The signals of the evidence gate. Answers hold their names, so this module imports nothing that computes them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ Variant = Literal["fitted", "words", "unfitted"]
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What speaks for an answer in the packed passages, each in [0, 1]; None where it does not apply.
+    """Signals that the packed passages answer the question, each in [0, 1]; None where one does not apply.
 
     cosine             of the nearest passage
     sentence_cosine    of the nearest sentence under its headings
-    margin             of the nearest passage over the corpus's mean, as a share of what there is above that mean
-    first_coverage     of what is asked, weighted by idf, by the first passage
-    passage_coverage   by the passage that covers most
-    sentence_coverage  by the two neighbouring sentences, with their headings, that cover most
-    packed_coverage    by all passages together
-    known              idf-weighted share of what is asked that the corpus holds at all
-    rarest             of the rarest two things asked about, by the best sentences
-    adjacency          of neighbouring things asked about, that one window shows both
-    agreement          of the two retrievers' first ranks
-    names              names and identifiers of the question that the best passage shows
-    numbers            numbers of the question that the best passage shows
-    title              idf-weighted share of what is asked that the best passage's title and headings show
-    answer_type        1 when the best sentence or its neighbour holds what the question word asks for, 0 when not
+    margin             (cosine of the nearest passage - mean cosine of the corpus) / (1 - that mean)
+    first_coverage     idf-weighted share of the question's units that the first passage holds
+    passage_coverage   the same for the passage that holds most
+    sentence_coverage  the same for the two neighbouring sentences, with their headings, that hold most
+    packed_coverage    the same for all passages together
+    known              the same for the whole corpus
+    rarest             share of the two rarest units that the best sentences hold
+    adjacency          share of the pairs of neighbouring units that one window holds both of
+    agreement          rank-biased overlap of the two retrievers' first ranks
+    names              share of the question's names and identifiers that the best passage holds
+    numbers            share of the question's numbers that the best passage holds
+    title              idf-weighted share of the units that the best passage's title and headings hold
+    answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, 0 when not
     """
 
     cosine: float | None = None

@@ -1,1 +1,1 @@
-"""A question that leans on earlier ones → the same question, complete, by rules: what is searched for in a conversation."""
+"""A follow-up question and the turns before it → a complete question to be searched for, by rules."""

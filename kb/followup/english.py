@@ -1,7 +1,7 @@
 """English follow-ups made complete: fragments, question words alone, pronouns, definite nouns, more of the same. Pure.
 
-Each rule returns None where it does not apply; the first that does makes the question. A rule that is not sure adds the
-topic rather than replacing words: a word too many costs a search little, a wrong one much.
+Each rule returns None where it does not apply; the first result is used. A rule that is not sure adds the topic instead of
+replacing words: an extra word costs a search little, a wrong one much.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from kb.language.english_phrases import IsName, Word, phrases_of, without_posses
 from kb.language.registry import pattern
 
 _SWAP = r"(?i)^\s*(?:what about|how about|what of|what if(?: it is| it's)?|(?:and )?(?:the )?same (?:question )?(?:for|with|about)|is (?:it|that) the same (?:for|with|on|at|in)|wh?at abt|hbu)\b\s*"
-# The verb of these stands for the last question's: "who does it?" after "how often must it be cleaned?".
+# Questions whose verb stands for that of the last question: "who does it?" after "how often must it be cleaned?".
 _DO_IT = r"(?i)^(?:who|when|how|where|why)(?: often| else)? (?:does|do|did|can|must|should|will) (?:(?:i|we|you|they|one) )?(?:do )?(?:it|that|this|so)\W*$"
 _ADVERBS = frozenset("long often much many far soon else exactly so come not one ever".split())
-# "any without nuts?", "not even then?": nothing of the last question is exchanged.
+# "any without nuts?", "not even then?": a fragment that begins so replaces nothing in the last question.
 _OPEN_FRAGMENT = frozenset("any some none only not even no never just".split())
-# A fragment that begins so goes on from something.
-_LEANING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their his her hers theirs".split())
+# A fragment that begins so refers to the last question.
+_REFERRING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their his her hers theirs".split())
 # A fragment of more words than this is a sentence of its own.
 MOST_FRAGMENT_WORDS = 9
 
@@ -59,9 +59,9 @@ def complete_english(question: str, asked: str, turns: Sequence[Turn], is_name: 
     if not _has_clause(words):
         if len(words) > MOST_FRAGMENT_WORDS or (len(words) > 5 and not has_lead and asked == asked_bare):
             return None
-        leans = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _LEANING
-        if not leans and len(_content(words)) > 1:
-            return None  # "generator fuel type": words to search for, as people type them
+        refers_back = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _REFERRING
+        if not refers_back and len(_content(words)) > 1:
+            return None  # "generator fuel type": search words, not a follow-up
         if words[0].low in QUESTION_WORDS:
             return _with_topic(asked, last, is_name, "fragment")
         return _swap(asked_bare, last, is_name)
@@ -69,14 +69,14 @@ def complete_english(question: str, asked: str, turns: Sequence[Turn], is_name: 
 
 
 def _names_its_topic(words: Sequence[Word]) -> bool:
-    """ "flapjacks: what temperature?", "the covers, how quick do they close?": what it is about stands before the asking."""
+    """ "flapjacks: what temperature?", "the covers, how quick do they close?": the topic stands before the question word."""
     asking = next((i for i, word in enumerate(words) if word.low in QUESTION_WORDS), 0)
     before = words[:asking]
     return bool(_content(before)) and not any(word.low in AUXILIARIES or word.low in PREPOSITIONS for word in before)
 
 
 def _has_clause(words: Sequence[Word]) -> bool:
-    """True with a verb that can be seen: an auxiliary, or a question word with more than three words behind it."""
+    """True with an auxiliary, or with a question word and more than one word behind it."""
     if any(word.low in AUXILIARIES for word in words):
         return True
     wh = [i for i, word in enumerate(words) if word.low in QUESTION_WORDS]
@@ -97,7 +97,7 @@ def _ask_for_more(asked: str, words: Sequence[Word], last: str) -> Standalone | 
     return Standalone(_join(_bare(last), asked), "more", (_bare(last),))
 
 
-# Verbs and nouns that say nothing of a topic: "so what do I do?", "what happened then?".
+# Verbs and nouns without a topic: "so what do I do?", "what happened then?".
 _LIGHT = frozenset(
     "do does did done happen happens happened mean means work works go goes went get gets say says said thing things way reason please know tell me us".split()
 )
@@ -108,7 +108,7 @@ def _content(words: Sequence[Word]) -> list[Word]:
 
 
 def _is_bare_question_word(words: Sequence[Word]) -> bool:
-    """ "why?", "since when?", "how often?", "by whom?", "and who else": nothing that could be searched for."""
+    """ "why?", "since when?", "how often?", "by whom?", "and who else": only question words and prepositions."""
     has = any(word.low in QUESTION_WORDS for word in words)
     return has and all(word.low in QUESTION_WORDS | PREPOSITIONS | _ADVERBS for word in words)
 
@@ -134,7 +134,7 @@ def _swap_question_word(
 
 
 def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
-    """What is new put in the place of its like in the last question; added where nothing is like it."""
+    """The last question with the fragment in place of its counterpart; the fragment is added where there is none."""
     fragment = pattern("trailing", fragment, re.I).sub("", fragment).strip(" ?!.…,")
     words = words_of(fragment)
     if words and words[0].low in _OPEN_FRAGMENT:
@@ -149,7 +149,7 @@ def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
         body_words = words_of(body)
     slot = slot_for(body, body_words, preposition, last, is_name)
     if slot is None:
-        # "and on Windows?": a circumstance more, in the question it belongs to.
+        # "and on Windows?" adds a circumstance to the last question.
         added = f"{_bare(last)} {fragment}?" if preposition else _join(_bare(last), fragment + "?")
         return Standalone(added, "swap", (_bare(last),))
     start, end, keeps_article = slot
@@ -173,7 +173,7 @@ def _with_topic(asked: str, last: str, is_name: IsName, why: Why) -> Standalone 
 
 
 def _add_to_definite(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
-    """ "How heavy is the mirror?" after a question about Marigold's mirror: which one is said."""
+    """ "How heavy is the mirror?" after a question about Marigold's mirror: the name is added."""
     phrases = phrases_of(asked, is_name)
     if any(p.names for p in phrases):
         return None
@@ -191,8 +191,8 @@ def _add_to_definite(asked: str, turns: Sequence[Turn], is_name: IsName, has_lea
     }
     for phrase in phrases:
         heads = [_stem(word.low) for word in words_of(phrase.text)]
-        leans = phrase.is_definite and any(head in said for head in heads)
-        if leans or (has_lead and phrase.is_definite):
+        refers_back = phrase.is_definite and any(head in said for head in heads)
+        if refers_back or (has_lead and phrase.is_definite):
             return Standalone(f"{asked[: phrase.end]} of {name}{asked[phrase.end :]}", "definite", (name,))
     return None
 

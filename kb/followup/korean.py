@@ -1,7 +1,7 @@
 """Korean follow-ups made complete: fragments with a particle, question words alone, pronouns, more of the same. Pure.
 
-Words are what stands between spaces; particles are taken off their end. As in English, a rule that is not sure adds the
-topic instead of replacing words.
+Words stand between spaces; particles are taken off their end. As in English, a rule that is not sure adds the topic instead
+of replacing words.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _BARE_WH = (
     r"(?:요|죠|인데요?|인가요|예요|에요|인지)?(?: (?:그런가요|그래요|그런데요|그렇죠|그런 거예요|안 ?돼요|안 ?되나요|해요|하나요|하죠|했어요|했나요|합니까|돼요|되나요|됐어요))?$"
 )
 _PREDICATE = r"(?:나요|까요|니까|[가-힣]어요|[가-힣]아요|해요|돼요|되요|인가요|한가요|은가요|죠|는지|하나|되나|있어|없어|있나|없나|있지|인가|뭐야|뭐지|뭔데|누구야|어디야|언제야|예요|이에요|에요|입니까|입니다|할까|될까|줘|주세요|[가-힣]니|냐|[났갔했됐었았]어|[났갔했됐었았]지|해도 돼|돼)[?？!.]*$"
-# A fragment has no more words than this.
+# Most words of a fragment.
 MOST_FRAGMENT_WORDS = 3
 _LATIN_NAME = r"[A-Z][\w.-]*|\w*[a-z][A-Z]\w*|\w+[._-]\w[\w.-]*|[A-Za-z]+"
 _PERSON_NAME = (
@@ -36,7 +36,11 @@ _PERSON_NAME = (
 
 
 def _asks(piece: Piece) -> bool:
-    return re.match(ASKING, piece.stem + piece.particle) is not None or re.match(ASKING, piece.stem) is not None
+    return any(re.match(ASKING, text) for text in (piece.stem + piece.particle, piece.stem))
+
+
+def _is_time(piece: Piece) -> bool:
+    return re.fullmatch(TIME, piece.stem + piece.particle) is not None
 
 
 def complete_korean(question: str, asked: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
@@ -63,14 +67,14 @@ def complete_korean(question: str, asked: str, turns: Sequence[Turn], is_name: I
         and (fragment != bare or not re.search(_PREDICATE, bare))
         and len(fragment.split()) <= MOST_FRAGMENT_WORDS
     ):
-        leans = (
+        refers_back = (
             has_lead
             or fragment != bare
             or question.rstrip().endswith(("?", "？"))
             or bool(pieces_of(fragment, knows_none)[-1].particle)
         )
-        if not leans and len(fragment.split()) > 1:
-            return None  # words to search for, as people type them
+        if not refers_back and len(fragment.split()) > 1:
+            return None  # search words, not a follow-up
         if not any(re.match(ASKING, word) for word in fragment.split()):
             return _swap(fragment, last, is_name)
         topic = find_topic(last, is_name)
@@ -79,7 +83,7 @@ def complete_korean(question: str, asked: str, turns: Sequence[Turn], is_name: I
     return (
         _replace_pronoun(asked, turns, is_name)
         or _add_dropped_topic(asked, last, is_name)
-        or _lean(asked, turns, is_name, has_lead)
+        or _add_name(asked, turns, is_name, has_lead)
     )
 
 
@@ -93,7 +97,7 @@ def _has_subject(asked: str, is_name: IsName) -> bool:
 
 
 def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
-    """What is new put in the place of its like in the last question, before it where nothing is like it."""
+    """The last question with the fragment in place of its counterpart; the fragment comes first where there is none."""
     new = pieces_of(fragment, is_name)
     time = re.fullmatch(TIME, fragment)
     if time:
@@ -106,14 +110,14 @@ def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
     role = next((names for names in ROLES.values() if head.particle in names), None)
     old_pieces = [p for p in pieces_of(last, is_name) if not _asks(p) and p.stem not in ADVERBS]
     if role:
-        same = [p for p in old_pieces if p.particle in role and not re.fullmatch(TIME, p.stem + p.particle)]
+        same = [p for p in old_pieces if p.particle in role and not _is_time(p)]
         if same:
             return Standalone(_put(last, same[-1], fragment), "swap", (_bare(last),))
         return Standalone(f"{fragment} {last}", "swap", (_bare(last),))
     slot = _topic_slot(stem, old_pieces, is_name)
     named = _is_nameish(stem, is_name) or any(_is_nameish(p.stem, is_name) for p in old_pieces)
     if slot is not None and not named and is_name is not knows_none:
-        # Another thing of the same topic, or another topic? Neither is a name, so the old one stays beside the new.
+        # Without names it is open whether the fragment is a new topic or part of the old one, so both are kept.
         topic = find_topic(last, is_name)
         return Standalone(f"{topic} {fragment}?", "swap", (topic,))
     if slot is None:
@@ -128,9 +132,9 @@ def _put(last: str, slot: Piece, text: str) -> str:
 
 
 def _topic_slot(stem: str, pieces: Sequence[Piece], is_name: IsName) -> Piece | None:
-    """The word of the last question that a new topic takes the place of: a name for a name, else a thing for a thing.
+    """The word of the last question that the new topic replaces: a name replaces a name, else a noun replaces a noun.
 
-    A question begins with what it is about: names first, then what of them is asked for.
+    A Korean question begins with its topic: names first, then their parts.
     """
     nominal = [p for p in pieces if p.particle or _is_nameish(p.stem, is_name)]
     first = pieces[0] if pieces else None
@@ -150,14 +154,12 @@ def _is_nameish(stem: str, is_name: IsName) -> bool:
 
 
 def find_topic(question: str, is_name: IsName) -> str:
-    """What a Korean question is about: its first noun phrase, names before it included.
+    """The topic of a Korean question: its first noun phrase, with the names before it.
 
     >>> find_topic("마리골드 거울은 며칠마다 청소해야 하나요?", lambda word: False)
     '마리골드 거울'
     """
-    pieces = [
-        p for p in pieces_of(question, is_name) if not re.fullmatch(TIME, p.stem + p.particle) and p.stem not in ADVERBS
-    ]
+    pieces = [p for p in pieces_of(question, is_name) if not _is_time(p) and p.stem not in ADVERBS]
     phrase: list[str] = []
     for piece in pieces:
         if _asks(piece):
@@ -177,13 +179,7 @@ def _replace_pronoun(asked: str, turns: Sequence[Turn], is_name: IsName) -> Stan
     if not match:
         return None
     topic = find_topic(turns[-1].question, is_name)
-    thing, place, person, both, pointing = (
-        match.group(1),
-        match.group(3),
-        match.group(5),
-        match.group(7),
-        match.group(9),
-    )
+    thing, place, person, both, pointing = match.group(1, 3, 5, 7, 9)
     if any(is_name(p.stem.lower()) for p in pieces_of(asked[: match.start()], is_name)):
         return None
     if both and len(turns) > 1:
@@ -222,18 +218,14 @@ def _find_person(turns: Sequence[Turn]) -> str:
 
 
 def _find_place(question: str, is_name: IsName) -> str:
-    placed = [
-        p
-        for p in pieces_of(question, is_name)
-        if p.particle in ROLES["place"] and not re.fullmatch(TIME, p.stem + p.particle)
-    ]
+    placed = [p for p in pieces_of(question, is_name) if p.particle in ROLES["place"] and not _is_time(p)]
     return placed[-1].stem if placed else ""
 
 
 def _add_dropped_topic(asked: str, last: str, is_name: IsName) -> Standalone | None:
-    """ "언제까지 돌려놔야 해요": a question that names nothing is about what the last one was about."""
+    """ "언제까지 돌려놔야 해요": a question without a noun has the topic of the last one."""
     pieces = pieces_of(asked, is_name)
-    said = [p for p in pieces if not _asks(p) and p.stem not in ADVERBS and not re.fullmatch(TIME, p.stem + p.particle)]
+    said = [p for p in pieces if not _asks(p) and p.stem not in ADVERBS and not _is_time(p)]
     if (
         any(_is_nameish(p.stem, is_name) or p.particle not in ("", "만", "도") for p in said)
         or len(said) > MOST_FRAGMENT_WORDS
@@ -245,18 +237,14 @@ def _add_dropped_topic(asked: str, last: str, is_name: IsName) -> Standalone | N
     return Standalone(f"{topic} {asked}", "fragment", (topic,))
 
 
-def _lean(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
-    """A question without a name of its own whose first noun the last turn has said: the topic's name goes before it."""
+def _add_name(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
+    """A question without a name whose first noun is in the last turn: the topic's name goes before it."""
     pieces = pieces_of(asked, is_name)
     if any(_is_nameish(p.stem, is_name) for p in pieces):
         return None
     names = [p.stem for p in pieces_of(turns[-1].question, is_name) if _is_nameish(p.stem, is_name)]
     said = f"{turns[-1].question} {turns[-1].answer[:400]}"
-    things = [
-        p
-        for p in pieces
-        if p.particle and len(p.stem) > 1 and not _asks(p) and not re.fullmatch(TIME, p.stem + p.particle)
-    ]
+    things = [p for p in pieces if p.particle and len(p.stem) > 1 and not _asks(p) and not _is_time(p)]
     if names and things and (things[0].stem in said or has_lead):
         return Standalone(f"{names[0]} {asked}", "definite", (names[0],))
     if has_lead and not things:

@@ -1,4 +1,4 @@
-"""English pronouns → what they mean, from the turns before and from their answers. Pure."""
+"""English pronouns → their antecedents in earlier questions and answers. Pure."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from kb.language.english_phrases import TIME, IsName, Word, is_name_word, phrase
 _SUBJECT_THING = frozenset("it they them this that these those one ones".split())
 _OWNER_THING = frozenset("its their".split())
 _BOTH = r"(?i)\b(?:both(?: of them)?|either of them|the two(?: of them)?|which (?:one )?of (?:the two|them|these))\b"
-# Words that make a "that" or "it" no pronoun for a thing said before: "is it possible", "it is raining", "so that".
+# Phrases in which "it" does not refer to an earlier thing: "is it possible", "what time is it".
 _EMPTY_IT = r"(?i)\b(?:is|was|does|would|will|can) it (?:possible|true|ok|okay|allowed|safe|necessary|worth|rain|snow|matter|depend)\b|\bwhat time is it\b"
-# Of an answer, so much is looked through for the person that "she" means.
+# The part of an answer that is searched for the person that "she" refers to.
 MOST_ANSWER_CHARS = 400
 _PERSON_NAME = r"\b(?:Dr\.? |Prof\.? |Ms\.? |Mr\.? |Mrs\.? )?[A-Z][a-z'’-]+(?: [A-Z][\w.'’-]*)+|\b[A-Z][a-z'’-]{2,}\b"
 
 
 def replace_pronoun(asked: str, words: Sequence[Word], turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
-    """The first pronoun that nothing in its own question explains, replaced by what it means."""
+    """The question with its first pronoun replaced; None where a name stands before every pronoun of the question."""
     both = re.search(_BOTH, asked)
     if both and len(turns) > 1:
         topics = list(dict.fromkeys(filter(None, (find_topic(t.question, is_name) for t in turns[-2:]))))
@@ -45,14 +45,14 @@ def _has_antecedent(words: Sequence[Word], is_name: IsName) -> bool:
 def _meaning_of(
     word: Word, following: Word | None, asked: str, turns: Sequence[Turn], is_name: IsName
 ) -> tuple[str, int, int] | None:
-    """(what stands for the pronoun, its place); None where the word is no pronoun for something said before."""
+    """(the text for the pronoun, start, end); None where the word does not refer to an earlier thing."""
     low = re.sub(r"'(?:s|re|ll|d)$", "", word.low)
     contraction = word.text[len(low) :]
     contracted = {"'s": " is", "'re": " are", "'ll": " will", "'d": " would"}.get(contraction.replace("’", "'"), "")
     topic = find_topic(turns[-1].question, is_name, plural=low in ("they", "them", "their", "these", "those"))
     noun_follows = following is not None and following.low not in FUNCTION_WORDS
     if low in PERSON_PRONOUNS:
-        person = _find_person(turns, is_name) or topic  # ships, telescopes and machines are "she" to those who run them
+        person = _find_person(turns, is_name) or topic  # ships, telescopes and machines are called "she" too
         if not person:
             return None
         owns = low == "his" or (low == "her" and noun_follows)
@@ -89,7 +89,7 @@ def _owned(thing: str) -> str:
 
 
 def _find_person(turns: Sequence[Turn], is_name: IsName) -> str:
-    """The person of the last answer, or of the last question: names of two words first."""
+    """The person in the last answers or questions: names of two words first."""
     for turn in reversed(turns[-3:]):
         for text in (turn.answer[:MOST_ANSWER_CHARS], turn.question):
             found = [m.group() for m in re.finditer(_PERSON_NAME, text) if m.group().lower() not in FUNCTION_WORDS]

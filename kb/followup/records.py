@@ -1,4 +1,4 @@
-"""What goes into making a question complete, and what comes out."""
+"""The input and the result of completing a question."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Why = Literal["complete", "swap", "question-word", "pronoun", "definite", "more"
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One earlier exchange; courtesies are left out by the caller.
+    """One earlier exchange; the caller leaves out small talk.
 
-    question  as it was searched for, complete
-    answer    what was said to it, empty where it was refused
-    title     of the document that it rested on, empty where there was none
+    question  complete, as it was searched for
+    answer    empty for a refusal
+    title     of the document that the answer cites, empty without one
     """
 
     question: str
@@ -24,11 +24,11 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Standalone:
-    """A question as it is to be searched for.
+    """A question to be searched for.
 
-    question  complete; the one that was asked where nothing was missing
-    why       the rule that made it; "complete" where none did
-    carried   what was taken from earlier turns, in words
+    question  complete; the original one where nothing was missing
+    why       the rule that completed it; "complete" where none did
+    carried   the words taken from earlier turns
     """
 
     question: str

@@ -1,4 +1,4 @@
-"""A question and the turns before it → the question as it can be searched for alone."""
+"""A question and the turns before it → a question that can be searched for alone."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kb.language.english_phrases import IsName, knows_none, phrases_of
 from kb.language.manner import without_lead
 from kb.language.registry import has_letters
 
-# A longer text is no follow-up but something pasted; rules for turns of phrase say nothing about it.
+# A longer text is pasted material, not a follow-up.
 MOST_CHARS = 300
-# What it may lean on: the turns before these are out of mind.
+# The most recent turns that a question may refer to.
 MOST_TURNS = 4
 _CARRIED = r"(?<=\S) \([^()]*\)$"
-# A language's rules: what completes a question, and what finds the topic of the one before.
+# language code → (completes a question, finds the topic of the last question)
 _RULES = {"en": (complete_english, topics.find_topic), "ko": (complete_korean, korean.find_topic)}
 
 
@@ -35,10 +35,10 @@ def make_standalone(
 ) -> Standalone:
     """Make a follow-up complete; a complete question comes back as it is.
 
-    turns      oldest first, courtesies left out, each question complete
-    is_name    tells of a word in lower case whether the knowledge base has it as a name: people type names small
-    continues  tells of a question that no other rule completes whether what the last turn rested on speaks of what it
-               asks; the topic is then added, for "what happens if there is a typo?" goes on from somewhere
+    turns      oldest first, without small talk, each question complete
+    is_name    True for a lower-case word that the knowledge base has as a name: people type names without capitals
+    continues  for a question that no rule completes: True where the document of the last turn holds what it asks about.
+               The topic is then added, as for "what happens if there is a typo?"
 
     >>> make_standalone("and on Windows?", [Turn("How do I install lampd on Linux?")]).question
     'How do I install lampd on Windows?'
@@ -62,7 +62,7 @@ def make_standalone(
 
 
 def without_carried(question: str, is_name: IsName) -> str:
-    """A completed question without what `add_topic` put behind it; but for the topic, where it names nothing of its own."""
+    """A completed question without the words that `add_topic` added; a question without a name keeps the topic."""
     own = re.sub(_CARRIED, "", question)
     if own == question or any(phrase.names for phrase in phrases_of(own, is_name)):
         return own
@@ -71,7 +71,7 @@ def without_carried(question: str, is_name: IsName) -> str:
 
 
 def _language_of(question: str, last: str) -> str:
-    """By its letters; a word or two in other letters ("what about bertha's?") are put into the last question."""
+    """The language by the letters; a question of one or two words may take that of the last question ("what about bertha's?")."""
     is_short = len(question.split()) <= 2
     return next(
         (code for code in _RULES if has_letters(code, question) or (is_short and has_letters(code, last))), "en"
@@ -79,7 +79,7 @@ def _language_of(question: str, last: str) -> str:
 
 
 def add_topic(asked: str, topic: str, title: str) -> Standalone:
-    """The question with the topic it goes on from, and the title of the document the last turn rested on."""
+    """The question followed by the topic of the last turn and the title of the document that it cites."""
     carried = tuple(dict.fromkeys(part for part in (topic, title) if part and part.lower() not in asked.lower()))
     if not carried:
         return Standalone(asked)

@@ -1,4 +1,4 @@
-"""What an English question is about, and which of its words another thing may take the place of. Pure."""
+"""The topic of an English question, and the words of it that a fragment replaces. Pure."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from kb.language.english import FUNCTION_WORDS
 from kb.language.english_phrases import TIME, IsName, Phrase, Word, is_name_word, phrases_of
 
-# "and for Thistle?" takes the place of the thing that was asked about; "and on Windows?" is a place or a time more.
+# "and for Thistle?" replaces the topic; "and on Windows?" adds a place or a time.
 _INSTEAD = ("for", "with", "about", "of", "as")
 
 
 def topic_of(phrases: Sequence[Phrase]) -> Phrase:
-    """What a question is about: the last named thing that no preposition makes a circumstance, else the first."""
+    """The last of the phrases without a preposition, else the first."""
     free = [p for p in phrases if not p.preposition]
     return free[-1] if free else phrases[0]
 
 
 def find_topic(question: str, is_name: IsName, *, plural: bool = False) -> str:
-    """The thing that "it" means after this question, with its name; empty where there is none.
+    """The thing that "it" refers to after this question, with its name; empty without one.
 
-    plural  for "they": a plural is taken before a name
+    plural  for "they": a plural noun is preferred to a name
 
     >>> find_topic("How often must Marigold's mirror be cleaned?", lambda word: False)
     "Marigold's mirror"
@@ -42,7 +42,7 @@ def find_topic(question: str, is_name: IsName, *, plural: bool = False) -> str:
 def slot_for(
     body: str, words: Sequence[Word], preposition: str, last: str, is_name: IsName
 ) -> tuple[int, int, bool] | None:
-    """[start, end) of what the fragment replaces in the last question, and whether the article before it stays."""
+    """[start, end) of the words of the last question that the fragment replaces, and whether the article before them stays."""
     phrases = phrases_of(last, is_name)
     if TIME.fullmatch(re.sub(r"^(?:the|a|every|each|next|last)\s+", "", body, flags=re.IGNORECASE)):
         times = list(TIME.finditer(last))
@@ -81,7 +81,7 @@ def _name_extent(phrase: Phrase) -> tuple[int, int]:
 
 
 def _attribute_slot(names: Sequence[Phrase], phrases: Sequence[Phrase], last: str) -> tuple[int, int, bool] | None:
-    """Of "Marigold's dome" the dome: a thing of the topic is exchanged, the topic stays."""
+    """The part of the topic, as "dome" in "Marigold's dome": it is replaced, the topic's name stays."""
     topic = topic_of(names)
     assert topic.names is not None
     if topic.names[1] < topic.end:

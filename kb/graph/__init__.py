@@ -1,7 +1,7 @@
-"""A knowledge graph of what documents say of each other and of things: text → names and relations; a query → paths.
+"""The knowledge graph: text → names and relations between them; a query → paths.
 
-Pure: rows come from and go to kb/store/graph.py, by way of kb/ingest and kb/context/traverse.py.
+Pure: kb/ingest and kb/context/traverse.py carry the rows to and from kb/store/graph.py.
 """
 
-# Names the rules below: documents whose rows were made by another version are read again by the next ingest.
+# Version of the extraction rules. The next ingest reads documents again whose rows another version made.
 GRAPH_VERSION = 1

@@ -1,4 +1,4 @@
-"""A slice → the terms beside the query: what a search that only echoes could be widened by."""
+"""A slice → names near the query, with which a search that found nothing new can be expanded."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from kb.graph.names import name_key
 from kb.graph.records import HIGH_SIGNAL_PREDICATES, PREDICATES, Node, Slice
 
-# Shares of the path's score: a neighbour by a relation, then one by a link, then one that was only named there too.
+# Shares of the path's score for a neighbour by a relation, by a link, and by a common mention.
 _BY_RELATION, _BY_LINK, _BY_MENTION = 1.0, 0.6, 0.4
 
 
 @dataclass(frozen=True, slots=True)
 class AdjacentTerm:
-    """A name from the graph, not in the query.
+    """A name from the graph that the query does not hold.
 
-    predicate  what connects it to the node before it on its path
+    predicate  of the edge that leads to it
     kind       of its node: document, heading, tag, project, entity
-    weight     in (0, 1], higher is nearer
+    weight     in (0, 1], higher is closer
     """
 
     text: str
@@ -27,10 +27,10 @@ class AdjacentTerm:
 
 
 def adjacent_terms(found: Slice) -> tuple[AdjacentTerm, ...]:
-    """Labels of the nodes that the paths reach, strongest first; those by a high-signal predicate before all others.
+    """Labels of the nodes on the paths, high-signal predicates first, then by weight.
 
-    The query's own entities, and labels that the query holds already, are left out. Each label once, with its best
-    weight; ties by predicate, then by label.
+    Entities and labels of the query itself are left out. Each label appears once, with its best weight; ties by predicate,
+    then by label.
     """
     query = f" {name_key(found.query)} "
     best: dict[str, AdjacentTerm] = {}

@@ -1,5 +1,7 @@
-"""An English sentence → the relations it states. Only plain, present, affirmed statements between two names: a wrong
-relation is worse than none."""
+"""An English sentence → the relations it states.
+
+Reads only plain, affirmed statements in the present tense between two names: a wrong relation is worse than a missing one.
+"""
 
 from __future__ import annotations
 
@@ -63,7 +65,7 @@ def read_english(sentence: str, marks: Sequence[Mark]) -> list[Statement]:
 
 
 def _read_field(name: str, rest: str, marks: Sequence[Mark]) -> list[Statement]:
-    """`Depends on: [[X]], [[Y]]`: the document says it of itself; links and tickets only."""
+    """`Depends on: [[X]], [[Y]]`: the document is the subject; links and tickets only."""
     predicate = FIELD_PREDICATES.get(name, name.replace(" ", "_"))
     ends: list[EndDraft | None] = []
     for token in TOKEN.findall(rest):
@@ -111,7 +113,7 @@ def _read_at(
     ]
 
 
-# ---- what stands before
+# ---- names before the verb
 
 
 def _subjects(
@@ -146,10 +148,10 @@ def _subjects(
         else:
             break
     if lows[at] in BASE_FORMS and len(ends) == 1:
-        return []  # "fix V8 build on Cygwin": one name and a plural verb are no sentence
+        return []  # "fix V8 build on Cygwin": one name and a plural verb make no sentence
     if _is_clause_start(lows, end, is_relative):
         return ends
-    # ", and Tulip extends Rose": no list, but the subject of a clause of its own; the verb says that it is one.
+    # ", and Tulip extends Rose": the subject of a new clause, not the end of a list; the verb is singular.
     last = _name_before(tokens, lows, start, marks)
     is_own = last and last[1] > 1 and lows[last[1] - 1] == "and" and lows[last[1] - 2] == ","
     return ends[-1:] if is_own and lows[at].endswith("s") and not is_relative else []
@@ -207,7 +209,7 @@ def _name_before(
 
 
 def _is_common_noun(end: EndDraft) -> bool:
-    """Of a bare word behind an article: "the value" is a word, not a name."""
+    """True for a bare word that stands behind an article, as in "the value": it is not a name."""
     return not end.is_sure and end.label.islower()
 
 
@@ -218,25 +220,25 @@ def _is_clause_start(lows: Sequence[str], at: int, is_relative: bool) -> bool:
     if is_relative:
         return before not in PREPOSITIONS and before not in CLASS_NOUNS
     if before in CLAUSE_ENDS:
-        # "…, Marigold depends on": what stands before the comma must not be the rest of a list.
+        # "…, Marigold depends on": the words before the comma must not be the rest of a list.
         return before != "," or at < 3 or lows[at - 2] not in ("and", "or", "not")
     return before in BEFORE_SUBJECT or all(low in '*_#>|-+"“(' or low.isdigit() or low == "." for low in lows[:at])
 
 
-# ---- what stands after
+# ---- names after the verb
 
 
 def _objects(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark]) -> list[EndDraft]:
-    """The names of a list; one that no "and" closes is no list, and its first name stands alone."""
+    """The names of a list; without an "and" at its end only the first name counts."""
     ends: list[EndDraft] = []
     is_closed = False
     while found := _name_after(tokens, lows, at, marks):
         end, at = found
         low = lows[at] if at < len(lows) else ""
         if low in ("or", "/", "if", "unless", "when", "whenever"):
-            return []  # one of several, or not always
+            return []  # an alternative or a condition
         if low and low[0].isalnum() and (low not in AFTER_OBJECT or (low != "and" and not end.is_sure)):
-            break  # "Marigold data": the head is another word; nor is "access to" or "the fact that" a name
+            break  # "Marigold data": the head is another word; "access to" and "the fact that" are not names
         ends.append(end)
         if low == "," and not is_closed and at + 1 < len(lows):
             if lows[at + 1] == "or":
@@ -254,7 +256,7 @@ def _objects(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequenc
 
 
 def _begins_clause(lows: Sequence[str], at: int) -> bool:
-    """True where the next name is the subject of a clause of its own: ", and Tulip extends Rose"."""
+    """True where the next name is the subject of a new clause: ", and Tulip extends Rose"."""
     ahead = lows[at : at + 4]
     return any(low in TRIGGERS or low in ("is", "are", "was", "has", "does", "can", "will", "uses") for low in ahead)
 
@@ -318,7 +320,7 @@ def _as_project(end: EndDraft, predicate: str) -> EndDraft:
 
 
 def _solved(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence[Mark], verb: str) -> list[EndDraft]:
-    """A ticket, a numbered issue, or for solving a problem that has a name."""
+    """Tickets, numbered issues, or a named problem ("the Marigold outage") behind "fix", "solve" or "resolve"."""
     begin = at + (at < len(lows) and lows[at] in ("the", "a"))
     if begin >= len(lows):
         return []
@@ -351,7 +353,7 @@ def _solved(tokens: Sequence[str], lows: Sequence[str], at: int, marks: Sequence
 
 
 def _is_own_link(mark: Mark) -> bool:
-    """A link within the corpus, or one that is written as a ticket: what is linked elsewhere explains a word."""
+    """True for a link within the corpus, or one whose text is a ticket: other outside links only explain a word."""
     is_outside = "://" in (mark.target or "")
     return mark.kind == "wiki" or (mark.kind == "link" and (not is_outside or TICKET.fullmatch(mark.label) is not None))
 

@@ -1,4 +1,4 @@
-"""A query → the keys of names it may hold, longest first. Which of them the graph knows, the store says."""
+"""A query → the keys of the names it may hold, longest first. The store tells which of them the graph knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kb.graph.names import is_common, name_key
 from kb.language.korean_particles import strip_particle
 from kb.language.registry import has_letters
 
-# A pasted page as a query costs no more than its beginning.
+# Bounds the work for a page pasted as a query.
 MOST_WORDS = 64
 LONGEST_NAME_WORDS = 6
 _WORD = re.compile(r"\S+")
@@ -19,7 +19,7 @@ _TRIM = " \t\"'`“”‘’*~.,;:!?()[]{}<>«»「」『』…"
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """Words `first` to `last` (exclusive) of a query, as keys: as they are, and without the particle at the end."""
+    """Words `first` to `last` (exclusive) of a query as keys, with and without the particle at the end."""
 
     first: int
     last: int
@@ -52,7 +52,7 @@ def _keys(run: list[str]) -> tuple[str, ...]:
 
 
 def choose_longest(candidates: list[Candidate], known: Collection[str]) -> list[str]:
-    """The keys that are known, in the order of the query; a name within a longer one that is known is not told again."""
+    """The known keys in the order of the query; a name inside a longer known one is left out."""
     taken: set[int] = set()
     chosen: list[tuple[int, str]] = []
     for candidate in candidates:

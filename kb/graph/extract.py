@@ -1,7 +1,7 @@
-"""A parsed document → what it contributes to the graph: its own names, what it mentions, and the relations it states.
+"""A parsed document → its part of the graph: its own names, the names it mentions, and the relations it states.
 
-Only from the document itself: what another document says, and in which order they came, changes nothing here. Whether
-a word that recurs is a name, and which document a link means, is decided when the graph is asked (kb/context/traverse.py).
+Depends on this document alone, not on others or on their order. Whether a recurring word is a name, and which document a
+link means, is decided when the graph is queried (kb/context/traverse.py).
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from kb.graph.names import (
 )
 from kb.language.registry import has_letters
 
-# Strongest first: by which of several forms a name is kept.
+# Strongest first: a name found in several forms keeps the first of these.
 _FORMS = ("path", "title", "alias", "stem", "heading", "tag", "project", "matter", "link", "code", "relation", "name")
-# A page names some dozen things; a table of symbols names thousands, of which those count that come most often.
+# A page has some dozens of names; of the thousands in a table of symbols the most frequent are kept.
 MOST_NAMES = 400
 MOST_EDGES = 400
-# A Korean noun is not told from a verb by its letters: in one document it must come with so many different particles.
+# A Korean word counts as a noun when the document has it with so many different particles: its letters alone do not tell.
 KOREAN_PARTICLES = 2
 _SENTENCE = re.compile(
     r"(?<![.!?…。])[.!?…。]++[\"'”’)\]*_]*+\s++(?=[^a-z])|\n(?=[ \t]*+(?:[-*+|>]|\d{1,3}[.)])[ \t])|\n[ \t]*+\n|(?<=:)\n"
@@ -45,7 +45,7 @@ def extract_graph(parsed: Parsed, source: str, path: str, title: str, chunks: Se
     """The names and relations of one document.
 
     path    relative to the source's root; links are resolved against it
-    chunks  of the document, in order: for the position of what is said
+    chunks  of the document, in order; they give edges and names their position
     """
     reading = _Reading(parsed, source, path, chunks)
     reading.name_document(title)
@@ -57,7 +57,7 @@ def extract_graph(parsed: Parsed, source: str, path: str, title: str, chunks: Se
 
 
 class _Reading:
-    """What has been found so far; each name and each relation once, at the place where it came first."""
+    """The names and relations found so far, each once, at the place of its first occurrence."""
 
     def __init__(self, parsed: Parsed, source: str, path: str, chunks: Sequence[ChunkDraft]) -> None:
         self.parsed, self.source, self.path = parsed, source, path
@@ -69,11 +69,11 @@ class _Reading:
         self.edges: dict[tuple[EndDraft, str, EndDraft], EdgeDraft] = {}
         self.korean: dict[str, list[tuple[str, str, int]]] = {}
 
-    # ---- what is known of the document itself
+    # ---- the document itself
 
     def name_document(self, title: str) -> None:
         stem = PurePosixPath(self.path).stem
-        self.title_key = name_key(title)  # a heading that repeats it is no other thing
+        self.title_key = name_key(title)  # a heading that repeats the title names nothing new
         self.names["document", f"{self.source}/{path_key(self.path)}"] = NameDraft(
             "document", f"{self.source}/{path_key(self.path)}", self.path, "path"
         )
@@ -90,7 +90,7 @@ class _Reading:
         for statement, line in matter_edges(self.parsed.matter, self.source, self.path):
             self.state(statement.subject, statement.predicate, statement.object, line, None)
 
-    # ---- what it says
+    # ---- its text
 
     def read_block(self, block: Block) -> None:
         text = self.parsed.text[block.start : block.end]
@@ -147,11 +147,11 @@ class _Reading:
     # ---- ends of relations
 
     def settle(self, end: EndDraft, marks: Sequence[Mark]) -> EndDraft | None:
-        """An end with its link followed."""
+        """The end itself, or the target of its link."""
         return self.linked(marks[int(end.key)]) if end.kind == "link" else end
 
     def linked(self, mark: Mark) -> EndDraft | None:
-        """Where a link leads: a place in this source, else a thing of its name."""
+        """The target of a link: a document of this source, else an entity with its name."""
         return link_end(mark.kind, mark.target or "", mark.label, self.source, self.path)
 
     def state(self, subject: EndDraft, predicate: str, end: EndDraft, line: int | None, position: int | None) -> None:
@@ -206,14 +206,14 @@ class _Reading:
                 self.add("entity", said[0][0], "name", said[0][2], key=key, count=len(said))
         names = sorted(self.names.values(), key=lambda n: (_FORMS.index(n.form), -n.count, n.kind, n.key))
         edges = list(self.edges.values())
-        edges.sort(key=lambda e: e.predicate == "links_to")  # stable: what is stated goes before what is linked
+        edges.sort(key=lambda e: e.predicate == "links_to")  # a stable sort: relations before links
         return GraphDraft(tuple(names[:MOST_NAMES]), tuple(edges[:MOST_EDGES]))
 
 
 class _Shift:
-    """Offsets into a block whose marks are single signs → offsets into the document, near enough for a line.
+    """Offsets into a block whose marks are single characters → offsets into the document, exact enough for a line number.
 
-    An image or a link that leads nowhere leaves its label, so that it is a little off after one.
+    Offsets behind an image or a dead link are a little off, since these leave their label in the text.
     """
 
     def __init__(self, marks: Sequence[Mark], start: int) -> None:
@@ -245,7 +245,7 @@ def _is_outside(mark: Mark) -> bool:
 
 
 def link_end(kind: str, target: str, label: str, source: str, path: str) -> EndDraft | None:
-    """The end that a link of a document at `path` names; None for one that leads to the document itself or nowhere."""
+    """The node that a link of a document at `path` names; None for a link to the document itself or to nothing."""
     if kind == "wiki":
         name = target.partition("#")[0].strip().removesuffix(".md")
         if "/" in name:

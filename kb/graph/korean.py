@@ -18,11 +18,11 @@ from kb.graph.tokens import Statement, end_of_mark, end_of_words, entity, is_mar
 from kb.language.registry import has_letters
 
 HINTS = tuple("의존 필요 요구 기반 충돌 호환 양립 확장 상속 해결 고친 고쳤 수정 프로젝트 구축 구현 함께".split())
-# Endings of a statement or of a clause that goes on; 하면, 하는지, 할, 했던 and the like are none.
+# Endings of a statement, or of a clause that goes on; not 하면, 하는지, 할, 했던 and the like.
 _ENDS = r"(?:한다|합니다|하고|하며|하므로|하지만|하는데|함|해요|한다는\s사실|하기\s때문)"
 _DONE = r"(?:한다|합니다|하고|하며|함|해요|했다|하였다|했습니다|하였습니다|했고)"
 _BE = r"(?:이다|입니다|이며|이고|임)"
-# A word of the verb phrase; what stands between two of them is one blank.
+# Punctuation behind a verb phrase.
 _TAIL = r"[.,!)…]*"
 
 
@@ -52,7 +52,7 @@ _VERBS = tuple(
         ("relates_to_project", rf"(?:일부|하위\s모듈|구성\s요소|한\s부분){_BE}{_TAIL}", "의"),
     )
 )  # fmt: skip
-# After the verb these turn it into a wish, a doubt, hearsay or its opposite.
+# Words behind the verb that turn the statement into a wish, a doubt, hearsay or its opposite.
 _UNDONE = re.compile(r"^(?:않|못|아니|없|있지|싶|수|것|듯|줄|척|뻔|한다고|한다는|라고|라는|말|적)")
 _HEDGES = re.compile(
     r"(?:^|\s)(?:만약|만일|혹시|아마|아마도|어쩌면|과거에|예전에는|예전에|한때|더는|더\s이상|원래|가정하면|예컨대|안|못)(?=\s|,)|[까지나]\?|\?\s*$|(?:는지|다고|다면|라면|으면|하면)(?=[\s,])"
@@ -64,6 +64,7 @@ _OPENERS = frozenset("또한 그리고 현재 따라서 그래서 즉 한편 다
 _SUBJECT = re.compile(r"^(.+?)(은|는|이|가)$")
 _LIST = re.compile(r"^(.+?)(와|과|하고|및)$|^(.+?),$")
 _MODIFIER = re.compile(r"(?:의|에서|으로|로|에게|부터|까지|에|을|를|은|는|이|가|한|된|던|할|될|인|며|고|나)$")
+_LIKE_SUBJECTS = frozenset("이 그 저 있는 없는 같은 다른 하는 되는 모든 어느".split())
 _SELF = re.compile(r"^이\s?(?:문서|글|페이지|노트|장|보고서|제안서|안내서|규정)$")
 _PROBLEM = re.compile(r"\s?(?:문제|이슈|버그|장애|오류|결함|사고)$")
 _CLASSES = frozenset("모듈 서비스 라이브러리 패키지 크레이트 서버 데몬 클래스 프레임워크 함수 도구 망원경".split())
@@ -104,7 +105,7 @@ def _read_before(verb: Verb, before: str, marks: Sequence[Mark]) -> list[Stateme
     at = next((i for i, word in enumerate(clause) if _SUBJECT.match(_bare(word)) and not _is_inside(word)), None)
     if at is None or at + 1 >= len(clause):
         return []
-    subjects = _names(clause[: at + 1], ("은", "는", "이", "가"), marks, is_subject=True)
+    subjects = _names(clause[: at + 1], ("은", "는", "이", "가"), marks)
     words = clause[at + 1 :]
     objects: list[EndDraft]
     if verb.predicate == "relates_to_project":
@@ -127,24 +128,10 @@ def _bare(word: str) -> str:
 
 def _is_inside(word: str) -> bool:
     """True for words that only look as if they ended in a subject's particle."""
-    return word.strip(_QUOTES + ",") in (
-        "이",
-        "그",
-        "저",
-        "있는",
-        "없는",
-        "같은",
-        "다른",
-        "하는",
-        "되는",
-        "모든",
-        "어느",
-    )
+    return word.strip(_QUOTES + ",") in _LIKE_SUBJECTS
 
 
-def _names(
-    words: Sequence[str], particles: Sequence[str], marks: Sequence[Mark], *, is_subject: bool = False
-) -> list[EndDraft]:
+def _names(words: Sequence[str], particles: Sequence[str], marks: Sequence[Mark]) -> list[EndDraft]:
     """The names of a phrase whose last word carries one of the particles: one name, or several joined by 와, 과 or commas."""
     groups: list[list[str]] = [[]]
     for number, word in enumerate(words):
@@ -202,7 +189,7 @@ def _name(words: Sequence[str], marks: Sequence[Mark]) -> EndDraft | None:
 
 
 def _problem(words: Sequence[str], verb: Verb, marks: Sequence[Mark]) -> list[EndDraft]:
-    """`#12를`, `E-133 문제를`: a ticket, a link, or a name with a word for trouble behind it."""
+    """`#12를`, `E-133 문제를`: a ticket, a link, or a name followed by a word such as 문제."""
     text = " ".join(words)
     stripped = next((_strip(text, particle) for particle in verb.particles if _strip(text, particle)), None)
     if stripped is None:

@@ -1,4 +1,4 @@
-"""A block's text → its links and code spans, and the text with each of them as one sign, for the rules to read."""
+"""A block's text → its links and code spans, and the text with each of them replaced by one character, for the rules."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from kb.graph.names import path_key
 
-# Every piece is bounded, so that a line of half a million brackets costs no more than its length.
+# Every repetition is bounded, so that a line of half a million brackets takes linear time.
 _MARKED = re.compile(
     r"(?P<ticks>`{1,2})(?P<code>[^`\n]{1,200})(?P=ticks)(?!`)"
     r"|(?P<embed>!)?\[\[(?P<wiki>[^\[\]|\n]{1,200})(?:\|(?P<wiki_label>[^\[\]\n]{1,200}))?\]\]"
@@ -27,10 +27,10 @@ class Mark:
     """A code span or a link.
 
     kind    code, wiki or link
-    label   what is read: the code, the link's words
+    label   the code, or the link's text
     target  as written, None for code
     start   offset in the block's text
-    length  of all that it is written with, in characters
+    length  of its source text, in characters
     """
 
     kind: str

@@ -1,4 +1,4 @@
-"""Front matter fields → the names and relations a document gives itself. Which fields mean what is one table."""
+"""Front matter fields → the names and relations of the document; one table maps fields to predicates."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def matter_names(fields: Sequence[MatterField]) -> Iterator[tuple[NameDraft, int
 
 
 def matter_edges(fields: Sequence[MatterField], source: str, path: str) -> Iterator[tuple[Statement, int | None]]:
-    """What a document says of itself to others, with the lines."""
+    """The relations that the document's front matter states, with their lines."""
     for field in fields:
         predicate = _PREDICATES.get(field.name)
         if predicate:
@@ -76,8 +76,8 @@ def _ends(value: str, predicate: str, source: str, path: str) -> Iterator[EndDra
 
 def _named(name: str, predicate: str, source: str, path: str) -> Iterator[EndDraft]:
     if _PATH.fullmatch(name):
-        # `guide/x.md` may be meant from the root of the source or from the folder of the document: a plain name is of
-        # the folder, a path is of the root, and `./x.md` and `../x.md` say which.
+        # A plain name is relative to the document's folder, as `./x.md` and `../x.md` are; `guide/x.md` is relative to the root of
+        # the source.
         place = resolve_path(name if name.startswith(".") or "/" not in name else f"/{name}", path)
         if place:
             yield EndDraft("document", f"{source}/{path_key(place)}", place)

@@ -11,16 +11,16 @@ from pathlib import PurePosixPath
 from kb.language.korean_particles import strip_particle
 from kb.language.registry import words
 
-# A name longer than this is a sentence.
+# Anything longer is a sentence.
 LONGEST_NAME_CHARS = 80
 KOREAN_NAME_CHARS = 3
 _ARTICLES = re.compile(r"^(?:the|a|an)\s+")
 _EDGES = " \t\n\"'`“”‘’*_~.,;:!?()[]{}<>«»「」『』…"
-# Suffixes that a link may leave out, or write in place of another: a page and its source are one thing.
+# Suffixes that a link may leave out or exchange: a page and its source are the same document.
 _DOCUMENT_SUFFIXES = frozenset(".md .markdown .mdx .html .htm .xhtml .rst .adoc .asciidoc .org .txt".split())
 _FOLDER_PAGES = frozenset(("index", "readme", "_index", ""))
 
-# A word that may be an identifier, parts joined by `::`, `->` or dots. Possessive, as are all open runs here: a line of half
+# A word that may be an identifier, parts joined by `::`, `->` or dots. All open repetitions here are possessive, so that a line of half
 # a million letters is read once.
 _CODE_WORD = re.compile(r"(?<![\w./\\@#-])[A-Za-z_]\w*+(?:(?:::|\.|->)[A-Za-z_]\w*+)*+(?![/@])", re.ASCII)
 # snake_case, a::b, camelCase, CONSTANT_CASE, PascalCase: shapes that no prose word has.
@@ -29,7 +29,7 @@ IDENTIFIER = re.compile(
     r"|(?:[A-Z][a-z0-9]+){2,}[A-Z]*|[A-Z][a-z]+[A-Z]{2,}\w*",
     re.ASCII,
 )
-# In prose a dot may be the end of a sentence without its blank: only lower-case parts, and none that is a web address.
+# In prose a dot may end a sentence without a space, so the parts must be lower case; web addresses are left out.
 DOTTED = re.compile(r"[a-z_]\w*(?:\.[a-z_]\w+)+", re.ASCII)
 _ADDRESS = re.compile(r"\.(?:com|org|net|io|dev|html?|kr|co|edu|gov|md|txt)\b|^www\.|^(?:i\.e|e\.g)\b")
 TICKET = re.compile(r"(?<![\w&])#\d{1,7}(?!\w)|(?<![\w-])[A-Z][A-Z0-9]{1,9}-\d{1,6}(?![\w-])")
@@ -43,7 +43,7 @@ _KOREAN_WORD = re.compile(r"(?<![가-힣\w])[가-힣]{4,14}(?![가-힣\w])")
 
 @lru_cache(maxsize=65_536)
 def name_key(name: str) -> str:
-    """What names are compared by: NFKC, casefolded, one blank between words, without article, quotes and call brackets.
+    """The key that names are compared by: NFKC, casefolded, single spaces, without article, quotes and call brackets.
 
     >>> name_key("The  “Marigold” telescope"), name_key("`parse()`")
     ('“marigold” telescope', 'parse')
@@ -58,7 +58,7 @@ def spaced_key(stem: str) -> str:
 
 
 def path_key(path: str) -> str:
-    """Where a document lies, by which links are compared: without its suffix, a folder for its index page.
+    """The key that link targets are compared by: the path without its suffix; a folder stands for its index page.
 
     >>> path_key("guide/Install.html"), path_key("guide/index.md"), path_key("code/queue.py")
     ('guide/install', 'guide', 'code/queue.py')
@@ -72,9 +72,9 @@ def path_key(path: str) -> str:
 
 
 def korean_noun(word: str) -> str | None:
-    """The noun of a Korean word that carries a particle, None where none is seen or it is hardly a name.
+    """The noun of a Korean word with a particle; None for a word without one, or that is unlikely to be a name.
 
-    Words of two syllables are mostly common nouns (작업, 버전, 기능), and those in -하, -되 or -적 are no nouns.
+    Words of two syllables are mostly common nouns (작업, 버전, 기능); those in -하, -되 or -적 are not nouns.
     """
     bare = strip_particle(word)
     if (
@@ -87,14 +87,14 @@ def korean_noun(word: str) -> str | None:
     return bare
 
 
-# Code spans that name nothing of their own: keywords and basic types.
+# Code spans that are keywords or basic types, not names.
 NO_CODE_NAMES = frozenset(
     "true false none null nil self this super i32 u32 str int bool string let if else for while return and or not in".split()
 )
 
 
 def is_common(word: str) -> bool:
-    """True for a word that is no name even when it is capitalised."""
+    """True for a word that is not a name even when capitalised."""
     return word.casefold() in words("names_nothing")
 
 

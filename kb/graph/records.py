@@ -1,4 +1,4 @@
-"""Nodes, edges, paths and slices: what a walk over the graph returns."""
+"""Nodes, edges, paths and slices: the result of a walk over the graph."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ PREDICATES = (
     "tagged",
     "mentions",
 )
-# Those that say what a thing is to another; the others only say that both were named in one place.
+# Predicates that state a relation; the others only tell that both were named in one place.
 HIGH_SIGNAL_PREDICATES = frozenset(PREDICATES[:5])
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One thing in the graph; equal when kind and key are, whatever it is called.
+    """One thing in the graph; equal when kind and key are, whatever the label.
 
-    key    a document's is `source/path`, a heading's that with `#` and its name, else the name that is compared
+    key    of a document `source/path`, of a heading the same with `#` and its name, else the `name_key`
     label  for people: a title, or the name as it was first written
     """
 
@@ -35,12 +35,12 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One relation, and where it is said.
+    """One relation and its place.
 
     predicate     one of PREDICATES
-    doc_id        the document that says it; source and path are its own
+    doc_id        the document that states it; source and path are the document's
     line          1-based, None where the format has no lines
-    position      of the chunk there, None outside every chunk (front matter)
+    position      of its chunk, None outside every chunk (front matter)
     """
 
     subject: Node
@@ -53,7 +53,7 @@ class Edge:
     position: int | None = None
 
     def other(self, node: Node) -> Node:
-        """The end that is not this node."""
+        """The node at the other end."""
         return self.object if node == self.subject else self.subject
 
     def place(self) -> str:
@@ -78,12 +78,12 @@ class Path:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slice:
-    """What one traversal found, best first, with the token that says so (kb/graph/slices.py).
+    """The paths of one traversal, best first, with their admissibility token (kb/graph/slices.py).
 
-    entities             the query's own, as nodes, in the order of the query
-    admissibility_token  over paths and corpus; it does not verify for any other set of paths
-    corpus_revision      of the store when it was walked
-    corpus               the store's own token of that state: equal revisions of diverged copies differ in it
+    entities             the entities of the query, in its order
+    admissibility_token  a digest of paths and corpus; it verifies for no other set of paths
+    corpus_revision      of the store at the traversal
+    corpus               the store's token of that state; it differs between diverged copies of equal revision
     """
 
     schema_version: Literal["graph.v1"] = "graph.v1"

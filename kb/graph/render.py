@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from kb.graph.records import HIGH_SIGNAL_PREDICATES, Edge
 
-# Plain English whatever the documents are written in: a prompt reads it, and names stay as they are.
+# English whatever language the documents are in: a prompt reads it. Names stay as they are.
 _VERBS = {
     "depends_on": "depends on",
     "conflicts_with": "conflicts with",
@@ -20,7 +20,7 @@ _VERBS = {
 BASE_SCORE = 0.50
 HIGH_SIGNAL_BONUS = 0.10
 LONG_PENALTY = 0.05
-# The longest walk there is counts as long: a bound of 3 edges with "more than 3 is long" would never subtract.
+# Walks of this length, the longest there are, get the penalty.
 LONGEST_EDGES = 3
 
 
@@ -30,13 +30,13 @@ def score_edges(edges: Sequence[Edge]) -> float:
 
 
 def score_hits(hits: int, edge_count: int) -> float:
-    """The same, from how many of the edges are high-signal."""
+    """`score_edges` from the number of high-signal edges."""
     long = LONG_PENALTY if edge_count >= LONGEST_EDGES else 0.0
     return round(min(1.0, max(0.0, BASE_SCORE + HIGH_SIGNAL_BONUS * hits - long)), 4)
 
 
 def render_edges(edges: Sequence[Edge]) -> str:
-    """`Marigold depends on Tulip; Tulip extends Rose (notes/x.md:12)`: each place once, behind what it says."""
+    """`Marigold depends on Tulip; Tulip extends Rose (notes/x.md:12)`: each place once, behind its last clause."""
     clauses: list[str] = []
     for number, edge in enumerate(edges):
         said = f"{_label(edge.subject.label)} {_VERBS[edge.predicate]} {_label(edge.object.label)}"

@@ -1,8 +1,7 @@
-"""Paths + the state of the corpus → an admissibility token, and whether a slice still is what its token was issued for.
+"""Paths + the state of the corpus → an admissibility token, and whether a slice still matches its token.
 
-Admissibility is governance: only a traversal issues a token. What ranks, expands or packs later may leave paths out of
-what it shows, and passes the slice itself on untouched; a slice with a path added, dropped or changed does not verify.
-The token is a digest, no signature: it shows what was changed by mistake, not who wishes to deceive.
+Only a traversal issues a token. Later stages may show fewer paths, but pass the slice on unchanged: a slice with a path
+added, dropped or changed does not verify. The token is a digest, not a signature: it reveals mistakes, not forgery.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def corpus_stamp(revision: int, corpus: str) -> str:
 
 
 def slice_rows(query: str, project: str | None, entities: Iterable[Node], paths: Iterable[Path]) -> list[str]:
-    """Everything a slice says, one line per fact: its order apart, nothing can change without a line changing."""
+    """The content of a slice, one line per fact: any change but one of order changes a line."""
     rows = [_line("query", query, project)]
     rows += [_line("entity", *_node(node)) for node in entities]
     for path in paths:
@@ -67,6 +66,6 @@ def _line(*values: object) -> str:
 
 
 def _digest(rows: Iterable[str], corpus_revision: str) -> str:
-    # JSON of the sorted list: lengths and order are part of it, so no two sets of rows run together.
+    # JSON keeps the rows apart, so that different sets of rows give different texts.
     text = json.dumps([TOKEN_VERSION, corpus_revision, sorted(rows)])
     return f"{TOKEN_VERSION}:{sha256(text.encode()).hexdigest()}"

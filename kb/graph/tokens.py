@@ -1,4 +1,4 @@
-"""A sentence with marks → tokens, and which of them are names; how sure each name is. Shared by both languages' rules."""
+"""A sentence with marks → tokens, the names among them, and how sure each name is. Shared by the rules of all languages."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ class Statement:
 
 
 def is_mark(token: str) -> bool:
-    """True for the sign of a code span or a link."""
+    """True for the character that stands for a code span or a link."""
     return "\ue000" <= token <= "\uf8ff"
 
 
 def mark_of(token: str, marks: Sequence[Mark]) -> Mark | None:
-    """The mark a sign stands for."""
+    """The mark that a character stands for."""
     at = ord(token) - MARK_BASE
     return marks[at] if 0 <= at < len(marks) else None
 
 
 def end_of_mark(token: str, marks: Sequence[Mark]) -> EndDraft | None:
-    """What a code span or a link names; None for code that is no single name."""
+    """The name of a code span or a link; None for code that is not a single name."""
     mark = mark_of(token, marks)
     if mark is None:
         return None
@@ -58,15 +58,15 @@ def end_of_mark(token: str, marks: Sequence[Mark]) -> EndDraft | None:
 
 
 def entity(label: str, *, is_sure: bool = True) -> EndDraft | None:
-    """An end that is a name; None where nothing of it could be compared."""
+    """The end for a name; None where its key is too short to compare."""
     key = name_key(label)
     return EndDraft("entity", key, " ".join(label.split()), is_sure) if len(key) >= 2 else None
 
 
 def end_of_words(words: Sequence[str], *, begins: bool) -> EndDraft | None:
-    """What one or several capitalised words, an identifier or a plain word name.
+    """The name in one or several capitalised words, an identifier or a plain word; None for other words.
 
-    begins  the words begin the sentence, where a capital says nothing
+    begins  the words begin the sentence, where a capital does not make a name
     """
     text = " ".join(words)
     if text.endswith(("'s", "’s", "s'", "s’")) or _TAILED.search(text):
@@ -84,5 +84,5 @@ def end_of_words(words: Sequence[str], *, begins: bool) -> EndDraft | None:
 
 
 def is_capitalised(token: str) -> bool:
-    """True for a word with a capital that is no function word, month or weekday."""
+    """True for a capitalised word that is not a function word, month or weekday."""
     return _CAPITAL.fullmatch(token) is not None and not is_common(token)

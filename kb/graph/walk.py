@@ -1,7 +1,4 @@
-"""Start nodes + a way to ask for a node's edges → the best walks of at most 3 edges. Pure; knows no store.
-
-Bounded whatever the graph is like: at every step the most promising walks go on, the others end where they are.
-"""
+"""Start nodes + a function from a node to its edges → the best walks of at most 3 edges, by beam search. Pure."""
 
 from __future__ import annotations
 
@@ -15,16 +12,16 @@ from kb.graph.render import LONGEST_EDGES, render_edges, score_edges, score_hits
 
 _PREDICATE_RANKS = {predicate: rank for rank, predicate in enumerate(PREDICATES)}
 _HIGH_SIGNALS = len(HIGH_SIGNAL_PREDICATES)  # they stand first in PREDICATES
-# (node, whether only relations are wanted) → its edges, most telling first, in an order that is always the same.
+# (node, only relations?) → its edges, best first, in a fixed order.
 Expand = Callable[[Node, bool], Sequence[Edge]]
-# Walks that go on after the first and after the second edge. Each is a handful of lookups, and a traversal may take 10 ms
-# at 100,000 chunks (benchmarks/graph.py traverse; measured with 12, 16 and 24).
+# Walks that are kept after the first and after the second edge. A traversal may take 10 ms at 100,000 chunks
+# (benchmarks/graph.py traverse; measured with 12, 16 and 24).
 BEAM = 12
 
 
 @dataclass(slots=True)
 class _Walk:
-    """nodes, edges; `order` sorts walks, best first, and is another one for each."""
+    """nodes, edges; `order` sorts walks, best first, without ties."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
@@ -37,8 +34,8 @@ class _Walk:
 def walk(starts: Sequence[Node], expand: Expand, max_paths: int) -> list[Path]:
     """Walks from the starts, best first: by score, then by how many of the starts they meet, then the shorter.
 
-    A walk of several edges counts when it ends in another start, or in a relation with at most one step on its way that is
-    none. One whose relations better ones have told is left out, wherever else they may be said.
+    A walk of several edges counts when it ends in another start, or in a relation with at most one other edge before it. A
+    walk whose relations are all in better walks is left out, even where another document states them.
     """
     goals = frozenset(starts)
     current = [_Walk((start,), (), (number,), (), 1) for number, start in enumerate(dict.fromkeys(starts))]
@@ -69,7 +66,7 @@ def _grow(old: _Walk, expand: Expand, goals: Collection[Node], *, relations_only
 
 
 def _is_back(old: _Walk, other: Node) -> bool:
-    """A step to where the walk has been: a tag, a heading and a thing of one name are one place to a reader."""
+    """True for a step back to a node of the walk; nodes of the same name count as one, except two documents."""
     key = name_key(other.label)
     return any(
         other == node or (key == name_key(node.label) and not other.kind == node.kind == "document")
@@ -78,7 +75,7 @@ def _is_back(old: _Walk, other: Node) -> bool:
 
 
 def _is_sibling(before: Edge, after: Edge, through: Node) -> bool:
-    """From one member of a project, or bearer of a tag, to the next: that says nothing of either."""
+    """True for a step from one member of a project or tag to another: it relates neither to the other."""
     return through.kind in ("project", "tag") and before.predicate == after.predicate
 
 
@@ -91,7 +88,7 @@ def _best(found: Sequence[_Walk], max_paths: int) -> list[Path]:
     kept: list[Path] = []
     said: set[tuple[Node, str, Node]] = set()
     waiting = [(each.order, each) for each in found]
-    heapify(waiting)  # a few of some thousand are wanted
+    heapify(waiting)  # only a few of some thousand are needed
     while waiting and len(kept) < max_paths:
         edges = (candidate := heappop(waiting)[1]).edges
         relations = {_fact(edge) for edge in edges if edge.predicate in HIGH_SIGNAL_PREDICATES}
@@ -103,5 +100,5 @@ def _best(found: Sequence[_Walk], max_paths: int) -> list[Path]:
 
 
 def _fact(edge: Edge) -> tuple[Node, str, Node]:
-    """What an edge says, wherever it says it."""
+    """The statement of an edge, without its place."""
     return edge.subject, edge.predicate, edge.object

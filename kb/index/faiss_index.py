@@ -1,6 +1,6 @@
 """Vectors → a FAISS index; a query vector → (chunk_id, cosine) best first.
 
-Exact up to a configured number of chunks; beyond, an inverted-file index whose recall against the exact search is
+Exact up to a configured number of chunks; above it an inverted-file index, whose recall against the exact search is
 measured when it is built and kept in its stamp. Vectors have unit length, so the inner product is the cosine.
 """
 
@@ -10,8 +10,9 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from kb.arrays import FloatMatrix, FloatVector, IntVector
 from kb.config import SearchConfig
 from kb.errors import IndexOutOfDate
 from kb.index.protocol import Abilities, Engine, VectorEngine, VectorRow, VectorStatistics
@@ -19,26 +20,23 @@ from kb.index.stamp import IndexStamp, Origin
 from kb.index.ties import cut_ranking
 from kb.records import Ranking
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector, IntVector
-
 FORMAT = "faiss-2"
 
-# An inverted-file index is good when it finds this share of the exact ten nearest; the probe count grows until it does.
+# The number of probed cells grows until the index finds this share of the exact ten nearest.
 RECALL_WANTED = 0.97
 RECALL_QUERIES = 200
 TRAINING_VECTORS_PER_CELL = 64
 
 
 class FaissWriter:
-    """See IndexWriter. What it commits equals what the same vectors, taken in at once, would have made."""
+    """See IndexWriter. Several upserts commit the same index as one with all vectors."""
 
     def __init__(self, path: Path, origin: Origin, settings: SearchConfig, base: Path | None = None) -> None:
         import faiss
 
         self._path, self._origin, self._exact_up_to = path, origin, settings.exact_up_to_chunks
         self._base = faiss.read_index(str(base)) if base else None
-        # One growing buffer: an array for each row would take the memory twice when they are joined.
+        # One growing buffer: joining an array per row would need the memory twice.
         self._buffer = bytearray()
         self._buffered = 0
         self._row_of: dict[int, int] = {}
@@ -89,7 +87,7 @@ class FaissWriter:
         )
 
     def _content(self) -> tuple[IntVector, FloatMatrix]:
-        """All chunk_ids there will be, ascending, and their vectors."""
+        """All chunk_ids of the new index, ascending, and their vectors."""
         import faiss
         import numpy as np
 
@@ -175,7 +173,7 @@ class FaissIndex:
         """See OpenedIndex.search; within chunk_ids."""
         import numpy as np
 
-        # One query is one thread's work; waking the others costs ten times the search (2 ms, 2,000 vectors).
+        # With one thread: waking others for one query takes ten times as long as the search (2 ms, 2,000 vectors).
         self._faiss.omp_set_num_threads(1)
 
         most = self._index.ntotal if within is None else len(within)
@@ -207,7 +205,7 @@ class FaissIndex:
     def _parameters(self, chunks: IntVector) -> Any:
         selector = self._faiss.IDSelectorBatch(chunks)
         if self._is_approximate:
-            # All cells: a selective filter leaves too few vectors in the nearest cells, and scanning few is cheap.
+            # All cells are probed: a selective filter leaves few vectors in the nearest cells, and few are cheap to scan.
             return self._faiss.SearchParametersIVF(sel=selector, nprobe=self._index.nlist)
         return self._faiss.SearchParameters(sel=selector)
 

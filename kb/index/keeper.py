@@ -1,6 +1,6 @@
-"""One index of a home, kept by one engine: opened when it is current, built anew first when it is not.
+"""One index of a data folder, kept by one engine: opened when it is current, rebuilt first when it is not.
 
-Rows and what they belong to come from the caller as a `Source`; a home's `index/` folder is all that is known of it here.
+The caller passes the rows and their origin as a `Source`; this module knows only the folder `index/`.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from kb.errors import IndexOutOfDate
 from kb.index.protocol import Engine, Index, IndexWriter, Row
 from kb.index.stamp import IndexStamp, Origin, read_stamp, replace_index
 
-# A reader may find the index gone that its stamp named, because a writer replaced it in between.
+# A writer may replace the index between reading its stamp and opening it.
 OPEN_ATTEMPTS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[Row]):
-    """What an index is built from.
+    """The input of an index.
 
-    snapshot  origin and rows that are read inside belong together
-    origin    which corpus and encoder these are now
-    rows      all of them, in chunk_id order
+    snapshot  a context in which origin and rows are consistent
+    origin    the present corpus and encoder
+    rows      all rows, in chunk_id order
     """
 
     snapshot: Callable[[], AbstractContextManager[None]]
@@ -42,9 +42,9 @@ def write_index(
     change: Callable[[IndexWriter[Row]], None],
     base: IndexStamp | None = None,
 ) -> IndexStamp:
-    """Write an index and put it in force in one step; a build that fails leaves the earlier one there.
+    """Write an index and make it the current one in one step; a failed build leaves the earlier one.
 
-    change  gives the writer what to take in and out
+    change  calls upsert and delete of the writer
     base    the index to start from; None starts from nothing
     """
 
@@ -63,7 +63,7 @@ def write_index(
 def open_index(folder: Path, engine: Engine[Row, Index], stamp: IndexStamp, settings: SearchConfig) -> Index:
     """Open a stamped index.
 
-    raises  IndexOutOfDate when it is damaged, or does not hold what its stamp says; OSError
+    raises  IndexOutOfDate when it is damaged or does not match its stamp; OSError
     """
     index = engine.open(folder / stamp.place, stamp, settings)
     for fault in index.check():
@@ -72,7 +72,7 @@ def open_index(folder: Path, engine: Engine[Row, Index], stamp: IndexStamp, sett
 
 
 class IndexKeeper(Generic[Row, Index]):
-    """See the module."""
+    """Opens and rebuilds one index; see the module."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class IndexKeeper(Generic[Row, Index]):
         self._opened: tuple[str, Index] | None = None
 
     def index(self) -> Index:
-        """The index of the corpus as it is now, built anew first when it is not.
+        """The index of the present corpus, rebuilt first if needed.
 
         raises  IndexOutOfDate when it can be neither opened nor replaced
         """
@@ -105,7 +105,7 @@ class IndexKeeper(Generic[Row, Index]):
         return self._opened[1]
 
     def refresh(self, *, force: bool = False, announce: bool = True) -> IndexStamp:
-        """Build the index anew unless the one there is was built from this corpus and encoder."""
+        """Rebuild the index unless it was built from the present corpus and encoder."""
         with self._source.snapshot():
             origin, stamp = self._source.origin(), self.stamp()
             if stamp and not force and stamp.matches(origin, self._engine.format):
@@ -124,15 +124,15 @@ class IndexKeeper(Generic[Row, Index]):
                 ) from error
 
     def stamp(self) -> IndexStamp | None:
-        """The stamp of the index in force, None when there is none that can be read."""
+        """The stamp of the current index, None for a missing or unreadable one."""
         return read_stamp(self._folder, self.kind)
 
     def is_current(self, stamp: IndexStamp) -> bool:
-        """True when an index with this stamp was built from the corpus and encoder as they are now."""
+        """True when an index with this stamp was built from the present corpus and encoder."""
         return stamp.matches(self._source.origin(), self._engine.format)
 
     def fault(self) -> str | None:
-        """What is wrong with the index in force, for a user; None when nothing is. Nothing is rebuilt."""
+        """The fault of the current index, for a user; None for a sound one. Rebuilds nothing."""
         stamp = self.stamp()
         if stamp is None or not self.is_current(stamp):
             return f"{self.kind} is out of date"
@@ -143,7 +143,7 @@ class IndexKeeper(Generic[Row, Index]):
         return None
 
     def _discard(self, stamp: IndexStamp) -> None:
-        """Forget an index that cannot be opened, unless another process has replaced it meanwhile."""
+        """Remove the stamp of an index that cannot be opened, unless another process has replaced it meanwhile."""
         if self.stamp() == stamp:
             try:
                 (self._folder / f"{self.kind}.json").unlink(missing_ok=True)

@@ -1,6 +1,6 @@
-"""The engines that indexes can be kept with: one file and one entry here for each.
+"""The engines for indexes: one file and one entry here for each.
 
-Importing an engine's file loads no library; that happens when it writes or opens an index.
+Importing an engine's file loads no library; writing or opening an index does.
 """
 
 from __future__ import annotations
@@ -12,6 +12,6 @@ from kb.index.tantivy_index import TANTIVY
 LEXICAL_ENGINES: dict[str, LexicalEngine] = {"tantivy": TANTIVY}
 VECTOR_ENGINES: dict[str, VectorEngine] = {"faiss": FAISS}
 
-# The one of each kind that a knowledge base is opened with.
+# The engine of each kind that a knowledge base uses.
 DEFAULT_LEXICAL = "tantivy"
 DEFAULT_VECTOR = "faiss"

@@ -1,7 +1,7 @@
-"""What an index was built from, and how a new one takes the place of the old: temporary name, rename, then the stamp.
+"""The stamp of an index, and how a new index replaces the old one: temporary name, rename, then the stamp.
 
-A home's `index/` holds at most one finished index per kind, in a file or folder of its own name, and `<kind>.json`,
-which names it. The stamp is replaced last and in one step, so a killed build leaves the old index in force.
+`index/` holds at most one finished index per kind, a file or folder with a unique name, and `<kind>.json`, its stamp,
+which has that name. The stamp is replaced last and in one step, so that a killed build leaves the old index current.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ INDEX_FOLDER = "index"  # inside a home
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What an index is to be built from: a corpus and, for vectors, an encoder.
+    """The input of a build: a corpus and, for vectors, an encoder.
 
-    revision, state  which corpus
-    encoder_digest   whose vectors, "" for the lexical index
+    revision, state  of the corpus
+    encoder_digest   "" for the lexical index
     dimensions       length of the vectors, 0 for the lexical index
     """
 
@@ -32,17 +32,17 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class IndexStamp:
-    """What an index was built from, and what is in it.
+    """The origin and the content of an index.
 
     place            name of the file or folder inside `index/`
     revision, state  the corpus it was built from
-    format           the builder's own version: analyzer and layout
-    rows             how many chunks are in it
-    encoder_digest   whose vectors, "" for the lexical index
+    format           the engine's version of analyzer and layout
+    rows             number of chunks
+    encoder_digest   "" for the lexical index
     dimensions       length of the vectors, 0 for the lexical index
     kind             flat, ivf, tantivy
     recall           share of the exact 10 nearest that an approximate index finds, 1.0 for an exact one
-    mean_vector      mean of the vectors in it, () for the lexical index
+    mean_vector      mean of the vectors, () for the lexical index
     """
 
     place: str
@@ -63,7 +63,7 @@ class IndexStamp:
 
 
 def read_stamp(folder: Path, name: str) -> IndexStamp | None:
-    """The stamp of the index in force, None when there is none that can be read."""
+    """The stamp of the current index, None for a missing or unreadable one."""
     try:
         stamp = IndexStamp(**json.loads((folder / f"{name}.json").read_text()))
     except (OSError, ValueError, TypeError):
@@ -72,10 +72,10 @@ def read_stamp(folder: Path, name: str) -> IndexStamp | None:
 
 
 def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) -> IndexStamp:
-    """Build under a temporary name, rename, stamp, and clear away what was there before.
+    """Build under a temporary name, rename, stamp, and remove the earlier index.
 
-    build    writes the index at the path it is given, and returns its stamp with any `place`
-    returns  the stamp in force
+    build    writes the index at the given path, and returns its stamp with any `place`
+    returns  the new stamp
     """
     folder.mkdir(parents=True, exist_ok=True)
     place = f"{name}-{os.urandom(6).hex()}"
@@ -94,7 +94,7 @@ def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) 
 
 
 def _clear_old(folder: Path, name: str, place: str) -> None:
-    """Remove earlier indexes of this kind, and leftovers of killed builds once they are old enough to be nobody's."""
+    """Remove earlier indexes of this kind, and unfinished ones that are old enough to be of killed builds."""
     for entry in folder.iterdir():
         if not entry.name.startswith(f"{name}-") or entry.name == place:
             continue
@@ -104,7 +104,7 @@ def _clear_old(folder: Path, name: str, place: str) -> None:
 
 
 def _is_stale(entry: Path, seconds: float = 3600.0) -> bool:
-    """An unfinished build may belong to a process that is still at work."""
+    """True for an unfinished build so old that its process is no longer running."""
     import time
 
     try:

@@ -1,7 +1,6 @@
 """Chunks → a Tantivy index; query terms → (chunk_id, BM25) best first.
 
-Our analyzer makes the tokens, Tantivy splits them at spaces. The title and the headings are fields of their own with a
-weight each. Tantivy scores by BM25 with Lucene's idf: ln(1 + (N - n + 0.5) / (n + 0.5)).
+kb's analyzer makes the tokens, Tantivy splits them at spaces. Title and headings are fields with weights of their own. Tantivy scores by BM25 with Lucene's idf: ln(1 + (N - n + 0.5) / (n + 0.5)).
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from kb.text import ANALYZER_VERSION, analyze
 
 FORMAT = f"tantivy-1-analyzer-{ANALYZER_VERSION}"
 
-# Tantivy's BM25 constant: a term that fills a text reaches (K1 + 1) times its idf.
+# Tantivy's BM25 constant: a term scores less than (K1 + 1) times its idf.
 K1 = 1.2
 # One thread and a heap that holds the whole build keep everything in one segment; 100,000 chunks need about 150 MB.
 WRITER_HEAP_BYTES = 512_000_000
-# An empty file in the index's folder: its rows do not all lie in chunk_id order any more.
+# An empty file of this name in the index's folder means that its rows are not in chunk_id order.
 UNORDERED = "unordered"
 
 
@@ -74,7 +73,7 @@ class TantivyWriter:
             self._writer.delete_documents_by_query(one)
 
     def abandon(self) -> None:
-        """See IndexWriter.abandon. Its threads would go on making files in a folder that is being removed."""
+        """See IndexWriter.abandon. Otherwise its threads would go on writing into a folder that is being removed."""
         self._writer.rollback()
         self._writer.wait_merging_threads()
 
@@ -120,7 +119,7 @@ def _schema() -> Any:
 
 
 def _joined(text: str) -> str:
-    """The analysed text as Tantivy's whitespace tokenizer takes it apart again: no term holds white space."""
+    """The terms of a text, joined for Tantivy's whitespace tokenizer; no term holds white space."""
     return " ".join(analyze(text))
 
 
@@ -154,7 +153,7 @@ class TantivyIndex:
             raise IndexOutOfDate(
                 f"the lexical index cannot be opened: {error}", fix="rebuild it: kb reindex"
             ) from error
-        # What Tantivy computes idf from: rows that were deleted since a segment was written are among them.
+        # The count that Tantivy computes idf from; it includes rows deleted since their segment was written.
         self._rows = sum(segment["max_doc"] for segment in segments)
         self._is_ordered = not (path / UNORDERED).exists()
         self._schema = index.schema
@@ -197,7 +196,7 @@ class TantivyIndex:
         return ()
 
     def _count(self, field: str, terms: Sequence[str]) -> int:
-        """How many chunks hold all of these terms in a field; 0 without a term."""
+        """The number of chunks with all of these terms in a field; 0 without terms."""
         frequencies = [int(self._searcher.doc_freq(field, term)) for term in terms]
         if len(terms) <= 1 or not all(frequencies):
             return min(frequencies, default=0)

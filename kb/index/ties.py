@@ -1,4 +1,4 @@
-"""What an engine finds → a ranking in which equal scores fall to the chunk id, at the cut as well. Pure."""
+"""The results of an engine → a ranking with equal scores in chunk_id order, at the cut too. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ def by_score(scored: Iterable[tuple[int, float]]) -> list[tuple[int, float]]:
 
 
 def cut_ranking(find: Callable[[int], Iterable[tuple[int, float]]], depth: int) -> list[tuple[int, float]]:
-    """The `depth` best of what an engine finds, where the engine leaves it open which of several equals it returns.
+    """The `depth` best results of an engine that does not define which of several equal scores it returns.
 
-    find  the n best that there are, or all where there are fewer. It is asked for one more than `depth`, and again for
-          more as long as the last one scores what the last one kept does: an equal with a lower chunk_id may follow.
+    find  returns the n best, or all where there are fewer. It is called for one more than `depth`, and again for more
+          while the last result has the score of the last one kept: an equal with a lower chunk_id may follow
     """
     wanted = depth + 1
     while True:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kb.drafts import ChunkDraft
 from kb.ingest.prepare import Prepared, Settings
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 
 BATCH_CHUNKS = 128
@@ -23,7 +23,7 @@ class Embedded:
 
 
 def embed_window(
-    kb: KnowledgeBase, documents: Sequence[Prepared], expected_texts: int, on_embedded: Callable[[int], None]
+    kb: Runtime, documents: Sequence[Prepared], expected_texts: int, on_embedded: Callable[[int], None]
 ) -> Embedded:
     """Embed what the store lacks of these documents, each text once.
 
@@ -39,7 +39,7 @@ def embed_window(
 
 
 def _encode(
-    kb: KnowledgeBase, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
+    kb: Runtime, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
 ) -> dict[str, bytes]:
     if not texts:
         return {}
@@ -62,7 +62,7 @@ class Completed:
 
 
 def embed_missing(
-    kb: KnowledgeBase,
+    kb: Runtime,
     settings: Settings,
     should_stop: Callable[[], bool] = lambda: False,
     on_embedded: Callable[[int], None] = lambda chunks: None,
@@ -90,7 +90,7 @@ def _embedding_text(chunk: EmbeddedChunk | UnembeddedChunk, settings: Settings) 
     return settings.embedding_text(chunk.title, draft)
 
 
-def stored_texts(kb: KnowledgeBase, settings: Settings, most: int) -> list[tuple[str, bytes]]:
+def stored_texts(kb: Runtime, settings: Settings, most: int) -> list[tuple[str, bytes]]:
     """Some chunks as (what would be embedded for them now, the vector that is stored), for checking one by the other.
 
     Only chunks whose text would be filed under the same hash today: with other prefixes or headings it is another text.

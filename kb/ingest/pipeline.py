@@ -20,7 +20,7 @@ from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
 from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
 
@@ -48,7 +48,7 @@ class IngestRequest:
 
 
 def ingest(
-    kb: KnowledgeBase,
+    kb: Runtime,
     request: IngestRequest,
     on_event: OnEvent,
     should_stop: Callable[[], bool] = lambda: False,
@@ -82,7 +82,7 @@ class Text:
     raw: bytes
 
 
-def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestRequest, on_event: OnEvent) -> IngestReport:
+def ingest_text(kb: Runtime, raw: bytes, title: str, request: IngestRequest, on_event: OnEvent) -> IngestReport:
     """Store one text from standard input as a Markdown document named after its title; the same title replaces it.
 
     request  its `force` and `dry_run` hold here too; it names no paths
@@ -93,7 +93,7 @@ def ingest_text(kb: KnowledgeBase, raw: bytes, title: str, request: IngestReques
 
 
 def ingest_documents(
-    kb: KnowledgeBase, source: str, documents: Iterable[tuple[str, str, bytes]], on_event: OnEvent
+    kb: Runtime, source: str, documents: Iterable[tuple[str, str, bytes]], on_event: OnEvent
 ) -> IngestReport:
     """Store texts that are in memory as plain text: a collection that is judged document by document.
 
@@ -104,7 +104,7 @@ def ingest_documents(
 
 
 def _ingest_texts(
-    kb: KnowledgeBase,
+    kb: Runtime,
     source: str,
     file_type: str,
     texts: Sequence[Text],
@@ -138,7 +138,7 @@ class _Run:
     first_revision  the corpus revision before anything was written
     """
 
-    kb: KnowledgeBase
+    kb: Runtime
     request: IngestRequest
     settings: Settings
     should_stop: Callable[[], bool]
@@ -149,7 +149,7 @@ class _Run:
 
 @contextmanager
 def _run(
-    kb: KnowledgeBase,
+    kb: Runtime,
     request: IngestRequest,
     on_event: OnEvent,
     should_stop: Callable[[], bool] = lambda: False,

@@ -1,4 +1,4 @@
-"""English: its words, its turns of phrase, its numbers. Tables only; what is done with them stands in their users.
+"""English: its words, its turns of phrase, its numbers. Tables only.
 
 Patterns that tell a phrase from a technical term that looks like it (a TCP urgent pointer) say so in the pattern; the tables
 of tests/relevance/test_signals.py hold the cases.
@@ -40,7 +40,7 @@ FUNCTION_WORDS = (
 NEGATORS = _set("not never no without cannot neither nor none nobody nothing")
 MONTHS = "january february march april may june july august september october november december".split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
-# Words of reports and answers themselves, and of every topic: what is claimed does not hang on them.
+# Words of reports and answers, and of every topic, which matter little for a claim.
 LIGHT_WORDS = _set(
     "accord also although already among another around based because become became begin called case certain commonly "
     "context could describe despite different during each especially evidence example fact find following found general "
@@ -70,14 +70,14 @@ _WORDS: dict[WordKind, frozenset[str]] = {
         " don't doesn't didn't isn't can't won't couldn't first second third last next previous other same"
     ),
     "asked_of_user": _set("name email number"),
-    "beside_courtesy": _set(
+    "beside_small_talk": _set(
         "a the your my our you i it is was were this that these be been very so much many really just too pretty quite super and but oh"
         " ah hm hmm um well then now again all there everyone everybody folks guys team friend friends buddy mate man dude pal bro kb"
         " please for help helping answer answers explanation info information support time ton tons bunch lot lots million heaps sounds"
         " looks seems that's it's i'm helped clear point job work one day night week weekend later will are soon tomorrow today to know meet"
         " in advance greatly bad mistake idea tip tips news thing totally absolutely definitely exactly only almost still more was"
     ),
-    "not_courtesy": _set("is are was were will"),
+    "not_small_talk": _set("is are was were will"),
     "urgent_sign": _set("asap urgent emergency hurry rush immediately down") | {"right now", "right away", "at once", "on fire"},
     "errand_sign": _set(
         "remember note write remind forget ingest index back import prune delete remove open tag save export show list knowledge mark kb"
@@ -106,7 +106,7 @@ _WORDS: dict[WordKind, frozenset[str]] = {
 # ---- the manner of a prompt
 
 _GREETINGS = r"he+y+(?: there)?|hi+|hello+(?! world)|yo|sup|what'?s up|howdy|hiya|heya|greetings|good (?:morning|afternoon|evening)"
-_COURTESIES = (
+_SMALL_TALK = (
     _GREETINGS,
     r"morning|evening|afternoon|(?:i'm |i am )?back(?: again)?|me again",
     # thanks and praise
@@ -162,7 +162,7 @@ _MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july
 
 _PATTERNS: dict[PatternKind, str] = {
     "greeting": rf"[^\w]*(?:{_GREETINGS})(?![\w-])",
-    "courtesy": "|".join(_COURTESIES),
+    "small_talk": "|".join(_SMALL_TALK),
     "farewell": r"\b(?:(?:good ?)?bye|see (?:you|ya)|good ?night|gn|take care)\b",
     "thanks": r"thank|thx|tnx|\bt(?:y|q|ysm)\b|cheers|appreciat",
     "apology": r"\bsorry\b",

@@ -1,7 +1,7 @@
 """An English question → its words, noun phrases and names, as far as lists of function words can tell. Pure.
 
-No tagger: a phrase is what stands between function words. That is coarse (a verb may stay at the front of a phrase), and
-enough to find what "it" means and what "and for Windows?" stands in the place of.
+A phrase is a run of words between function words. That is coarse (a verb may stay at its front) but enough to find the
+antecedent of "it" and the words that "and for Windows?" replaces.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 
 
 def knows_none(word: str) -> bool:
-    """For callers without a list of names: no word in lower case is one."""
+    """For callers without a list of names: no lower-case word is a name."""
     return False
 
 
@@ -44,9 +44,9 @@ class Word:
 class Phrase:
     """Words of a question that name one thing.
 
-    start, end   offsets into the question, a determiner before them not included
-    preposition  what stands before it, "" where nothing does
-    names        [start, end) of the stretch within it that is a name, None without one
+    start, end   offsets into the question, without a determiner
+    preposition  before the phrase, "" without one
+    names        [start, end) of the name within it, None without one
     is_definite  "the", "this", "that" or a possessive stands before it
     """
 
@@ -73,7 +73,7 @@ def without_possessive(word: str) -> str:
 
 
 def is_name_word(word: Word, is_first: bool, is_name: IsName) -> bool:
-    """True for a word written like a name or an identifier, or known for one; a capital at the beginning says nothing."""
+    """True for a word written like a name or identifier, or a known name; a capital at the beginning does not count."""
     if word.low in FUNCTION_WORDS or TIME.fullmatch(word.text):
         return False
     bare = without_possessive(word.text)
@@ -125,7 +125,7 @@ def _phrase(text: str, words: list[Word], run: list[int], is_name: IsName) -> Ph
             last += 1
         names = (words[named[0]].start, words[last].start + len(without_possessive(words[last].text)))
     start = words[run[0]].start
-    # A verb at the front of a run is no part of what is named: "restart lampd" is about lampd.
+    # A verb at the front of a run is not part of the name: "restart lampd" is about lampd.
     if named and named[0] != run[0] and not any(words[i].low == "of" for i in run[: run.index(named[0])]):
         start = words[named[0]].start
     end = words[run[-1]].start + len(without_possessive(words[run[-1]].text))

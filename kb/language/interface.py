@@ -8,39 +8,39 @@ from typing import Any, Literal
 
 # Questions that kb answers itself, without documents: the name of a pattern, and of the words that stand in all its matches.
 OwnKind = Literal["own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks"]
-# Words, whole and in lower case, by what they are:
+# Kinds of words; the words are whole and in lower case:
 #   stop            carry no topic
-#   asking          stand in questions, and no answer needs to hold them
+#   asking          words of questions that an answer need not hold
 #   frame           index terms that frame a question
-#   filler          ask for more without saying of what
-#   asked_for       what is asked for, not what the question is about: "이름"
+#   filler          ask for more without a topic
+#   asked_for       the thing that is asked for, not the topic: "이름"
 #   asked_of_user   the same in questions about the user: "email"
-#   beside_courtesy may stand beside a courtesy and are none alone; not_courtesy: what begins so asks
+#   beside_small_talk may stand beside small talk but are none alone; not_small_talk: a text that begins so asks something
 #   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"; own_X: of the pattern "own_X"
-#   tool            what kb's commands do, and to what; tool_stem: the same, as beginnings of words
-#   names_nothing   are no names even where they are written like one
+#   tool            verbs and objects of kb's commands; tool_stem: the same, as beginnings of words
+#   names_nothing   not names, even where they are written like one
 #   negator         negate the word behind them
-#   explain … enumeration  an answer to a question of that intent or shape holds some
-#   tech            a text on technology holds some
+#   explain … enumeration  words of answers to questions of that intent or shape
+#   tech            words of texts on technology
 WordKind = Literal[
-    "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_courtesy", "not_courtesy", "urgent_sign", "errand_sign",
+    "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_small_talk", "not_small_talk", "urgent_sign", "errand_sign",
     "tool", "tool_stem", "names_nothing", "negator", "explain", "troubleshoot", "compare", "list", "design",
     "definition", "enumeration", "tech",
     "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks",
 ]  # fmt: skip
 
-# Regular expressions, by what they find:
+# Kinds of regular expressions:
 #   greeting … about_kb       the manner of a prompt (manner.py); matched against `tidy` text
-#   time … commands           what a prompt asks about, so that a context node bears on it; `tidy` text too
+#   time … commands           topics of a prompt that a context node answers; matched against `tidy` text too
 #   asks_X, tells_X           a question that wants a thing of kind X, and a text that holds one
 #   intent_X, shape_X         what a question asks, and what its answer looks like
-#   lead, trailing            begin and end a question that goes on from another, and add nothing
-#   new_topic, by_the_way     say that the topic is another, at the beginning or anywhere
+#   lead, trailing            empty words at the beginning and the end of a follow-up
+#   new_topic, by_the_way     announce another topic, at the beginning or anywhere
 #   goes_on                   a question for more of the same
-#   asks_more                 a question that wants what was not said yet
-#   refusal, verdict, says_nothing  an answer that says the evidence does not suffice (kb/ask/cite.py)
+#   asks_more                 a question for something that was not said yet
+#   refusal, verdict, says_nothing  an answer that calls the evidence insufficient (kb/ask/cite.py)
 #   implies_no                a word that says no without negating another word
-#   recalls                   a word that recalls what was said, and says nothing of what
+#   recalls                   a word that refers to something said, without its topic
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
 #   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
@@ -48,7 +48,7 @@ WordKind = Literal[
 #   own_all                   asks for all that is known about the user
 #   of_user                   the end of what stands before a thing of the user: "my", 내
 PatternKind = Literal[
-    "greeting", "courtesy", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
+    "greeting", "small_talk", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
     "urgency", "errand", "introduction", "asks", "about_user", "about_kb",
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
     "asks_frequency", "asks_duration", "asks_number", "asks_date", "asks_person", "asks_reason",
@@ -61,7 +61,7 @@ PatternKind = Literal[
 ]  # fmt: skip
 
 
-# Compared by identity, so that no methods are made for what nobody does with tables: 1 ms of every start.
+# Without eq and repr, which nothing uses: making the methods takes 1 ms of every start.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Numbers:
     """How a language writes numbers, units, dates and times of day.
@@ -95,7 +95,7 @@ class Numbers:
 
 
 def join_numbers(several: Sequence[Numbers]) -> Numbers:
-    """Tables put together, tuples and the rest one behind another."""
+    """The tables of several languages joined."""
     joined: dict[str, Any] = {}
     for name in (entry.name for entry in fields(Numbers)):
         whole, *others = (getattr(numbers, name) for numbers in several)
@@ -115,10 +115,10 @@ class Language:
     """One language.
 
     code      BCP 47 primary tag
-    letters   regex class of the letters that it alone is written in; empty for Latin letters
-    bare      a word of a question → the word without particles; as it is where nothing can be taken off
-    replies   what kb says in this language, by what it answers (kb/ask); {name}, {words}, … are filled in
-    everyday  a key that all languages share → this language's words for it, apart by blanks; the first is the one kb says
+    letters   regex class of the letters that only it uses; empty for Latin letters
+    bare      a word of a question → the word without particles
+    replies   kb's own messages, by what they reply to (kb/ask); {name}, {words}, … are filled in
+    everyday  a key that all languages share → this language's words for it, apart by blanks; the first is the one kb uses
     """
 
     code: str

@@ -1,4 +1,4 @@
-"""Korean words ↔ stems and particles: the particles and endings there are, taken off a word and put on it. Pure."""
+"""Korean words ↔ stems and particles: tables of particles and endings, to remove them and to add them. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def _longest_first(*tables: str) -> tuple[str, ...]:
     return tuple(sorted({ending for table in tables for ending in table.split()}, key=lambda e: (-len(e), e)))
 
 
-# What a noun carries in any sentence: topic, subject, object, place, time, manner.
+# Particles of nouns in any sentence: topic, subject, object, place, time, manner.
 _CASES = (
     "에서는 에서도 에게서 에게는 으로는 까지는 에는 에도 에서 에게 으로 까지 부터 처럼 보다"
     " 은 는 이 가 을 를 의 에 로 와 과 도 만"
 )
-# With these a noun is quoted or defined.
+# Particles that quote or define a noun.
 _NAMING = "이라는 이라고 이란 라는 라고 란"
 # Endings of the verb in a question: "하나요", "되는지".
 _ASKING = "하였나요 했습니까 되었나요 했나요 됐나요 하나요 되나요 합니까 됩니까 한가요 인가요 입니까 하는지 되는지 해야 하나 되나 한가 하는 되는 마다"
@@ -27,19 +27,19 @@ _OTHER = (
     " 인지 는지 은지 까요 나요 가요 에요 예요 이죠 하면 하고 하여 해서 해요 하죠 하기 하게 한다 했다 되면 된다 되어 하지"
     " 으면 로는 로서 로써 이나 이며 이다 들은 들이 들을 들의 만을 과의 와의 한테 께서 요 들 할 한 된 될 나 야 며 고 면 던 죠 서 다"
 )
-# What stands behind the noun of a name; a plural, too.
+# Particles behind a name, plurals included.
 NAME_PARTICLES = _longest_first(
     _CASES, _NAMING, "으로부터 에서부터 으로서 으로써 이나 와는 과는 와의 과의 만의 들은 들이 들을 들의 나"
 )
-# What stands behind a noun of a spoken question.
+# Particles behind a noun of a spoken question.
 SPOKEN_PARTICLES = _longest_first(_CASES, "에서만 한테는 으로도 부터는 로는 로도 한테 이랑 하고 랑")
-# What stands behind a content word of a question: a noun's particle or the end of its verb.
+# Endings of content words of a question: noun particles and verb endings.
 QUESTION_ENDINGS = _longest_first(_CASES, _NAMING, _ASKING, "으로부터 에게서 하고 이나 와의 과의")
-# The same, and every ending of a verb: for comparing with the index, where an ending is a term that no text repeats.
+# These and all other verb endings, for comparing with the index: no text repeats the terms of an ending.
 ALL_ENDINGS = _longest_first(_CASES, _NAMING, _ASKING, _OTHER)
-# What stands behind the head of a negation, its verb's stem: 닦지 않는다, 할 수 없다.
+# Endings of a negated verb's stem: 닦지 않는다, 할 수 없다.
 NEGATED_ENDINGS = _longest_first("지는 지도 지 할 수 이 가 은 는 을 를 도")
-# Particles that play the same part, so that one may stand in the place of the other.
+# Particles of the same role, which may replace each other.
 ROLES = {
     "place": ("에서", "에서는", "에서도", "에서만", "에", "에는", "에도"),
     "means": ("로", "으로", "로는", "으로는", "로도", "으로도"),
@@ -68,7 +68,7 @@ def is_hangul(character: str) -> bool:
 
 
 def strip_ending(word: str, endings: Iterable[str], *, least_chars: int = 2) -> str:
-    """A word without the first of the endings that it carries; as it is where fewer characters would be left.
+    """A word without the first matching ending; unchanged where fewer than `least_chars` would be left.
 
     endings  the longest first
 
@@ -79,7 +79,7 @@ def strip_ending(word: str, endings: Iterable[str], *, least_chars: int = 2) -> 
 
 
 def strip_particle(word: str) -> str:
-    """A Korean word without its particle, `FastAPI에서` without its Korean tail; as it is where nothing would be left.
+    """A Korean word without its particle, `FastAPI에서` without its Korean tail; unchanged where too little would be left.
 
     >>> strip_particle("튤립에"), strip_particle("FastAPI에서"), strip_particle("나는")
     ('튤립', 'FastAPI', '나는')
@@ -103,7 +103,7 @@ def strip_question_ending(word: str) -> str:
 
 
 def pieces_of(text: str, is_name: Callable[[str], bool]) -> list[Piece]:
-    """The words with their particles taken off: the longest particle, but the one that leaves a known name.
+    """The words split into stem and particle: the particle that leaves a known name, else the longest.
 
     >>> [(p.stem, p.particle) for p in pieces_of("마리골드 거울은 며칠마다 청소하나요?", lambda word: False)]
     [('마리골드', ''), ('거울', '은'), ('며칠마다', ''), ('청소하나요', '')]
@@ -132,7 +132,7 @@ def fitting_particle(stem: str, particle: str) -> str:
 
 
 def _may_end(word: str, particle: str) -> bool:
-    """A particle of one syllable goes with the last sound before it: 은 and 을 after a consonant, 는 and 를 after a vowel."""
+    """True where the particle fits the last sound before it: 은 and 을 after a consonant, 는 and 를 after a vowel."""
     before = word[-len(particle) - 1]
     if not is_hangul(before):
         return len(word) - len(particle) >= 2
@@ -142,5 +142,5 @@ def _may_end(word: str, particle: str) -> bool:
 
 
 def _is_closed(syllable: str) -> bool:
-    """True for a syllable that ends in a consonant: of 28 ends in a row, the first is none."""
+    """True for a syllable that ends in a consonant; of the 28 endings in code point order the first has none."""
     return (ord(syllable) - ord("가")) % 28 != 0

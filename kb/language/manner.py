@@ -1,6 +1,6 @@
-"""Is a prompt a greeting, a thank-you, a reference back, urgent, an errand for kb, or about the user? By its turns of phrase.
+"""A prompt → whether it is small talk, refers back, is urgent, is a task for kb, or is about the user: by its phrases.
 
-The phrases stand with each language. All but `tells_of_user` read text that `tidy` has prepared.
+The phrases are in each language's file. All functions but `tells_of_user` take text that `tidy` has prepared.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import unicodedata
 
 from kb.language.registry import pattern, says, words
 
-# Phrases are looked for in so many characters from the front: what follows is material, not manner.
+# Phrases are searched in the first characters only; the rest is pasted material.
 MOST_CHARS = 2000
-# Nothing longer is only a courtesy, whatever its words.
-MOST_COURTESY_CHARS = 120
-# The longest courtesy: "how are you doing today".
+# A longer text is not small talk, whatever its words.
+MOST_SMALL_TALK_CHARS = 120
+# Most words of one phrase of small talk: "how are you doing today".
 MOST_PHRASE_WORDS = 5
-# A pronoun is a reference where there is little else; "is it possible to …" refers to nothing.
+# In a text of at most so many words a pronoun counts as a reference.
 SHORT_WORDS = 8
-_COURTESY_WORD = re.compile(r"[\w'-]+")
+_SMALL_TALK_WORD = re.compile(r"[\w'-]+")
 _SYMBOLS_ONLY = re.compile(r"[\W_]+")
 _QUESTION_ONLY = re.compile(r"[\s?!.,…·。？！-]+")
 
@@ -37,17 +37,17 @@ def is_greeting(tidied: str) -> bool:
     return pattern("greeting", tidied).match(tidied) is not None
 
 
-def is_courtesy(tidied: str) -> bool:
-    """True for nothing but greetings, thanks, assent, small talk, farewells and symbols: no knowledge is asked for."""
-    if not tidied or len(tidied) > MOST_COURTESY_CHARS:
+def is_small_talk(tidied: str) -> bool:
+    """True for small talk alone: greetings, thanks, assent, farewells and symbols, without a question."""
+    if not tidied or len(tidied) > MOST_SMALL_TALK_CHARS:
         return False
     if _SYMBOLS_ONLY.fullmatch(tidied):
         return not is_mark(tidied)
-    said = _COURTESY_WORD.findall(tidied)
-    if said[0] in words("not_courtesy"):
+    said = _SMALL_TALK_WORD.findall(tidied)
+    if said[0] in words("not_small_talk"):
         return False
-    courtesies, beside = pattern("courtesy", tidied), words("beside_courtesy")
-    # ends[i]: the first i words read as courtesies and words beside them; True where a courtesy is among them.
+    small_talk, beside = pattern("small_talk", tidied), words("beside_small_talk")
+    # ends[i] is there when the first i words are small talk and words beside it; True with at least one phrase of small talk.
     ends: dict[int, bool] = {0: False}
     for start in range(len(said)):
         if start not in ends:
@@ -55,18 +55,18 @@ def is_courtesy(tidied: str) -> bool:
         if said[start] in beside:
             ends[start + 1] = ends[start] or ends.get(start + 1, False)
         for stop in range(start + 1, min(start + MOST_PHRASE_WORDS, len(said)) + 1):
-            if courtesies.fullmatch(" ".join(said[start:stop])):
+            if small_talk.fullmatch(" ".join(said[start:stop])):
                 ends[stop] = True
     return ends.get(len(said), False)
 
 
 def is_mark(tidied: str) -> bool:
-    """True for question marks, dots and the like alone."""
+    """True for punctuation alone: question marks, dots."""
     return _QUESTION_ONLY.fullmatch(tidied) is not None
 
 
 def has_implicit_reference(tidied: str) -> bool:
-    """True when the text leans on something said before: "what about …", "you said", "it", 아까, 그건."""
+    """True when the text refers to an earlier turn: "what about …", "you said", "it", 아까, 그건."""
     if says("reference", tidied) or pattern("bare_topic", tidied).fullmatch(tidied):
         return True
     is_short = len(tidied.split()) <= SHORT_WORDS
@@ -74,29 +74,29 @@ def has_implicit_reference(tidied: str) -> bool:
 
 
 def is_urgent(tidied: str) -> bool:
-    """True when the writer is in a hurry; not where urgency is what is asked about."""
-    # Most prompts hold no sign, and compiling the patterns takes 3 ms.
+    """True when the writer is in a hurry; False for a question about urgency."""
+    # Compiling the patterns takes 3 ms, and most prompts hold none of these words.
     return any(sign in tidied for sign in words("urgent_sign")) and says("urgency", tidied)
 
 
 def is_errand(tidied: str) -> bool:
-    """True when kb itself is to do something: remember, ingest, open, back up, put on a list."""
+    """True when kb is asked to do something: remember, ingest, open, back up, add to a list."""
     return any(sign in tidied for sign in words("errand_sign")) and says("errand", tidied)
 
 
 def tells_of_user(prompt: str) -> bool:
-    """True for an introduction or a note about the user that asks nothing: "I'm Petra, on the night watch".
+    """True for an introduction or a statement about the user without a question: "I'm Petra, on the night watch".
 
-    The prompt as it was typed: a capital tells "I'm Petra" from "I'm stuck".
+    prompt  as typed: a capital distinguishes "I'm Petra" from "I'm stuck"
     """
-    line = " ".join(prompt[:MOST_COURTESY_CHARS].split())
-    if len(prompt) > MOST_COURTESY_CHARS or says("asks", line.lower()):
+    line = " ".join(prompt[:MOST_SMALL_TALK_CHARS].split())
+    if len(prompt) > MOST_SMALL_TALK_CHARS or says("asks", line.lower()):
         return False
     return says("introduction", line)
 
 
 def without_lead(question: str) -> tuple[str, bool]:
-    """(a question without "and", "ok so", 그럼; whether it says itself that its topic is another than the last one's).
+    """(the question without "and", "ok so", 그럼 at its start; True where it announces another topic).
 
     >>> without_lead("ok, and on Windows?"), without_lead("A different question: who is Kim?")
     (('on Windows?', False), ('who is Kim?', True))
@@ -108,10 +108,10 @@ def without_lead(question: str) -> tuple[str, bool]:
 
 
 def is_about_user(tidied: str) -> bool:
-    """True when a question asks for something about the user: "which night was mine?", "what can't I eat?"."""
+    """True for a question about the user: "which night was mine?", "what can't I eat?"."""
     return says("about_user", tidied)
 
 
 def is_about_kb(tidied: str) -> bool:
-    """True when the question is what kb is or can do."""
+    """True for a question about kb itself: what it is, what it can do."""
     return says("about_kb", tidied)

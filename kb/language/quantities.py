@@ -1,8 +1,8 @@
-"""A text → what in it is exact: numbers with their units, dates, times of day, proper names. Pure.
+"""A text → its exact facts: numbers with units, dates, times of day, proper names. Pure.
 
-In every language of the registry. Everything is brought to one form, so that "1,000" is "1000", "5 km" is "5 kilometres" and
-"5000 m", "May 5, 2020" is "2020-05-05" is "2020년 5월 5일", "10 pm" is "22:00", "seven days" is "7일". What cannot be told is
-left out rather than guessed: the checks built on this may only take trust away.
+For every language of the registry. Facts are normalized, so that "1,000" is "1000", "5 km" is "5 kilometres" and
+"5000 m", "May 5, 2020" is "2020-05-05" is "2020년 5월 5일", "10 pm" is "22:00", "seven days" is "7일". Unclear ones are
+left out: the checks built on this may only lower trust.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kb.language.korean_particles import is_hangul
 from kb.language.registry import LANGUAGES
 from kb.text import STOP_WORDS
 
-# kind → symbol of a unit → its factor to the kind's base unit. What languages call a unit stands with each language.
+# kind → symbol of a unit → its factor to the kind's base unit. The names of units are in each language's file.
 UNITS: dict[str, dict[str, float]] = {
     "length": {"km": 1e3, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "inch": 0.0254},
     "mass": {"kg": 1e3, "g": 1.0, "t": 1e6, "lb": 453.592},
@@ -47,16 +47,13 @@ _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in the base unit of its kind; kind "" where the unit is none that is known."""
+    """A number in the base unit of its kind; kind "" for an unknown unit or none."""
 
     value: float
     kind: str = ""
 
     def backs(self, claimed: Quantity) -> bool:
-        """True when a text that says this may be cited for the claimed one: equal, or one of the two bare.
-
-        A bare claim must equal this in some unit it may be written in, so a kind is only compared when both have one.
-        """
+        """True when this quantity supports the claimed one: equal values, and equal kinds where both have one."""
         if self.kind and claimed.kind:
             return self.kind == claimed.kind and _is_equal(self.value, claimed.value)
         return _is_equal(self.value, claimed.value)
@@ -64,14 +61,14 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date; a part that is not said is None."""
+    """A date; a missing part is None."""
 
     year: int | None
     month: int
     day: int | None
 
     def backs(self, claimed: Date) -> bool:
-        """True when every part that is claimed is said here."""
+        """True when this date has every part of the claimed one."""
         return (
             claimed.month == self.month
             and (claimed.year is None or claimed.year == self.year)
@@ -81,13 +78,13 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What is exact in a text.
+    """The exact facts of a text.
 
-    quantities  as the text means them
-    bare        every number as it is written, whatever its unit; parts of dates and times included
+    quantities  numbers with their units
+    bare        every number as written, whatever its unit, with the parts of dates and times
     times       minutes after midnight
     names       casefolded words that are written as names
-    words       every word, casefolded, for looking names up
+    words       every word, casefolded, to look names up
     """
 
     quantities: tuple[Quantity, ...]
@@ -98,13 +95,13 @@ class Facts:
     words: frozenset[str]
 
     def has_any(self) -> bool:
-        """True when there is something exact to be checked."""
+        """True when there is anything to check."""
         return bool(self.quantities or self.dates or self.times or self.names)
 
 
 @lru_cache(maxsize=4096)
 def facts_of(text: str) -> Facts:
-    """The facts of a text. Cached: a passage is asked for each sentence that cites it."""
+    """The facts of a text. Cached: a passage is read once for each sentence that cites it."""
     text = unicodedata.normalize("NFKC", text).replace("−", "-")
     bare: set[float] = set()
     dates, rest = _take_dates(text, bare)
@@ -192,7 +189,7 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
 
 
 def _unit(written: str) -> tuple[str, float]:
-    """The unit a number is followed by; of a Korean word the longest beginning that is one: 14일마다 → 일."""
+    """The unit behind a number; of a Korean word the longest beginning that is a unit: 14일마다 → 일."""
     unit, units = written.strip(" -\t").casefold(), _units()
     lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) else ()
     return next((units[part] for part in (unit, *(unit[:length] for length in lengths)) if part in units), ("", 1.0))
@@ -200,7 +197,7 @@ def _unit(written: str) -> tuple[str, float]:
 
 @cache
 def _numbers() -> Numbers:
-    """The numbers of all languages as of one: their words do not meet, being in letters of their own."""
+    """The number tables of all languages joined: their words are in different letters."""
     return join_numbers([_IN_ANY, *(language.numbers for language in LANGUAGES.values())])
 
 
@@ -223,7 +220,7 @@ def _digits() -> re.Pattern[str]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Words written as names; the first word of a sentence is one only where it is not an everyday word."""
+    """Words written as names; the first word of a sentence needs a capital inside or a capitalised word behind it."""
     found: dict[str, None] = {}
     for match in _NAME.finditer(text):
         word = re.sub(r"['’]s$", "", match.group())
@@ -250,9 +247,9 @@ def _is_equal(one: float, other: float) -> bool:
 
 
 def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
-    """(numbers, names) that are claimed and that the source does not say, as words for a message.
+    """(numbers, names) of the claim that the source does not hold, as words for a message.
 
-    A quantity with a unit needs one that is equal; a bare number needs it in any role, as part of a date or a time too.
+    A quantity with a unit needs an equal one; a bare number may be anywhere in the source, in a date or a time too.
     """
     numbers = [
         f"{quantity.value:g}{' ' + quantity.kind if quantity.kind else ''}"
@@ -280,7 +277,7 @@ def _is_backed(claimed: Quantity, source: Facts) -> bool:
 
 
 def _is_named(name: str, words: frozenset[str]) -> bool:
-    """A name counts as said with another ending: Canada backs Canadian, Koreans are backed by Korean."""
+    """True for a name that the words hold, with another ending too: Canada and Canadian, Koreans and Korean."""
     if name in words or name.rstrip("s") in words:
         return True
     stem = name[: max(4, len(name) - 3)]

@@ -1,4 +1,4 @@
-"""The languages that kb knows, and their tables joined: one set of words or one pattern for a text in any of them."""
+"""The languages, and their tables joined: one set of words, or one pattern, for a text in any of them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from kb.language.english import ENGLISH
 from kb.language.interface import Language, PatternKind, WordKind
 from kb.language.korean import KOREAN
 
-# The first is taken for a text that is in none of the others. A new language: one file, one entry here.
+# The first is the default for a text in none of the others. A new language is one file and one entry here.
 LANGUAGES: dict[str, Language] = {language.code: language for language in (ENGLISH, KOREAN)}
-# What every language writes alike.
+# Patterns of all languages.
 _IN_ANY: dict[PatternKind, str] = {
     "asks": "[?？]",
     "tells_number": r"\d",
     "tells_duration": r"\d",
     "tells_date": r"\b1\d{3}\b|\b20\d{2}\b|\b\d{1,2}:\d\d",
 }
-# A question with so large a share of letters of a language is written in it: product names are often in Latin letters.
+# The share of its letters that makes a question one of a language: product names are often in Latin letters.
 LEAST_SHARE_OF_LETTERS = 0.2
 _EVERYDAY_WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z]+)*|[^\W\da-z_]+")
 _LETTER = re.compile(r"[^\W\d_]")
@@ -31,10 +31,9 @@ def words(kind: WordKind) -> frozenset[str]:
 
 
 def pattern(kind: PatternKind, text: str, flags: int = 0) -> re.Pattern[str]:
-    """The pattern of a kind, of the languages that a text may be in; compiled when a text first needs it.
+    """The pattern of a kind for the languages that a text may be in; compiled on first use.
 
-    Korean alternatives all hold Hangul, and compiling them takes as long as the English ones: a text without Hangul is
-    spared them.
+    All Korean alternatives hold Hangul, so for a text without Hangul they are not compiled.
     """
     return _joined(kind, flags, _languages_in(text))
 
@@ -45,12 +44,12 @@ def pattern_in(code: str, kind: PatternKind) -> re.Pattern[str]:
 
 
 def says(kind: PatternKind, text: str, flags: int = 0) -> bool:
-    """True where a text holds what the kind stands for."""
+    """True where the pattern of the kind matches somewhere in the text."""
     return pattern(kind, text, flags).search(text) is not None
 
 
 def has_letters(code: str, text: str) -> bool:
-    """True where a text holds letters that a language alone is written in.
+    """True where a text holds letters that only this language uses.
 
     >>> has_letters("ko", "FastAPI에서"), has_letters("ko", "naïve")
     (True, False)
@@ -59,7 +58,7 @@ def has_letters(code: str, text: str) -> bool:
 
 
 def question_language(question: str) -> str:
-    """The code of the language that a question is written in; a Latin product name does not make it English.
+    """The language code of a question; a product name in Latin letters does not make it English.
 
     >>> question_language("Rust ownership 모델의 핵심 규칙은 뭐야?"), question_language("?")
     ('ko', 'en')

@@ -1,9 +1,8 @@
-"""Packed passages → the sentences that can be quoted from them, with the Markdown around them taken off.
+"""Packed passages → their quotable sentences, without the Markdown around them.
 
-Knows no question and no scores. A quote is verbatim up to white space (wrapped lines are joined by one space) and up
-to the marks at the start of a line (`> `, `- `, `1. `). Two things only are written otherwise: a marker that stands in
-the evidence, `[#7]`, is quoted as `[＃7]`, so that no document can forge a citation; and what is longer than
-LONGEST_CHARS is cut at a clause and ends in an ellipsis.
+A quote is verbatim except for white space (wrapped lines are joined by one space) and marks at the start of a line (`> `,
+`- `, `1. `). Two changes are made: a marker in the evidence, `[#7]`, is quoted as `[＃7]`, so that no document can forge a
+citation; and a sentence longer than LONGEST_CHARS is cut at a clause and ends in an ellipsis.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from typing import Literal, Protocol
 
 from kb.text import split_sentences
 
-# A quote of more than five lines of a terminal is no sentence any more; the median sentence has 110 characters.
+# Five lines of a terminal; the median sentence has 110 characters.
 LONGEST_CHARS = 400
-# A cut in the first half would lose more than it tells.
+# No cut before this.
 SHORTEST_CUT_CHARS = 200
 
 UnitKind = Literal["prose", "code"]
@@ -27,7 +26,7 @@ _QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
 _BULLET = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _UNORDERED_OR_FIRST = re.compile(r"^\s*(?:[-*+•]|1[.)])\s")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
-# Lines that carry no sentence: headings, rules and setext underlines, rows of dashes under a table's head, link targets,
+# Lines without a sentence: headings, rules and setext underlines, rows of dashes under a table's head, link targets,
 # single tags and comments, admonition fences (`///`, `:::`, `!!!`) and include directives of documentation tools.
 _NO_SENTENCE = re.compile(
     r"^\s*(?:#{1,6}(?:\s|$).*|(?:[-=*_~^]\s*){3,}|\|?[\s:|-]*-[\s:|-]*\|?|\[[^\]]+\]:\s.*|<[^>]*>|<!--.*|(?:///|:::|!!!).*"
@@ -43,7 +42,7 @@ _CODE_LINE = re.compile(
 
 
 class Passage(Protocol):
-    """What sentences are taken from: a packed passage with the n of its [#n]."""
+    """A packed passage with the n of its [#n]."""
 
     @property
     def marker(self) -> int: ...
@@ -55,7 +54,7 @@ class Passage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One stretch that can be quoted.
+    """One sentence or code block that can be quoted.
 
     marker    the n of the passage's [#n]
     passage   0-based place of the passage in the evidence
@@ -103,7 +102,7 @@ def _quotable(text: str) -> Iterator[tuple[UnitKind, str]]:
         if kind == "code":
             yield "code", neutralize_markers(_cut_lines(block))
             continue
-        # A row stays whole: a sentence out of one of its cells would have lost what the row is about.
+        # A table row stays whole: one cell would lose the topic of its row.
         for start, end in [(0, len(block))] if _TABLE_ROW.match(block) else split_sentences(block):
             sentence = block[start:end]
             if any(c.isalnum() for c in _LINK.sub("", _LINK.sub("", sentence))):

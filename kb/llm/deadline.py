@@ -1,7 +1,7 @@
-"""A time limit on each read of a streamed HTTP response, other for the first line than for those after it.
+"""A time limit on each read of a streamed HTTP response; the first line may have another limit than the rest.
 
-Knows no model. httpx takes one read time-out per response and keeps it, so the limit is held here: the reading stays in
-the caller's thread, where Ctrl-C reaches it, and a second thread shuts the socket when the time is over.
+httpx has one read time-out per response, so a second thread keeps the limit and shuts the socket when time is up. The
+reading stays in the caller's thread, where Ctrl-C reaches it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Deadline:
 
     @contextmanager
     def within(self, seconds: float) -> Iterator[None]:
-        """Limit what is read inside, in seconds; 0 waits for ever. Raises TimeoutError when the time was over."""
+        """Limit the reads inside, in seconds; 0 waits for ever. Raises TimeoutError after the limit."""
         with self._changed:
             self._due = time.monotonic() + seconds if seconds else None
             self._changed.notify()
@@ -71,8 +71,8 @@ class Deadline:
 
     def _shut(self) -> None:
         self._has_expired = True
-        # An error means it is closed already and the read has returned. The plain socket's method also for TLS, whose
-        # own would tear down the state the reader is using.
+        # An error means that it is closed already. The plain socket's method is right for TLS too: the TLS one would free
+        # the state that the reader is using.
         if self._socket is not None:
             with suppress(OSError):
                 socket.socket.shutdown(self._socket, socket.SHUT_RDWR)

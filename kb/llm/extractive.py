@@ -1,8 +1,8 @@
 """A question and its packed evidence → the sentences that answer it best, quoted with their markers.
 
-The embedded default: needs no server and invents nothing, since every word of its answers stands in the evidence
-(kb/language/sentences.py says what "verbatim" leaves open). Knows no prompt, no index and no encoder: whoever builds it may
-hand it a function from texts to unit vectors; without one it goes by words alone. Deterministic.
+The embedded default: it needs no server, and every word of its answers is in the evidence (kb/language/sentences.py says
+which characters a quote may change). With an encoding function it compares meanings too, without one words alone.
+Deterministic.
 """
 
 from __future__ import annotations
@@ -12,36 +12,31 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.language.sentences import Sentence, sentences_of
 from kb.llm.protocol import Done, GenerateRequest, Token
 from kb.records import ModelRef
 from kb.text import analyze, analyze_query, estimate_tokens
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-Encode = Callable[[Sequence[str]], "FloatMatrix"]
-
 MODEL_ID, PROVIDER = "extractive-v1", "extractive"
 REFUSALS = {"ko": "근거가 부족하다."}
 REFUSAL = "The evidence is insufficient to answer this."
-# Tokens of evidence read; four times the default pack. Encoding its sentences is what takes time.
+# Most tokens of evidence, four times the default pack: encoding the sentences takes time.
 CONTEXT_TOKENS = 32_768
-# From this probability on that the evidence answers, the floors say nothing: they were made for evidence that nobody has
-# weighed, and in a language that the encoder cannot read they refuse questions whose words are mostly endings.
+# From this probability on that the evidence answers, the floors do not apply: they are for evidence without a score, and in
+# a language that the encoder cannot read they refuse questions whose words are mostly endings.
 LIKELY = 0.5
 # BM25's usual constants, as in rank-bm25.
 K1, B = 1.5, 0.75
-# Sentences without any of the words, counted along with the evidence: in a pack of two sentences a word that both have
-# is still rare in the language, and one that neither has must not outweigh all others.
+# So many sentences without any of the words are added to the counts: in a pack of two sentences a word of both is still
+# rare in the language, and a word of neither must not outweigh all others.
 BACKGROUND_SENTENCES = 50
-# A second sentence that shares this much of its words with one chosen before says the same again (Jaccard).
+# A sentence with this Jaccard similarity to one chosen before is a repetition.
 NEAR_DUPLICATE = 0.7
 
-# Sentences that answer no question put to a knowledge base, in the scripts that are told apart here.
+# Sentences that answer no question to a knowledge base, in several scripts.
 EVERYDAY = (
     "The train was late again this morning.",
     "She put the blue cup back on the shelf.",
@@ -65,12 +60,12 @@ class Weights:
     lexical, cosine   parts of BM25 (as a share of the best score any sentence could reach) and of the cosine
     prior             added for the first passage, half of it for the second, a third for the third …
     question_factor   a sentence that asks counts this much of its score
-    close             share of the best score that the others must reach to be quoted as well
+    close             share of the best score that further quotes must reach
     most              sentences quoted at most
     lexical_floor     below this share of the best lexical score …
-    cosine_floor      … and below this cosine above chance, a sentence answers nothing. With 0 as the first, one shared
-                      word of any kind, 58 of 100 questions are "answered" from foreign passages; here 8 are (words
-                      alone 6), and 100 (words alone 98) from their own
+    cosine_floor      … and below this cosine above chance, a sentence is not quoted. With lexical_floor 0, 58 of 100
+                      questions are "answered" from unrelated passages; here 8 are (words alone 6), and 100 (words
+                      alone 98) from their own
     """
 
     lexical: float = 0.35
@@ -84,14 +79,14 @@ class Weights:
 
 
 def open_extractive(config: LlmConfig, encode: Encode | None, notify: Callable[[str], None]) -> ExtractiveModel:
-    """The provider's opener; nothing of the configuration concerns it."""
+    """The provider's opener; it reads nothing of the configuration."""
     return ExtractiveModel(encode)
 
 
 class ExtractiveModel:
     """Quotes one to three sentences of the evidence, or refuses in the question's language.
 
-    encode  texts → (n, d) unit vectors, None to go by words alone
+    encode  None goes by words alone
     """
 
     title = "the embedded extractive model"
@@ -109,13 +104,13 @@ class ExtractiveModel:
         return "extractive, embedded"
 
     def context_tokens(self) -> int:
-        """Evidence may be this long, in tokens."""
+        """The longest evidence, in tokens."""
         return CONTEXT_TOKENS
 
     def generate_stream(self, request: GenerateRequest) -> Iterator[Token | Done]:
         """The quotes one by one, each with its marker, or the refusal; then Done("stop"). Reads no prompt.
 
-        Token counts are estimates. Sentences that would pass max_tokens are left out, the best one never.
+        Token counts are estimates. Sentences that would exceed max_tokens are left out, except the best one.
         """
         is_weighed = (request.evidence_score or 0.0) >= LIKELY
         quotes = self.choose(request.question, sentences_of(request.evidence), request.max_tokens, is_weighed)
@@ -140,7 +135,7 @@ class ExtractiveModel:
         """The sentences to quote, in evidence order; empty where nothing answers.
 
         most_tokens  the best sentence is taken whatever its length, others only within this
-        is_weighed   the evidence is known to answer: the best sentence is quoted, however little it shares
+        is_weighed   the evidence is likely to answer: the best sentence is quoted even below the floors
         """
         prose = [sentence for sentence in sentences if sentence.kind == "prose"]
         chosen = self._best(question, prose, most_tokens, is_weighed)
@@ -154,7 +149,7 @@ class ExtractiveModel:
         weights = self._weights
         words = [analyze(sentence.text) for sentence in sentences]
         asked = analyze_query(question)
-        # With vectors the headings are in those; here as well they would outweigh the sentence (F1 0.63 against 0.60).
+        # The vectors include the headings; counting them here too lowers F1 from 0.63 to 0.60.
         headings = [[] if self._encode else analyze(sentence.heading) for sentence in sentences]
         lexical = lexical_scores(asked, [own + above for own, above in zip(words, headings, strict=True)])
         cosines = self._cosines(question, sentences)
@@ -185,8 +180,8 @@ class ExtractiveModel:
     def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
         """Cosine of each sentence, under its headings, to the question, above what chance gives: in [0, 1].
 
-        Chance is the question's cosine to EVERYDAY, whose sentences answer nothing: 0 stands for it and 1 for identity.
-        An encoder that does not know the question's language finds all its sentences alike, and then says nothing here.
+        Chance, the largest cosine of the question to EVERYDAY, becomes 0, identity 1. An encoder that does not know the language
+        gives all sentences nearly equal cosines, and so all become 0 here.
         """
         if self._encode is None:
             return [0.0] * len(sentences)

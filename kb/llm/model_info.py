@@ -1,4 +1,4 @@
-"""What a server says of one model (/api/show, /api/tags, /api/ps) → facts. Pure; every field may be absent or null."""
+"""Ollama's /api/show, /api/tags and /api/ps → the properties of one model. Pure; every field may be absent or null."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-# Tokens of context when a model does not say what it was trained for: the least any server gives (trap 14 of kb/llm/ollama.py).
+# Context in tokens for a model that does not state its own: the least any server gives (trap 14 of kb/llm/ollama.py).
 UNKNOWN_CONTEXT_TOKENS = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What the server says of one model.
+    """The properties of one model, by its server.
 
     digest            sha256 of its manifest, None where the server lists none (remote models)
     trained_tokens    the longest context it was trained for, or the best guess at it
     is_context_known  False when that guess is UNKNOWN_CONTEXT_TOKENS
     stop              the model's own stop texts; a request that sends `stop` replaces them, so they are sent along
     think             what to send as `think` to have as little of it as the model allows; None: send nothing
-    may_leak          its reasoning may come as plain text without an opening tag
-    is_remote         it runs elsewhere: this server does not load it and /api/ps does not list it
+    may_leak          its reasoning may arrive as text without an opening tag
+    is_remote         it runs on another machine: this server does not load it, /api/ps does not list it
     """
 
     digest: str | None
@@ -57,20 +57,20 @@ def read_facts(shown: dict[str, Any], digest: str | None = None) -> ModelFacts:
 
 
 def allocated_tokens(running: dict[str, Any], name: str) -> int | None:
-    """The context the server has allocated for a model, by the body of /api/ps; None when it is not loaded or unsaid."""
+    """The context that /api/ps says a model was loaded with; None when it is not loaded or the field is missing."""
     rows = {str(row.get("name") or row.get("model")): row.get("context_length") for row in running.get("models") or ()}
     found = find_by_name(rows, name)
     return int(found) if isinstance(found, int | float) and found > 0 else None
 
 
 def find_by_name(rows: dict[str, Any], name: str) -> Any:
-    """The value under a model's name, as servers read names: whatever the case, `:latest` implied; None without one."""
+    """The value for a model's name, compared as servers do: without case, `:latest` implied; None for an unknown name."""
     wanted = name.casefold() if ":" in name.rsplit("/", 1)[-1] else f"{name.casefold()}:latest"
     return next((value for listed, value in sorted(rows.items()) if listed.casefold() == wanted), None)
 
 
 def bucket_tokens(most: int) -> int:
-    """The largest power of two that is not above `most`: the sizes that are asked for as num_ctx.
+    """The largest power of two that is at most `most`, to be sent as num_ctx.
 
     >>> bucket_tokens(8192), bucket_tokens(6000), bucket_tokens(40_960)
     (8192, 4096, 32768)

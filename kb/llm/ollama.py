@@ -1,7 +1,7 @@
 """A prompt → text streamed from an Ollama server.
 
-Knows no evidence and no citations. What is odd about Ollama is settled in this folder: each silent trap with its
-defence; DEFENDED in tests/llm/test_ollama_traps.py names the test of each.
+Knows no evidence and no citations. These are the traps of Ollama's API and the defence against each; DEFENDED in
+tests/llm/test_ollama_traps.py names their tests.
 
      1  the default context goes by the machine's memory    num_ctx is always sent; the model is loaded first and
                                                              /api/ps read: no more is packed than it has allocated
@@ -26,8 +26,8 @@ defence; DEFENDED in tests/llm/test_ollama_traps.py names the test of each.
     19  _debug_render_only                                  not used: it may vanish
     20  a write transaction across a call blocks everyone   the store is opened for writing after the answer
 
-The client is imported inside the functions that use it, and OLLAMA_HOST is not read: the configuration says where the
-server is. Loading beside the retrieval was left out: it would save what a search takes, once in a keep_alive.
+OLLAMA_HOST is not read: the configuration gives the endpoint. The model is not loaded in parallel with the search: that
+would save one search per keep_alive.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ from kb.llm.truncation import is_cut, least_tokens
 from kb.records import ModelRef
 
 PROVIDER = "ollama"
-# Seconds without a token after which a person wonders: long enough that a loaded model has begun.
+# After so many seconds without a token the user is told what is happening; a loaded model has begun by then.
 NOTICE_SECONDS = 1.5
-# `auto` must not wait for ever for a server that may not be there, whatever the configuration allows.
+# The longest wait of `auto` for a server that may not exist, whatever the configuration allows.
 LONGEST_PROBE_SECONDS = 3.0
 NO_THOUGHTS: tuple[bool | str | None, ...] = (False, "low")
 
@@ -71,7 +71,7 @@ def open_ollama(config: LlmConfig, encode: object, notify: Callable[[str], None]
 class OllamaModel:
     """One model on one Ollama server. Nothing is sent before the first method call.
 
-    notify  gets one line for what a user should know while waiting, and for what was wrong with an answer
+    notify  gets one line for long waits and for problems with an answer
     raises  ConfigInvalid when the endpoint is no http address
     """
 
@@ -96,15 +96,15 @@ class OllamaModel:
         return ModelRef(self._config.model, PROVIDER, self.facts().digest)
 
     def asked_tokens(self) -> int:
-        """What is asked for as num_ctx: the largest power of two within llm.context_tokens and the model's training.
+        """The value sent as num_ctx: the largest power of two within llm.context_tokens and the model's training.
 
-        Always the same for one model: a server that is asked for another size loads the model anew.
+        Always the same for one model: another size would make the server load the model anew.
         raises  ModelError and its kinds
         """
         return bucket_tokens(min(self._config.context_tokens, self.facts().trained_tokens))
 
     def context_tokens(self) -> int:
-        """How long prompt and answer may be together: what was asked for, or what the server has allocated if less.
+        """The most tokens of prompt and answer together: as asked for, or as the server allocated if that is less.
 
         Loads the model when it is not loaded, which may take minutes.
         raises  ModelError and its kinds
@@ -122,13 +122,13 @@ class OllamaModel:
         try:
             yield from self._answer(request, think)
         except _AllThinking:
-            # Only where asking differently may help: temperature and seed are fixed, the same question thinks the same.
+            # Repeating the same request gives the same result: temperature and seed are fixed.
             if think in NO_THOUGHTS:
                 raise
             yield from self._answer(request, False)
 
     def facts(self) -> ModelFacts:
-        """What the server says of the model; asked once."""
+        """The properties of the model; the server is asked once."""
         if self._facts is None:
             with self.server.naming_failures(0.0):
                 digests = self.server.list_digests()
@@ -141,7 +141,7 @@ class OllamaModel:
         return self._facts
 
     def _load(self) -> int:
-        """Tokens the server has allocated, the model having been loaded with our options where it was not."""
+        """The tokens that the server has allocated, after loading the model with our options where needed."""
         asked = self.asked_tokens()
         if self.facts().is_remote:
             return asked
@@ -157,7 +157,7 @@ class OllamaModel:
                     for _ in lines:
                         pass
             except ModelError as error:
-                # A server that knows no empty chat says so with 400; the answer itself will load the model.
+                # A server without support for an empty chat answers 400; the first answer then loads the model.
                 if error.details.get("status") != 400:
                     raise
             allocated = self._read_allocated()
@@ -228,7 +228,7 @@ class OllamaModel:
     def _lines(self, request: GenerateRequest, think: bool | str | None) -> Generator[dict[str, Any]]:
         """The lines of one answer; asks again without `think` when the server refuses the request with it."""
         messages = [
-            # Without a system message of ours the server puts the Modelfile's own in its place.
+            # Without a system message the server would use the Modelfile's own.
             {"role": "system", "content": request.system},
             {"role": "user", "content": request.user},
         ]
@@ -260,8 +260,8 @@ class OllamaModel:
             "model": self._config.model,
             "messages": messages,
             "stream": True,
-            # With these a prompt that is too long is refused and an answer that is too long ends; without them the
-            # server drops the front of the prompt, the rules and the best evidence, and answers 200.
+            # So a prompt that is too long is refused and an answer that is too long ends. Otherwise the server drops the
+            # front of the prompt, the rules and the best evidence, and answers 200.
             "truncate": False,
             "shift": False,
             "keep_alive": _keep_alive(self._config.keep_alive),
@@ -269,7 +269,7 @@ class OllamaModel:
         } | ({} if think is None else {"think": think})
 
     def _explain_empty(self, line: dict[str, Any], thinking_chars: int) -> None:
-        """Raise what is wrong when an answer ended with no text in it: a full context, or thinking alone."""
+        """Raise the reason for an empty answer: a full context, or thinking alone."""
         read, written = _count(line, "prompt_eval_count"), _count(line, "eval_count")
         context = self._allocated or self.asked_tokens()
         if line.get("done_reason") == "length" and (written or 0) <= 1 and (read or 0) >= context - 1:
@@ -313,5 +313,5 @@ def _count(line: dict[str, Any], name: str) -> int | None:
 
 
 def _finish_reason(reason: str | None) -> FinishReason:
-    # Servers before 0.1.38 give no reason; "" comes when a connection closed, "load" when there was nothing to answer.
+    # Servers before 0.1.38 give no reason; "" means a closed connection, "load" a request without a prompt.
     return "stop" if reason in (None, "stop") else "length" if reason == "length" else "aborted"

@@ -1,4 +1,4 @@
-"""What a language model is to the rest of the program: a prompt in, pieces of text out, then how it ended."""
+"""The interface of language models: a prompt → pieces of text, then how it ended."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ FinishReason = Literal["stop", "length", "aborted"]
 
 
 class NoServer(ModelError):
-    """Nothing listens where the model's server should be."""
+    """Nothing listens at the endpoint of the model's server."""
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """One packed passage as structure, for models that read it without a prompt.
+    """One packed passage as a record, for models that read it without a prompt.
 
     marker      the n of [#n]
     text        the passage, unmutated
-    similarity  cosine of the passage to the question, None where no vector search took part
+    similarity  cosine of the passage to the question, None without a vector search
     """
 
     marker: int
@@ -35,10 +35,10 @@ class Evidence:
 class GenerateRequest:
     """One prompt.
 
-    question, evidence  the same content as `user`, as structure
+    question, evidence  the content of `user` as records
     stop                texts that end the answer when the model writes them
-    max_tokens          length of the answer at most
-    evidence_score      the probability, found before, that the evidence answers; None where nobody has weighed it
+    max_tokens          most tokens of the answer
+    evidence_score      the gate's probability that the evidence answers; None without one
     """
 
     system: str
@@ -65,8 +65,8 @@ class Done:
     """The end of the answer; always the last event.
 
     finish_reason      stop: the model ended; length: it was cut; aborted: the stream broke off
-    prompt_tokens      as the model counted them, None where it did not say
-    prompt_truncated   the model has read only a part of the prompt; None where that cannot be told
+    prompt_tokens      by the model's count, None where it gave none
+    prompt_truncated   the model read only a part of the prompt; None where unknown
     """
 
     finish_reason: FinishReason
@@ -78,7 +78,7 @@ class Done:
 class LanguageModel(Protocol):
     """Writes an answer from a prompt.
 
-    title  what it is called in "answering with …"; for a server's model, where it runs as well
+    title  its name in "answering with …", with the address of its server
     """
 
     @property
@@ -91,11 +91,10 @@ class LanguageModel(Protocol):
         """Which model this is."""
 
     def context_tokens(self) -> int:
-        """Prompt and answer together may be this long, in tokens."""
+        """The most tokens of prompt and answer together."""
 
     def generate_stream(self, request: GenerateRequest) -> Iterator[Token | Done]:
         """Pieces of text as they come, then exactly one Done.
 
-        raises  ModelError and its kinds when nothing could be generated; a stream that breaks off after the first
-                piece ends in Done("aborted") instead, so that what came is not lost
+        raises  ModelError and its kinds before the first piece; a stream that breaks off later ends in Done("aborted")
         """

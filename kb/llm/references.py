@@ -1,4 +1,4 @@
-"""The configuration → the name of the model that it means. Opens no model: not every answer needs one."""
+"""The configuration → the name of its model, without opening it: not every answer needs one."""
 
 from __future__ import annotations
 
@@ -8,6 +8,6 @@ from kb.records import ModelRef
 
 
 def configured_reference(config: LlmConfig) -> ModelRef:
-    """What the configuration names, for an answer that needed no model: asks nobody, so "auto" stays "auto"."""
+    """The configured model, for an answer that needed none; "auto" stays "auto"."""
     known = PROVIDERS.get(config.provider)
     return ModelRef((known and known.model_id) or config.model, config.provider)

@@ -1,28 +1,24 @@
-"""The configuration → the language model that answers: the one that is forced, or what `auto` means today.
+"""The configuration → the language model: the one it names, or the first that `auto` finds ready.
 
-Nothing heavy is imported to find out that no server listens: that is one refused connection.
+Nothing heavy is imported to find out that no server listens.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING
 
+from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
 from kb.llm.protocol import LanguageModel
 from kb.providers import AUTO, PROVIDERS
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-Encode = Callable[[Sequence[str]], "FloatMatrix"]
 Notify = Callable[[str], None]
 
 
 def open_model(name: str, config: LlmConfig, encode: Encode | None, notify: Notify) -> LanguageModel:
-    """The model of one provider; its module is imported here.
+    """The model of one provider, whose module is imported here.
 
     raises  ConfigInvalid where there is no such provider; whatever its opener raises
     """
@@ -39,13 +35,13 @@ def open_model(name: str, config: LlmConfig, encode: Encode | None, notify: Noti
 def choose_model(config: LlmConfig, *, encode: Encode | None, notify: Notify) -> LanguageModel:
     """The model that llm.provider names, ready to be asked.
 
-    encode  texts → unit vectors, for the extractive model; None to go by words alone
-    notify  called once under "auto" with one line: which model answers, and why; kept by the model for its own
-    raises  ModelError and its kinds when a forced one cannot answer; ConfigInvalid for an unusable endpoint
+    encode  for the extractive model; None to go by words alone
+    notify  gets one line under "auto", which model answers and why; the model keeps it for its own messages
+    raises  ModelError and its kinds when a named one cannot answer; ConfigInvalid for an unusable endpoint
     """
     if config.provider != "auto":
         forced = open_model(config.provider, config, encode, notify)
-        forced.reference()  # now, and not after a search has been made for an answer that cannot be written
+        forced.reference()  # fails now, before a search is made for an answer that cannot be written
         return forced
     *others, last = AUTO
     reason = ""

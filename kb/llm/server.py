@@ -1,7 +1,7 @@
-"""An Ollama server over HTTP: JSON values and streamed lines of them; what fails, as errors that say what to do.
+"""An Ollama server over HTTP: requests, streamed lines of JSON, and failures as errors with a fix.
 
-Knows no model's oddities. The official client makes the requests; importing it takes 0.4 s, so that happens on the first
-one. Two things are read here and not by it. Its records drop `parser` and `remote_host` and refuse the nulls that servers
+The official client makes the requests; importing it takes 0.4 s, so that happens on the first
+one. Two things are not left to it. Its records drop `parser` and `remote_host` and refuse the nulls that servers
 send, so answers are read as plain JSON. Its `chat` cannot send `truncate` or `shift`, and its stream splits lines at
 U+0085 and U+2028, which stand unescaped in JSON strings, so an answer is streamed over its HTTP session (HOTFIXES.md).
 """
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Seconds for /api/tags, /api/show, /api/ps and /api/version, which read no model; a busy server still answers at once.
 METADATA_SECONDS = 30.0
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
-# Of a server's own words so many are shown; some send a whole page.
+# Most characters of a server's message that are shown; some send a whole page.
 SHOWN_CHARS = 300
 
 STATUS_FIXES = {
@@ -49,7 +49,7 @@ class ContextExceeded(ConfigInvalid):
 
 
 class OllamaServer:
-    """One server and the one model that is wanted of it. Nothing is sent before the first method call.
+    """One server and one model on it. Nothing is sent before the first method call.
 
     raises  ConfigInvalid when the endpoint is no http address
     """
@@ -67,7 +67,7 @@ class OllamaServer:
         return digests
 
     def show(self) -> dict[str, Any]:
-        """What the server says of the configured model."""
+        """The body of /api/show for the configured model."""
         return self._request("POST", "/api/show", json={"model": self._config.model})
 
     def list_running(self) -> dict[str, Any]:
@@ -75,7 +75,7 @@ class OllamaServer:
         return self._request("GET", "/api/ps")
 
     def version(self) -> str:
-        """The server's version, "unknown" where it says none."""
+        """The server's version, "unknown" where it gives none."""
         return str(self._request("GET", "/api/version").get("version") or "unknown")
 
     def _request(self, method: str, path: str, **body: Any) -> dict[str, Any]:
@@ -86,8 +86,8 @@ class OllamaServer:
     def stream(self, path: str, body: dict[str, Any], first_seconds: float) -> Generator[dict[str, Any]]:
         """The lines of a streamed answer as they come; closing the iterator closes the connection.
 
-        first_seconds  for the first line, 0 waits for ever; those after it have llm.between_tokens_timeout_seconds
-        raises         ModelError and its kinds; an {"error": …} line is one too
+        first_seconds  time limit of the first line, 0 waits for ever; later ones have llm.between_tokens_timeout_seconds
+        raises         ModelError and its kinds, also for an {"error": …} line
         """
         deadline, limit = Deadline(), first_seconds
         with deadline, self._client(limit, deadline.watch) as client:
@@ -134,14 +134,14 @@ class OllamaServer:
             timeout=httpx.Timeout(read_seconds or None, connect=self._config.connect_timeout_seconds or None),
             # A proxy from the environment cannot reach this machine's loopback.
             trust_env=not is_loopback,
-            # Reading the certificate store takes 18 ms of every client, for nothing without TLS.
+            # Without TLS the certificate store is not needed; reading it takes 18 ms.
             verify=self.endpoint.startswith("https:"),
             event_hooks={"response": [on_response]} if on_response else {},
         )
 
     @contextmanager
     def naming_failures(self, limit_seconds: float) -> Iterator[None]:
-        """Turns what reading raises into errors that say what to do; KbError passes."""
+        """Turns exceptions of the HTTP libraries into errors with a fix; KbError passes."""
         import httpx
         import ollama
 
@@ -151,7 +151,7 @@ class OllamaServer:
             raise self._too_slow("to reach", self._config.connect_timeout_seconds) from error
         except (httpx.TimeoutException, TimeoutError) as error:
             raise self._too_slow("for an answer of", limit_seconds) from error
-        # The client gives a refused connection as a plain ConnectionError; one that broke off is a kind of it.
+        # The client raises plain ConnectionError for a refused connection; subclasses of it mean one that broke off.
         except (httpx.ConnectError, ConnectionError) as error:
             if isinstance(error, ConnectionError) and type(error) is not ConnectionError:
                 raise self.broke_off() from error
@@ -161,7 +161,7 @@ class OllamaServer:
             raise self._refused(error.status_code, words) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self.broke_off() from error
-        # No object, no JSON, or not the fields of the protocol: json and attribute access each say it their way.
+        # Invalid JSON, another type than an object, or missing fields.
         except (ValueError, AttributeError, TypeError, KeyError) as error:
             raise MalformedResponse(
                 f"{self.endpoint} sent something that is not Ollama's protocol",
@@ -186,7 +186,7 @@ class OllamaServer:
 
     def _refused(self, status: int, message: str) -> ModelError | ConfigInvalid:
         model = self._config.model
-        # Only the status: the wording, the quotes and the name differ from one endpoint and version to the next.
+        # By the status alone: the wording differs between endpoints and versions.
         if status == 404 and self.pulled is not None:
             pulled = ", ".join(self.pulled)
             return ModelNotPulled(
@@ -272,9 +272,9 @@ def normalize_endpoint(endpoint: str) -> str:
         host = port = None
     if not host or parts.scheme not in ("http", "https"):
         raise ConfigInvalid(f"llm.endpoint is {endpoint!r}", fix="write it as http://127.0.0.1:11434")
-    # 0.0.0.0 is where a server listens, copied from OLLAMA_HOST; not every system can connect to it.
+    # A server listens at 0.0.0.0, and people copy it from OLLAMA_HOST, but not every system can connect to it.
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    # A written scheme means its own port, as the official client reads it.
+    # With a scheme the default is the scheme's port, as in the official client.
     default = 11434 if "://" not in given else 443 if parts.scheme == "https" else 80
     path = re.sub(r"/(?:v1|api)$", "", parts.path.rstrip("/"))
     return f"{parts.scheme}://{f'[{host}]' if ':' in host else host}:{port or default}{path}"

@@ -1,6 +1,6 @@
 """Pieces of a streamed answer → the same pieces without `<think>…</think>`, wherever the stream was cut.
 
-Knows no server; decides only what of a model's text is answer and what is reasoning.
+Separates a model's answer from its reasoning; knows no server.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ OPENING, CLOSING = "<think>", "</think>"
 class ThinkFilter:
     """Takes reasoning out of a stream: feed it pieces in order, then flush it once.
 
-    hold_back  True for a model whose reasoning may come without its opening tag: nothing is answer until a closing
-               tag or the end has come. It costs the streaming, so it is for models that are known to do this.
+    hold_back  True for a model whose reasoning may come without its opening tag: text is held back until a closing tag
+               or the end, so that the answer is not streamed.
 
-    An opened block that is never closed is reasoning to its end. White space before the answer is dropped.
+    A block that is never closed is all reasoning. White space before the answer is dropped.
 
     >>> clean = ThinkFilter()
     >>> [clean.feed(piece) for piece in ("<th", "ink>hm</thi", "nk>\\n\\nYes", ".")], clean.flush()
@@ -29,7 +29,7 @@ class ThinkFilter:
         self._pending = ""
 
     def feed(self, piece: str) -> str:
-        """The text that is certainly answer by now."""
+        """The text that is known to be answer so far."""
         self._pending += piece
         answer = ""
         while True:
@@ -41,13 +41,13 @@ class ThinkFilter:
                 self.dropped_chars += len(before)
             else:
                 answer += before
-            # Whatever tag this is, what follows a closing one is answer and what follows an opening one is not.
+            # Behind a closing tag comes answer, behind an opening one reasoning, whatever the state was.
             self._is_thinking, self._holds_back = tag == OPENING, False
 
     def flush(self, *, is_complete: bool = True) -> str:
         """The rest of the answer at the end of the stream.
 
-        is_complete  False when the stream was cut: text still held back may then be reasoning, and is dropped
+        is_complete  False for a stream that was cut: text still held back may be reasoning and is dropped
         """
         rest, self._pending = self._pending, ""
         if self._is_thinking or (self._holds_back and not is_complete):

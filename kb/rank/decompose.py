@@ -1,7 +1,7 @@
-"""A question → what it asks: intent, entities, facts and the shape of an answer, in any language of the registry. Pure.
+"""A question → its intent, entities, facts and the shape of its answer, in any language of the registry. Pure.
 
-By words alone and the same every time. Which names are entities, the knowledge base says: a name that none of its
-headings, titles, tags or texts holds is left among the facts, where it counts against every passage alike.
+Goes by words alone. The knowledge base tells which names are entities: a name that no heading, title, tag or text holds
+stays among the facts, where it lowers every passage's score alike.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _INTENTS: tuple[PatternKind, ...] = (
 _SHAPES: tuple[PatternKind, ...] = ("shape_code", "shape_number", "shape_list", "shape_definition")
 _QUOTED = re.compile(r"[\"“`']([^\"”`']{2,60})[\"”`']")
 _WORD = re.compile(r"[^\W_]+(?:[._'’+#-]*\w+)*[+#]*|[^\W\d]\w+")
-# A run of words as long as this is tried as one name.
+# Runs of up to so many words are tried as one name.
 LONGEST_NAME_WORDS = 4
-# More facts than this make no question clearer; a pasted page must not cost seconds.
+# Bounds the work for a pasted page; more facts make no question clearer.
 MOST_FACTS = 12
 MOST_ENTITIES = 8
 
 
 def decompose(query: str, known_names: Names = lambda names: ()) -> Question:
-    """What a question asks.
+    """The intent, entities, facts and answer shape of a question.
 
-    known_names  names, as the question writes them → those that the knowledge base knows
+    known_names  names as the question writes them → those that the knowledge base knows
     """
     head = query[:2000]
     intent = next((kind.removeprefix("intent_") for kind in _INTENTS if says(kind, head, re.I)), "lookup")
@@ -50,7 +50,7 @@ def decompose(query: str, known_names: Names = lambda names: ()) -> Question:
 
 
 def candidate_names(query: str) -> list[str]:
-    """What could be a name: quoted text, identifiers, capitalized runs, runs of content words; the longest first.
+    """The possible names of a question: quoted text, identifiers, capitalized runs, runs of content words; the longest first.
 
     >>> candidate_names("How does the Router handle NAT?")[:3]
     ['Router', 'NAT', 'handle']
@@ -76,7 +76,7 @@ def _looks_like_name(word: str) -> bool:
 
 
 def _runs(query: str) -> list[list[str]]:
-    """Content words that stand side by side, stop words and punctuation between runs."""
+    """Runs of neighbouring content words; stop words and punctuation part them."""
     runs: list[list[str]] = [[]]
     end = 0
     for match in _WORD.finditer(query):

@@ -1,9 +1,9 @@
-"""What a question asks and a passage's text → how well the text looks like an answer, in [0, 1]. Pure.
+"""A decomposed question and a passage's text → how much the text looks like an answer, in [0, 1]. Pure.
 
     fit = .4 · entities found + .3 · facts found + .2 · min(1, intent words / 3) + .1 · any sign of the expected shape
 
-A question without entities gets .2 for them, one without facts .15 (seed). Words are matched whole: "rag" is not in
-"storage", nor "is" in "this". Korean words carry their particles with them, so what follows one is left open.
+A question without entities gets .2 for them, one without facts .15. Words are matched whole: "rag" is not in
+"storage", nor "is" in "this". A Korean word may be followed by particles.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from kb.language.registry import pattern, words
 
 ENTITY_SHARE, FACT_SHARE, INTENT_SHARE, SHAPE_SHARE = 0.4, 0.3, 0.2, 0.1
 NO_ENTITIES, NO_FACTS = 0.2, 0.15
-# Intent words that make a full score (seed).
+# Intent words that make a full score.
 FULL_INTENT = 3
 _WORDLIKE = re.compile(r"[\w '’]*\w")
 Needle = tuple[str, Callable[[str], bool]]
-# A stem shorter than this stands for too many words; the word is then matched as it is, its end free all the same.
+# A shorter stem would match too many words; such a word is matched as it is, with any of the ends below.
 SHORTEST_STEM = 4
-# The ends of English words that a match lets through: "import" is in "imports", not in "important".
+# Ends of English words that a match allows: "import" is in "imports", not in "important".
 _ENDS = "['’]s|s|es|e|ed|d|ing|ies|y|er|ers"
 
-# The kinds of words that an answer to a question of an intent, or of a shape, holds.
+# intent, or shape → the kind of words that an answer holds.
 INTENTS: dict[str, WordKind] = {
     "explain": "explain",
     "troubleshoot": "troubleshoot",
@@ -37,18 +37,18 @@ INTENTS: dict[str, WordKind] = {
     "design": "design",
 }
 SHAPES: dict[str, WordKind] = {"definition": "definition", "list": "enumeration"}
-# Taken literally, being no words: "1." and "def " mean what they look like.
+# Compared as plain text, not as words.
 SHAPE_SIGNS = {"list": ("1.", "2.", "-"), "code": ("def ", "class ", "import", "return")}
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What a question asks.
+    """A decomposed question (kb/rank/decompose.py).
 
     entities  names it is about, as it writes them
-    facts     words or phrases that an answer should hold, besides those
-    intent    explain, troubleshoot, compare, list, design, or another word for none of them
-    shape     definition, list, code, or another word for none of them
+    facts     other words or phrases that an answer should hold
+    intent    explain, troubleshoot, compare, list or design; any other word means none of them
+    shape     definition, list or code; any other word means none of them
     """
 
     entities: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ def question_fit(text: str, question: Question) -> float:
 
 
 def fit_scorer(question: Question) -> Callable[[str], float]:
-    """The same for many texts: what is looked for is made ready once."""
+    """`question_fit` for many texts: the patterns are prepared once."""
     entities = [[_needle(word) for word in name.split() or [name]] for name in question.entities]
     facts = [_needle(fact) for fact in question.facts]
     intent = [_needle(word) for word in _listed(INTENTS, question.intent)]
@@ -95,7 +95,7 @@ def _needle(word: str) -> Needle:
 
 
 def _count(needles: Sequence[Needle], low: str) -> int:
-    """How many of the needles a casefolded text holds. Their letters are looked for first: a test is a call, and few pass."""
+    """How many of the needles a casefolded text holds. The cheap substring search comes first, since few texts pass it."""
     return len([1 for letters, test in needles if letters in low and test(low)])
 
 
@@ -105,7 +105,7 @@ def _is_wordlike(low: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def word_test(needle: str) -> Callable[[str], bool]:
-    """A test whether a casefolded text holds a word or phrase as a whole; an inflected end is let through.
+    """A test whether a casefolded text holds a word or phrase as a whole, inflected ends allowed.
 
     >>> word_test("rag")("storage fragility"), word_test("model")("two models"), word_test("소유권")("소유권은")
     (False, True, True)
@@ -118,7 +118,7 @@ def word_test(needle: str) -> Callable[[str], bool]:
     end = re.compile(rf"(?:{_ENDS})?(?![^\W가-힣])").match
 
     def test(text: str) -> bool:
-        # Looking for the letters first is ten times as fast as one pattern that looks at every word's beginning.
+        # Searching the letters first is ten times as fast as one pattern that looks at every word's beginning.
         at = text.find(stem)
         while at >= 0:
             before = text[at - 1] if at else " "
@@ -143,11 +143,11 @@ def _stem(low: str) -> str:
 
 # ---- domains
 
-# "for" and "while" are code where they stand as code does: in prose every second question has a "for".
+# "for" and "while" count as code only with the syntax around them: every second question has a "for".
 CODE_SIGNS = re.compile(
     r"\bdef\s+\w|\btry:|\bself\.|\bprint\(|\bfor\s+\w+\s+in\b.*:|\bfor\s*\(|\bwhile\s*\(|\bwhile\s+[^:\n]{1,60}:"
 )
-# Signs of code that it takes (seed).
+# Signs of code that make a text code.
 CODE_LEAST = 2
 
 

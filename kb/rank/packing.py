@@ -1,10 +1,8 @@
-"""Scored chunks → packs: a centre and what stands beside it in its document, as far as it holds together. Pure.
+"""Scored chunks → packs: a centre chunk and its neighbours in the document, as far as they are stable. Pure.
 
-From the best chunk down, each that no pack has taken yet is a centre. To its left, then to its right, a neighbour joins
-while it is stable (main); one that is not, and scores well, is the last on its side (supporting). Packs that do not look
+Each chunk that no pack holds yet becomes a centre, best first. Before it, then after it, neighbours join while they are
+stable (main); an unstable neighbour with a good score joins as the last on its side (supporting). Packs that do not look
 like an answer are dropped; if all are, the best one stays, flagged. Knows no text.
-
-Source: "CSWR"; its first version walked through the ranking where this one walks through the document.
 """
 
 from __future__ import annotations
@@ -33,15 +31,15 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a pack may be, and how many there are.
+    """Limits of a pack, and of their number.
 
-    pack_tokens      of one pack; a centre that is longer stands alone
-    total_tokens     of all packs together; None for no bound. The first pack goes in whatever its centre takes
-    main_stability   a neighbour at least this stable joins, and the walk goes on
-    supporting_csw   one that is less stable joins with at least this score, and the walk ends
+    pack_tokens      of one pack; a longer centre is a pack of its own
+    total_tokens     of all packs together; None for no bound. The first pack is kept even if its centre is longer
+    main_stability   a neighbour at least this stable joins, and the next one is tried
+    supporting_csw   a less stable one with at least this score joins as the last on its side
     least_csw        no chunk below it becomes a centre
-    least_share      nor one below this share of the best centre's csw; 0 for no such bound
-    confidence       an answer less likely than this drops the pack
+    least_share      no chunk below this share of the best centre's csw becomes a centre; 0 for no such bound
+    confidence       a pack below it is dropped
     """
 
     pack_tokens: int = 1800
@@ -59,8 +57,8 @@ class Pack:
     """A stretch of one document.
 
     members      in reading order, the centre among them
-    supporting   chunk_ids of those that are there for their score, not their stability
-    confidence   that it holds an answer, in [0, 1]
+    supporting   chunk_ids of the members that joined by their score, not by their stability
+    confidence   probability that it holds an answer, in [0, 1]
     is_fallback  every pack looked unlike an answer, and this was the best
     """
 
@@ -72,7 +70,7 @@ class Pack:
 
     @property
     def tokens(self) -> int:
-        """What the pack takes of the budget."""
+        """The tokens of all members."""
         return sum(member.tokens for member in self.members)
 
     @property
@@ -88,7 +86,7 @@ Answerability = Callable[[Pack], tuple[bool, float]]
 def step_answerability(pack: Pack) -> tuple[bool, float]:
     """Whether a pack looks like an answer, and how sure that is, by its csw alone.
 
-    With a gate of .55 it is csw >= .45.
+    With `Limits.confidence` of .55, packs with csw >= .45 pass.
     """
     if pack.csw >= 0.45:
         return True, 0.7
@@ -100,9 +98,9 @@ def build_pack(
 ) -> Pack:
     """The pack around one chunk.
 
-    placed  (doc_id, position) → chunk; where one is not there, the walk ends
-    taken   chunk_ids that other packs hold: the walk ends there
-    budget  tokens, in place of limits.pack_tokens where it is less
+    placed  (doc_id, position) → chunk; a missing one ends its side
+    taken   chunk_ids that other packs hold; one of them ends its side
+    budget  tokens, used instead of limits.pack_tokens where it is less
     """
     room = (limits.pack_tokens if budget is None else min(budget, limits.pack_tokens)) - centre.tokens
     members, supporting = [centre], set()
@@ -129,8 +127,8 @@ def pack_neighbourhoods(
 ) -> list[Pack]:
     """Up to `most_packs` packs, best first, none sharing a chunk with another.
 
-    ranked   what was found, in the order in which centres are tried
-    placed   those and their neighbours, by place
+    ranked   the found chunks, in the order in which they are tried as centres
+    placed   these and their neighbours, by (doc_id, position)
     returns  the packs that pass the gate; the best one, flagged, where none does; empty where nothing was found
 
     For every pack: tokens <= max(pack_tokens, tokens of its centre).
@@ -156,7 +154,7 @@ def _build_packs(ranked: Sequence[Scored], placed: Placed, limits: Limits) -> li
             break
         room = None if limits.total_tokens is None else limits.total_tokens - used
         too_long = packs and room is not None and centre.tokens > room
-        # The first is tried whatever its score: a fallback must be there to be kept.
+        # The first is tried whatever its score, so that there is a fallback.
         if centre.chunk_id in taken or too_long or (packs and centre.csw < floor):
             continue
         pack = build_pack(centre, placed, limits, frozenset(taken), room)

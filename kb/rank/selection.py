@@ -1,7 +1,7 @@
-"""A ranking and where its chunks stand → the neighbourhoods worth packing: by relevance, lifted by what stands beside. Pure.
+"""A ranking with the chunks' positions → runs of adjacent chunks worth packing, by relevance with a bonus for neighbours. Pure.
 
-A passage among other good ones is a better bet than one that stands alone, and what scores far below the best is noise,
-however much room is left. `kb.rank.packing` chooses by context stability instead.
+A passage beside other good ones is more likely to be relevant than one alone; a passage that scores far below the best is
+left out, however much room remains. `kb.rank.packing` chooses by context stability instead.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# Of the scores of the two chunks beside it, the share that is added to a chunk's own. At 2,000 tokens the span questions'
+# The share of both neighbours' scores that is added to a chunk's own score. At 2,000 tokens the span questions'
 # recall rises from .930 (0) to .938 (.1); .2 costs nDCG on documents of one or two chunks (benchmarks/context_packs.py).
 LIFT = 0.1
 # Chunks below this share of the best lifted score stay out: .4 to .55 lose no recall against ranked packing there.
@@ -33,7 +33,7 @@ class Found:
 
 
 def lift_scores(found: Sequence[Found], lift: float = LIFT) -> dict[int, float]:
-    """chunk_id → its score and a share of those of the chunks before and after it, where they were found too."""
+    """chunk_id → its score plus a share of the scores of the chunks before and after it, where they were found too."""
     placed = {(f.doc_id, f.position): f.score for f in found}
     return {
         f.chunk_id: f.score + lift * sum(placed.get((f.doc_id, f.position + step), 0.0) for step in (-1, 1))
@@ -49,16 +49,17 @@ def select_neighbourhoods(
     lift: float = LIFT,
     least_share: float = LEAST_SHARE,
 ) -> list[list[Found]]:
-    """Runs of chunks that stand side by side in one document, each in reading order, the best run first.
+    """Runs of adjacent chunks of one document, each in reading order, the best run first.
 
-    From the best lifted score down, chunks are taken that fit; one that does not is passed over. The first goes in
-    whatever it takes.
-    found        best first: equals stay in this order
-    most_chunks  in all
-    least_share  chunks below this share of the best lifted score stay out; 0 lets all in
+    Chunks are taken by their lifted score, best first, while they fit; a chunk that does not fit is skipped. The first is
+    taken whatever its length.
+
+    found        best first; equal scores keep this order
+    most_chunks  of all runs together
+    least_share  chunks below this share of the best lifted score are left out; 0 for no such bound
     """
     lifted = lift_scores(found, lift)
-    # Scores are shown up to 1 and ordered beyond it: equals stay as they were ranked.
+    # A stable sort: chunks of equal lifted scores keep their rank.
     order = sorted(found, key=lambda f: -lifted[f.chunk_id])
     ranks = {each.chunk_id: rank for rank, each in enumerate(order)}
     chosen: list[Found] = []

@@ -3,25 +3,19 @@
     csw = max(0, .35·vector + .25·stability + .20·fit + .10·drift + .10·coherence)
 
 The four positive axes are in [0, 1] and weigh .90 together; drift is a penalty, never above 0. So csw lies in [0, .90],
-and every threshold is on that scale. Beside a chunk means beside it in its own document, not in a ranking: a list in
-another order changes no stability and no drift.
+and every threshold is on that scale. Neighbours are those in the chunk's own document, not in a ranking: the order
+of a result list changes neither stability nor drift.
 
-Source: "CSWR" with the formulas of its first implementation. Its vector score used the squared distance (faiss
-IndexFlatL2); here it is the distance that the description names. Drift counts low stability a second time, as there.
+CSW is the score that context stability weighted retrieval ranks by; the names of its axes are kept. The vector score is a
+function of the Euclidean distance, not of its square. Low stability counts twice: in its own axis and in the drift.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
-    Integers = NDArray[np.int64]
+from kb.arrays import DoubleVector, IntVector
 
 # Taken off the first and the last chunk of a document: on one side nothing is known of the topic.
 BOUNDARY_PENALTY = 0.15
@@ -30,7 +24,7 @@ UNKNOWN_STABILITY = 0.5
 # Mean cosine to the neighbours below which a chunk drifts, and how much more one that is unlike both.
 DRIFT_BELOW = 0.5
 ISOLATED_FACTOR = 1.5
-# Of what a chunk's stability is short of its domain's threshold, the share that is added to its drift.
+# Share of a chunk's shortfall below its domain's threshold that is added to its drift.
 SHORTFALL_SHARE = 0.5
 # Fewer chunks have no drift: of two, each would be judged by the other alone.
 DRIFT_CHUNKS = 3
@@ -49,17 +43,17 @@ class Weights:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """How alike chunks are to those beside them in their own documents; all arrays (n,), one row a chunk.
+    """The cosines of chunks to their neighbours in their own documents; all arrays (n,), one row a chunk.
 
     before, after  cosine to the chunk before and after; NaN where there is none or one of both has no vector
     position       0-based, in the document
     chunk_count    chunks of the document; 0 where the document is unknown
     """
 
-    before: Floats
-    after: Floats
-    position: Integers
-    chunk_count: Integers
+    before: DoubleVector
+    after: DoubleVector
+    position: IntVector
+    chunk_count: IntVector
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +63,14 @@ class Axes:
     drift  0 or less, down to -1 - threshold / 2
     """
 
-    vector: Floats | None
-    stability: Floats | None
-    fit: Floats
-    drift: Floats | None
-    coherence: Floats | None
+    vector: DoubleVector | None
+    stability: DoubleVector | None
+    fit: DoubleVector
+    drift: DoubleVector | None
+    coherence: DoubleVector | None
 
 
-def vector_scores(cosines: Floats) -> Floats:
+def vector_scores(cosines: DoubleVector) -> DoubleVector:
     """1 / (1 + distance) of unit vectors with these cosines to the query: in [1/3, 1].
 
     A vector of zeros has cosine 0, distance √2.
@@ -86,7 +80,7 @@ def vector_scores(cosines: Floats) -> Floats:
     return 1.0 / (1.0 + np.sqrt(np.clip(2.0 - 2.0 * cosines, 0.0, 4.0)))
 
 
-def mean_beside(beside: Beside) -> tuple[Floats, Integers]:
+def mean_beside(beside: Beside) -> tuple[DoubleVector, IntVector]:
     """Mean cosine to the neighbours that are known (NaN where none is), and how many are."""
     import numpy as np
 
@@ -97,7 +91,7 @@ def mean_beside(beside: Beside) -> tuple[Floats, Integers]:
     return np.where(count > 0, total / np.maximum(count, 1), np.nan), count
 
 
-def local_stability(beside: Beside) -> Floats:
+def local_stability(beside: Beside) -> DoubleVector:
     """Mean cosine to the chunks beside it, less the boundary penalty at both ends of a document; (n,) in [0, 1].
 
     0.5 in a document of one chunk, and where no neighbour has a vector.
@@ -110,8 +104,8 @@ def local_stability(beside: Beside) -> Floats:
     return np.where((beside.chunk_count < 2) | (count == 0), UNKNOWN_STABILITY, known)
 
 
-def raw_drift(beside: Beside) -> Floats:
-    """How far a chunk stands off from its surroundings: (n,) in [-1, 0], 0 in documents of fewer than three chunks."""
+def raw_drift(beside: Beside) -> DoubleVector:
+    """How far a chunk differs from its neighbours: (n,) in [-1, 0], 0 in documents of fewer than three chunks."""
     import numpy as np
 
     mean, count = mean_beside(beside)
@@ -122,8 +116,8 @@ def raw_drift(beside: Beside) -> Floats:
     return np.where(beside.chunk_count < DRIFT_CHUNKS, 0.0, drift)
 
 
-def drift_penalty(drift: Floats, stability: Floats, threshold: float) -> Floats:
-    """The raw drift, and half of what stability is short of its domain's threshold; not clamped again.
+def drift_penalty(drift: DoubleVector, stability: DoubleVector, threshold: float) -> DoubleVector:
+    """The raw drift, minus half of the stability's shortfall below its domain's threshold; not clamped again.
 
     threshold  in [0, 1]
     returns    (n,) in [-1 - threshold / 2, 0]
@@ -133,10 +127,10 @@ def drift_penalty(drift: Floats, stability: Floats, threshold: float) -> Floats:
     return drift - SHORTFALL_SHARE * np.maximum(0.0, threshold - stability)
 
 
-def project_coherence(cosines: Floats, project_count: int) -> Floats:
-    """The cosine of each chunk to the centroid of the rest of its project, none below 0; 1.0 where there is one project.
+def project_coherence(cosines: DoubleVector, project_count: int) -> DoubleVector:
+    """The cosine of each chunk to the centroid of the rest of its project, at least 0; 1.0 where there is one project.
 
-    cosines  (n,), NaN where the chunk is all its project has
+    cosines  (n,), NaN where the chunk is its project's only one
     """
     import numpy as np
 
@@ -145,11 +139,11 @@ def project_coherence(cosines: Floats, project_count: int) -> Floats:
     return np.clip(np.nan_to_num(cosines), 0.0, 1.0)
 
 
-def combine_axes(axes: Axes, weights: Weights) -> Floats:
+def combine_axes(axes: Axes, weights: Weights) -> DoubleVector:
     """The weighted sum, none below 0; (n,) in [0, .90] with the default weights.
 
-    The positive axes that are there take over the weight of those that are not, so that thresholds keep their scale;
-    a drift that is not there takes nothing off. Where no weight is left, all are 0.
+    The weight of missing positive axes is shared out among the others, so that thresholds keep their scale; a missing drift
+    subtracts nothing. Where no weight is left, all scores are 0.
     """
     import numpy as np
 
@@ -173,7 +167,7 @@ def combine_axes(axes: Axes, weights: Weights) -> Floats:
 class Quantiles:
     """How the stability of past episodes is spread in one domain.
 
-    threshold  what holds from now on: q25, or the one before where there were too few samples
+    threshold  the new threshold: q25, or the present one where there were too few samples
     """
 
     samples: int
@@ -194,13 +188,13 @@ def stability_quantiles(samples: Sequence[float], present: float, least: int = 1
 
 
 def neighbour_share(own: object, nearest: Sequence[object]) -> float:
-    """The other way to see coherence: the share of the nearest chunks, itself left out, that are of its own project.
+    """Coherence by neighbours: the share of the nearest chunks, itself left out, that belong to its own project.
 
-    nearest  their projects, five of them; with none 1.0
+    nearest  their projects; an empty sequence gives 1.0
     """
     return sum(project == own for project in nearest) / len(nearest) if nearest else 1.0
 
 
 def thresholds_in_force(configured: Mapping[str, float], recalibrated: Mapping[str, float]) -> dict[str, float]:
-    """Each domain's threshold: the recalibrated one where there is one."""
+    """Each domain's threshold: the recalibrated one where it exists, else the configured one."""
     return {domain: recalibrated.get(domain, value) for domain, value in configured.items()}

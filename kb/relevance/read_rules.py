@@ -1,13 +1,12 @@
 """A rules file, JSON or TOML, over the defaults → Rules, or every fault in it at once, each with its path of keys.
 
-A file that is missing or cannot be parsed leaves everything included, with a warning: a prompt with too much context is
-better than none. A file that can be read but says something wrong is an error, as a wrong key in config.toml is.
+A file that is missing or cannot be parsed leaves every node included, with a warning: a prompt with too much context is
+better than none. A file that can be read and has a fault is an error, as a wrong key in config.toml is.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -15,8 +14,8 @@ from typing import Any
 
 from kb.config import RelevanceConfig
 from kb.errors import ConfigInvalid, IoError, NotFound, RulesInvalid
+from kb.relevance.check_rules import Fault, Tables, check_tables, find_cycles
 from kb.relevance.rules import Rules
-from kb.relevance.tables import Fault, Tables, check_tables, find_cycles, merge_tables
 from kb.text import estimate_tokens
 
 DEFAULTS = Path(__file__).with_name("rules.toml")
@@ -48,7 +47,7 @@ def open_rules(path: Path | None, *, enabled: bool = True) -> Rules:
 
     path     a file over the defaults; None for the defaults alone
     enabled  False includes every node, whatever the file says; it is not even read
-    raises   RulesInvalid for a file that can be read but has faults; one that cannot be read only warns
+    raises   RulesInvalid for a file that can be read and has faults; one that cannot be read gives a warning
     """
     if path is None or not enabled:
         return replace(default_rules(), enabled=enabled and default_rules().enabled)
@@ -64,7 +63,7 @@ def open_rules(path: Path | None, *, enabled: bool = True) -> Rules:
 def read_rules(path: Path) -> Rules:
     """Read and check a rules file over the defaults.
 
-    raises  NotFound, IoError; ConfigInvalid for a file that is no JSON or TOML; RulesInvalid with every fault
+    raises  NotFound, IoError; ConfigInvalid for a file that cannot be parsed; RulesInvalid with every fault
     """
     text = _read_text(path)
     is_json = path.suffix.lower() == ".json" or (path.suffix.lower() != ".toml" and text.lstrip().startswith("{"))
@@ -76,15 +75,15 @@ def read_rules(path: Path) -> Rules:
             f"{path} {what}", fix=f"write it as {'JSON' if is_json else 'TOML'}", path=str(path)
         ) from error
     defaults = _default_tables()
-    given, warnings, faults = check_tables(document, nodes=frozenset(defaults.token_estimates or {}))
+    given, warnings, faults = check_tables(document, nodes=defaults["token_estimates"].keys())
     faults += [Fault((key,), f"'{key}' is given twice") for key in repeated]
-    merged = merge_tables(defaults, given)
-    faults += find_cycles(merged.dependencies or {}, given.dependencies or {})
+    merged = _merge_tables(defaults, given)
+    faults += find_cycles(merged.get("dependencies", {}), given.get("dependencies", {}))
     _raise_faults(path, faults)
     warnings += [
         f"the node '{node}' has a place in no mode; give it one in template_masks"
-        for node in given.nodes or {}
-        if not any(mask.get(node) for mask in (merged.template_masks or {}).values())
+        for node in given.get("nodes", {})
+        if not any(mask.get(node) for mask in merged.get("template_masks", {}).values())
     ]
     return _to_rules(merged, source=str(path), warnings=tuple(f"{path}: {warning}" for warning in warnings))
 
@@ -105,7 +104,7 @@ def _read_text(path: Path) -> str:
 
 
 def _parse(text: str, *, is_json: bool) -> tuple[Any, list[str]]:
-    """The document, and the keys that some object of it has twice, of which JSON keeps the last; TOML allows none."""
+    """The document, and the keys that one of its objects has twice: JSON keeps the last, TOML refuses them."""
     if not is_json:
         import tomllib
 
@@ -140,26 +139,46 @@ def _raise_faults(path: Path, faults: list[Fault]) -> None:
 
 
 def _tokens_of(node: str, text: str) -> int:
-    """What a node's own text takes in a prompt, with its heading; 0 for a node that says nothing."""
+    """The tokens of a node's own text in a prompt, with its heading; 0 for an empty text."""
     return estimate_tokens(f"{node}:\n{text}\n") if text.strip() else 0
 
 
+def _merge_tables(base: Tables, over: Tables) -> Tables:
+    """One file's tables laid over another's: a name in `over` replaces the one in `base`, mask by mask and node by node.
+
+    With `extends = false` in `over` only the token estimates and the limits of `base` stay.
+    """
+    if over.get("extends") is False:
+        kept = ("token_estimates", "soft_recovery_budget", "max_included_nodes")
+        base = {name: base[name] for name in kept}
+    merged = {**base, **over}
+    for name, table in over.items():
+        if isinstance(table, dict):
+            merged[name] = {**base.get(name, {}), **table}
+    masks = base.get("template_masks", {})
+    for mode, mask in over.get("template_masks", {}).items():
+        merged["template_masks"][mode] = {**masks.get(mode, {}), **mask}
+    return merged
+
+
 def _to_rules(tables: Tables, *, source: str, warnings: tuple[str, ...]) -> Rules:
-    masks: Mapping[str, Mapping[str, bool]] = tables.template_masks or {}
-    own = tables.nodes or {}
-    estimates = {node: _tokens_of(node, text) for node, text in own.items()} | dict(tables.token_estimates or {})
+    own: dict[str, str] = tables.get("nodes", {})
+    estimates: dict[str, int] = {node: _tokens_of(node, text) for node, text in own.items()} | tables["token_estimates"]
     return Rules(
-        enabled=tables.enabled is not False,
+        enabled=tables.get("enabled", True),
         token_estimates=estimates,
         node_texts=own,
-        masks={mode: frozenset(n for n, wanted in mask.items() if wanted) for mode, mask in masks.items()},
-        signal_rules=tables.signal_rules or {},
-        urgency_overrides=tables.urgency_overrides or (),
-        dependencies=tables.dependencies or {},
-        safety_overrides=tables.safety_overrides or {},
-        soft_recovery_budget=tables.soft_recovery_budget or 0,
-        soft_recovery_priority=tables.soft_recovery_priority or (),
-        max_included_nodes=tables.max_included_nodes or len(estimates),
+        masks={
+            mode: frozenset(n for n, wanted in m.items() if wanted)
+            for mode, m in tables.get("template_masks", {}).items()
+        },
+        signal_rules=tables.get("signal_rules", {}),
+        urgency_overrides=tables.get("urgency_overrides", ()),
+        dependencies=tables.get("dependencies", {}),
+        safety_overrides=tables.get("safety_overrides", {}),
+        soft_recovery_budget=tables["soft_recovery_budget"],
+        soft_recovery_priority=tables.get("soft_recovery_priority", ()),
+        max_included_nodes=tables["max_included_nodes"],
         source=source,
         warnings=warnings,
     )

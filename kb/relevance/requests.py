@@ -1,35 +1,38 @@
-"""JSON as people and programs send it → a Situation, or what is wrong with it; the input side of relevance.v1."""
+"""A JSON request of relevance.v1 → a Situation, or an error that names the wrong value."""
 
 from __future__ import annotations
 
 import difflib
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from kb.errors import InvalidInput
-from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, RETURNING, Rules, SignalValue, Situation
+from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, RETURNING, Rules, SignalValue, Situation, describe_value
 from kb.relevance.signals import SIGNAL_NAMES
 
 EXAMPLE = '{"mode": "RESPOND", "signals": {"greeting_pattern": true}, "token_budget_remaining": 4000}'
 REQUEST_KEYS = ("mode", "signals", "classification", RETURNING, "token_budget_remaining")
 
+_describe = partial(describe_value, table="an object")
+
 
 def parse_request(line: bytes) -> tuple[Situation, tuple[str, ...]]:
-    """One line of NDJSON as a situation, and the keys of it that nobody reads.
+    """One line of NDJSON as a situation, and its unknown keys.
 
-    null means the same as a key that is not there. A pause and an urgency among the signals count too.
+    null means the same as a missing key. A pause and an urgency may stand among the signals.
 
     raises  InvalidInput
     """
     request = _decode(line, "the line")
     if not isinstance(request, dict):
-        raise InvalidInput(f"the line is {_kind(request)}, not an object", fix=f"write it like {EXAMPLE}")
+        raise InvalidInput(f"the line is {_describe(request)}, not an object", fix=f"write it like {EXAMPLE}")
     given = {name: value for name, value in request.items() if value is not None}
     mode = given.get("mode")
     if not isinstance(mode, str) or not mode.strip():
         raise InvalidInput(
-            "'mode' is missing" if mode is None else f"'mode' must be text, not {_kind(mode)}",
+            "'mode' is missing" if mode is None else f"'mode' must be text, not {_describe(mode)}",
             fix=f"write it like {EXAMPLE}",
         )
     signals = check_signals(given.get("signals", {}))
@@ -75,13 +78,13 @@ def parse_signals(text: str) -> dict[str, SignalValue]:
 
 
 def check_signals(value: Any) -> dict[str, SignalValue]:
-    """Signals as they may be: true, false, a finite number, text, or null for one that is missing.
+    """The signals, checked: each is true, false, a finite number, text, or null for a missing one.
 
     raises  InvalidInput
     """
     if not isinstance(value, dict):
         raise InvalidInput(
-            f"the signals are {_kind(value)}, not an object", fix='write them like {"greeting_pattern": true}'
+            f"the signals are {_describe(value)}, not an object", fix='write them like {"greeting_pattern": true}'
         )
     for name, inner in value.items():
         is_number = isinstance(inner, int | float) and math.isfinite(inner)
@@ -91,7 +94,7 @@ def check_signals(value: Any) -> dict[str, SignalValue]:
 
 
 def unread_signals(signals: Mapping[str, SignalValue], rules: Rules) -> list[str]:
-    """A line for each signal that no rule reads and kb does not compute: most often a slip of the pen."""
+    """A note for each signal that no rule reads and kb does not compute: mostly a typing mistake."""
     known = sorted({*SIGNAL_NAMES, *rules.signal_names(), RETURNING})
     found = []
     for name in signals:
@@ -111,15 +114,4 @@ def _decode(raw: bytes, what: str) -> Any:
 
 
 def _wrong(name: str, wanted: str, value: Any) -> InvalidInput:
-    return InvalidInput(f"'{name}' must be {wanted}, not {_kind(value)}", fix="correct that value", key=name)
-
-
-def _kind(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return InvalidInput(f"'{name}' must be {wanted}, not {_describe(value)}", fix="correct that value", key=name)

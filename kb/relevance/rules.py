@@ -1,6 +1,6 @@
-"""What decides which context nodes a prompt needs: conditions over signals, rules, masks, and the table of nodes.
+"""The records of relevance rules: conditions over signals, masks, overrides, and the situation that they are applied to.
 
-Rules are read from a file by `read_rules.py`, checked there, and never change afterwards. Knows no node's content.
+`read_rules.py` reads and checks them. Knows no node's content.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from typing import Any, Literal
 SignalValue = bool | int | float | str | None
 Strength = Literal["hard", "soft"]
 
-# The one condition that is no signal of the prompt: it is known without being computed, and is false when not said.
+# True after a pause of the user. Conditions read it like a signal; a request without it means false.
 RETURNING = "returning_from_silence"
-# What a prompt may take where nobody says so: the seed's own default.
+# Tokens of a prompt's context where the caller names no budget.
 DEFAULT_BUDGET_TOKENS = 4000
 
 
 def _is_number(value: object) -> bool:
-    """True for what can be ordered; booleans count as 0 and 1, as they do in Python."""
+    """True for a value that can be ordered; booleans count as 0 and 1, as in Python."""
     return isinstance(value, int | float) and not math.isnan(value)
 
 
@@ -29,7 +29,7 @@ def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
     return lambda actual, expected: _is_number(actual) and compare(actual, expected)
 
 
-# suffix → its sign and test. Longer suffixes stand before those they end in, so that the first that fits is the right one.
+# suffix → its sign and its test
 COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "_gte": (">=", _ordered(operator.ge)),
     "_lte": ("<=", _ordered(operator.le)),
@@ -37,6 +37,21 @@ COMPARISONS: dict[str, tuple[str, Callable[[Any, Any], bool]]] = {
     "_lt": ("<", _ordered(operator.lt)),
     "_eq": ("is", operator.eq),
 }
+
+
+def describe_value(value: object, table: str = "a table") -> str:
+    """A wrong value as a message names it: its kind, or the value itself cut to 60 characters.
+
+    table  what the format calls a dict
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, dict | list):
+        return table if isinstance(value, dict) else "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def split_key(key: str) -> tuple[str, str]:
@@ -51,7 +66,7 @@ def split_key(key: str) -> tuple[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    """One comparison of a signal with a value: false while the signal is missing, whatever it is compared with.
+    """One comparison of a signal with a value; false for a missing signal.
 
     suffix  one of COMPARISONS, or empty for an exact match
     """
@@ -65,7 +80,7 @@ class Predicate:
         object.__setattr__(self, "test", COMPARISONS[self.suffix or "_eq"][1])
 
     def holds(self, signals: Mapping[str, SignalValue]) -> bool:
-        """True when the signal is there and compares as the predicate says; text never compares with a number."""
+        """True when the signal is present and compares as stated; text never compares with a number."""
         actual = signals.get(self.signal)
         return actual is not None and self.test(actual, self.value)
 
@@ -77,9 +92,9 @@ class Predicate:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Predicates that must all hold; without any it always holds.
+    """Predicates that must all hold; an empty condition always holds.
 
-    text  what it asks, for people
+    text  the condition in words
     """
 
     predicates: tuple[Predicate, ...]
@@ -95,9 +110,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class SignalRule:
-    """Leaves a node out while its condition holds.
+    """Excludes a node while its condition holds.
 
-    strength  hard: no budget brings the node back; soft: room in the budget does
+    strength  hard: a free budget does not bring the node back; soft: it does
     """
 
     when: Condition
@@ -110,17 +125,17 @@ class Rules:
 
     enabled               False includes every node, always
     token_estimates       node → tokens it is likely to take
-    node_texts            nodes that the rules file adds → what they say; no provider gives them text
+    node_texts            nodes that the rules file adds → their text; they have no provider
     masks                 mode → the nodes its prompt has a place for
     signal_rules          node → rules that leave it out
     urgency_overrides     nodes that an urgent prompt gets
     dependencies          node → nodes that come with it; without a cycle
     safety_overrides      node → conditions that each bring it in
     soft_recovery_budget  tokens: soft exclusions come back while more than this is free
-    soft_recovery_priority  who comes back first; a node that is not named here stays out
+    soft_recovery_priority  the order in which they come back; a node that is not named here stays out
     max_included_nodes    more than this is warned about
     source                where they come from: a path, or "the defaults"
-    warnings              what is odd about them without being wrong
+    warnings              likely mistakes that are not faults
     """
 
     enabled: bool
@@ -144,14 +159,14 @@ class Rules:
         return frozenset(predicate.signal for condition in conditions for predicate in condition.predicates)
 
     def mode_named(self, mode: str) -> str | None:
-        """The mode as the rules spell it: exactly, else whatever the case; None for a mode that is none."""
+        """The mode as the rules spell it, compared exactly and then without case; None for an unknown one."""
         if mode in self.masks:
             return mode
         alike = [name for name in self.masks if name.casefold() == mode.casefold()]
         return alike[0] if len(alike) == 1 else None
 
     def with_dependencies(self, nodes: frozenset[str]) -> frozenset[str]:
-        """The nodes and all that come with them, however far: the least fixpoint."""
+        """The nodes and everything they depend on, directly or not."""
         found, waiting = set(nodes), list(nodes)
         while waiting:
             for needed in self.dependencies.get(waiting.pop(), ()):
@@ -163,14 +178,14 @@ class Rules:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
-    """What one decision is about.
+    """The input of one decision.
 
-    mode                    what kind of answer is wanted; one of the rules' modes
-    signals                 name → value; a missing signal, or None, fulfils no predicate
+    mode                    the kind of answer; one of the rules' modes
+    signals                 name → value; no predicate holds for a missing signal or None
     urgency                 "high" brings the urgency overrides in, anything else does nothing
     returning_from_silence  the user comes back after a pause
     token_budget_remaining  tokens the prompt may still take, the nodes of this decision included; may be negative
-    measured_tokens         node → tokens it was measured to take on average, in place of the rules' estimate
+    measured_tokens         node → its measured average, used in place of the rules' estimate
     """
 
     mode: str

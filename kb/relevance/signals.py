@@ -1,6 +1,6 @@
-"""A prompt and what is known of its conversation → the signals that the rules read, and the mode. No model is asked.
+"""A prompt and facts about its conversation → the signals that the rules read, and the mode. Needs no model.
 
-Nothing here opens a store, an index or an encoder: a greeting must be known for one before anything is read.
+Opens no store, no index and no encoder: a greeting must be recognized before anything is read.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Literal
 from kb.language.manner import (
     has_implicit_reference,
     is_about_kb,
-    is_courtesy,
     is_errand,
     is_greeting,
+    is_small_talk,
     is_urgent,
     tells_of_user,
     tidy,
@@ -25,9 +25,9 @@ from kb.language.registry import words
 from kb.relevance.rules import DEFAULT_BUDGET_TOKENS, SignalValue, Situation
 from kb.text import STOP_WORDS
 
-# The original's own threshold: three quarters of an hour without a word.
+# Three quarters of an hour without a turn.
 RETURNING_AFTER_SECONDS = 2700.0
-# Turns and gists that make a conversation warm, as in the original's context_warmth.
+# As many turns and gists give a conversation full warmth.
 WARM_TURNS, WARM_GISTS = 4, 5
 
 _WORD = re.compile(r"\w+(?:['-]\w+)*")
@@ -35,14 +35,14 @@ _WORD = re.compile(r"\w+(?:['-]\w+)*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
-    """What is known before the prompt is looked at, all of it cheap to count.
+    """Facts about the conversation before the prompt; all are cheap counts.
 
     turns            earlier turns of this session
-    topic_turns      of them, those that asked for something; None where that is not known: then all of them
-    gist_count       stored gists; None where that is not known: no rule about gists applies then
-    fact_count       remembered facts; None likewise
-    has_world_state  there is news beyond the date, such as a recent ingest
-    silence_seconds  since this session's last turn; None for a session that begins
+    topic_turns      those of them that asked for something; None where that is unknown: all then count
+    gist_count       stored gists; None where unknown: then no rule about gists applies
+    fact_count       remembered facts; None where unknown: then no rule about facts applies
+    has_world_state  something happened that a prompt may mention, such as a recent ingest
+    silence_seconds  since this session's last turn; None for a new session
     """
 
     turns: int = 0
@@ -55,20 +55,20 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signals:
-    """All signals of one prompt; rules may read each by its name.
+    """The signals of one prompt; rules read them by name.
 
-    greeting_pattern       begins with a greeting
-    acknowledgement        nothing but thanks, assent or a farewell
-    only_courtesies        nothing but courtesies, greetings included
-    tells_of_user          an introduction, or something "just so you know": nothing is asked
+    greeting_pattern       the prompt begins with a greeting
+    acknowledgement        only thanks, assent or a farewell
+    only_courtesies        only small talk, greetings included
+    tells_of_user          the user introduces themselves or states a fact about themselves, and asks nothing
     prompt_token_count     words between white space
     content_word_count     words that could be searched for
     information_density    distinct words / words, in [0, 1]; 0 without a word
-    implicit_reference     leans on something said before
+    implicit_reference     refers to an earlier turn
     context_warmth         in [0, 1]: a third each for turns, gists and news
     topic_turns            earlier turns that asked for something
-    tool_relevance_score   in [0, 1]: the share of content words about kb, 1 for an errand and for "what can you do?"
-    intent_needs_tools     kb itself is to do something
+    tool_relevance_score   in [0, 1]: the share of content words about kb, 1 for a task for kb and for "what can you do?"
+    intent_needs_tools     kb is asked to do something
     urgency                "high" or "normal"
     """
 
@@ -91,7 +91,7 @@ class Signals:
     returning_from_silence: bool
 
     def values(self) -> Mapping[str, SignalValue]:
-        """Name → value, for `Situation.signals`; those that are not known are None."""
+        """Name → value, for `Situation.signals`; unknown ones are None."""
         return {entry.name: getattr(self, entry.name) for entry in fields(self)}
 
     def situation(
@@ -101,7 +101,7 @@ class Signals:
         token_budget_remaining: int = DEFAULT_BUDGET_TOKENS,
         measured_tokens: Mapping[str, int] | None = None,
     ) -> Situation:
-        """What there is to decide for this prompt; see `Situation`."""
+        """The input of the decision for this prompt; see `Situation`."""
         return Situation(
             mode=mode,
             signals=self.values(),
@@ -118,44 +118,44 @@ SIGNAL_NAMES = tuple(entry.name for entry in fields(Signals))
 def compute_signals(
     prompt: str, conversation: Conversation, *, returning_after_seconds: float = RETURNING_AFTER_SECONDS
 ) -> Signals:
-    """Read a prompt, English or Korean, in the light of its conversation."""
+    """The signals of a prompt in English or Korean, with its conversation."""
     tidied = tidy(prompt)
     typed = prompt.casefold().split()
     content = content_words(tidied)
-    courtesies, greeting = is_courtesy(tidied), is_greeting(tidied)
-    # A courtesy holds nothing else: its answer should not wait for 6 ms of patterns to be compiled.
-    errand = not courtesies and is_errand(tidied)
+    small_talk, greeting = is_small_talk(tidied), is_greeting(tidied)
+    # Small talk holds nothing else; skipping the other patterns saves it 6 ms of compilation.
+    errand = not small_talk and is_errand(tidied)
     silence = conversation.silence_seconds
     return Signals(
         greeting_pattern=greeting,
-        acknowledgement=courtesies and not greeting,
-        only_courtesies=courtesies,
-        tells_of_user=not courtesies and tells_of_user(prompt),
+        acknowledgement=small_talk and not greeting,
+        only_courtesies=small_talk,
+        tells_of_user=not small_talk and tells_of_user(prompt),
         prompt_token_count=len(typed),
         content_word_count=len(content),
         information_density=len(set(typed)) / len(typed) if typed else 0.0,
-        implicit_reference=not courtesies and has_implicit_reference(tidied),
+        implicit_reference=not small_talk and has_implicit_reference(tidied),
         context_warmth=measure_warmth(conversation),
         working_memory_turns=conversation.turns,
         topic_turns=conversation.turns if conversation.topic_turns is None else conversation.topic_turns,
         gist_count=conversation.gist_count,
         fact_count=conversation.fact_count,
-        tool_relevance_score=1.0 if errand or (not courtesies and is_about_kb(tidied)) else _tool_share(content),
+        tool_relevance_score=1.0 if errand or (not small_talk and is_about_kb(tidied)) else _tool_share(content),
         intent_needs_tools=errand,
-        urgency="high" if not courtesies and is_urgent(tidied) else "normal",
+        urgency="high" if not small_talk and is_urgent(tidied) else "normal",
         returning_from_silence=silence is not None and silence >= returning_after_seconds,
     )
 
 
 def measure_warmth(conversation: Conversation) -> float:
-    """How much context there is to build on, in [0, 1]: (turns up to 4 + gists up to 5 + news or not) / 3, each in [0, 1]."""
+    """How much context the conversation has, in [0, 1]: the mean of turns / 4, gists / 5 and news, each at most 1."""
     turns = min(conversation.turns / WARM_TURNS, 1.0)
     gists = min((conversation.gist_count or 0) / WARM_GISTS, 1.0)
     return (turns + gists + conversation.has_world_state) / 3
 
 
 def measure_silence(last_turn_at: str | None, now: datetime) -> float | None:
-    """Seconds from a stored answer's `created_at` to now; None without one or when it cannot be read, 0 for the future.
+    """Seconds from a stored answer's `created_at` to now; None where it is missing or not a time, 0 for the future.
 
     now  with a time zone
     """
@@ -170,7 +170,7 @@ def measure_silence(last_turn_at: str | None, now: datetime) -> float | None:
 
 
 def content_words(tidied: str) -> list[str]:
-    """The words of a prepared text that something could be found by: no stop words, no bare asking for more."""
+    """The words of a `tidy` text that a search could use: no stop words, no words that only ask for more."""
     light = STOP_WORDS | words("filler")
     return [word for word in _WORD.findall(tidied) if word not in light]
 
@@ -183,13 +183,13 @@ def _tool_share(content: list[str]) -> float:
 
 @dataclass(frozen=True, slots=True)
 class ModeChoice:
-    """The mode of a prompt, and what it was chosen by."""
+    """The mode of a prompt, and the reason for it."""
 
     mode: str
     why: str
 
 
-# The first whose test holds names the mode: (mode, why, test).
+# (mode, why, test); the first rule whose test holds gives the mode.
 MODE_RULES: tuple[tuple[str, str, Callable[[Signals], bool]], ...] = (
     ("ACKNOWLEDGE", "nothing but courtesies", lambda s: s.only_courtesies),
     ("ACKNOWLEDGE", "the user tells of themselves and asks nothing", lambda s: s.tells_of_user),
@@ -201,14 +201,14 @@ MODE_RULES: tuple[tuple[str, str, Callable[[Signals], bool]], ...] = (
     ),
     ("RESPOND", "a question", lambda s: True),
 )
-# Modes whose answer rests on no document: neither encoder nor index is needed. A hint for another mode searches.
+# Modes that are answered without documents, so that neither encoder nor index is needed.
 MODES_WITHOUT_RETRIEVAL = frozenset({"ACKNOWLEDGE"})
-# Nothing in these is what a later question could be about: thanks, errands, prompts without content.
+# Modes of prompts that no later question refers to: thanks, commands, prompts without content.
 MODES_WITHOUT_TOPIC = frozenset({"ACKNOWLEDGE", "ACT", "CLARIFY"})
 
 
 def choose_mode(signals: Signals, hint: str | None = None) -> ModeChoice:
-    """The mode by the first rule that fits; a hint overrides them all and is not checked here."""
+    """The mode by the first rule that holds; a hint overrides the rules and is not checked here."""
     if hint:
         return ModeChoice(hint, "the mode hint")
     mode, why, _ = next(rule for rule in MODE_RULES if rule[2](signals))

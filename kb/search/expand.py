@@ -9,8 +9,8 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Ranking
+from kb.runtime import Runtime
 
 # Tags of a query that are looked for, and how sure they must be: an exact name without context scores 1.0, with one above .5.
 MOST_TAGS = 5
@@ -33,7 +33,7 @@ class Expansion:
 
 
 def expand_by_tags(
-    kb: KnowledgeBase, query: str, rankings: Sequence[Ranking], documents: Collection[int] | None, depth: int
+    kb: Runtime, query: str, rankings: Sequence[Ranking], documents: Collection[int] | None, depth: int
 ) -> Expansion:
     """Up to `depth` passages of documents that carry the query's tags, as (chunk_id, score), best first.
 

@@ -6,6 +6,7 @@ in here costs the caller a warning, never the result.
 
 from __future__ import annotations
 
+import json
 import math
 import sqlite3
 import traceback
@@ -17,7 +18,6 @@ from typing import TypeVar
 from kb.config import NoveltyConfig
 from kb.errors import KbError
 from kb.fingerprint import FingerprintCache
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.known_text import KnownText
 from kb.rank.novelty import (
     NoveltyCandidate,
@@ -30,6 +30,7 @@ from kb.rank.novelty import (
     without_duplicates,
 )
 from kb.records import HitNovelty, NoveltyTrace, Ranking
+from kb.runtime import Runtime
 from kb.search.depth import candidate_depth, passages_text
 from kb.store.counters import add_counts
 
@@ -101,10 +102,10 @@ class PenalizedHits:
         return f"everything that was found ({passages_text(left_out)}) was seen already" if left_out else None
 
 
-def penalize_hits(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> PenalizedHits:
+def penalize_hits(kb: Runtime, query: str, ranking: Ranking, k: int, known: KnownText) -> PenalizedHits:
     """Compare a ranking with a known text, as far down as it takes to fill `k` hits; counted in the home's totals."""
     found = penalize_until(kb, ranking, k, known)
-    count_request(kb, found.counts)
+    count_request(kb, found.counts, query)
     trace = NoveltyTrace(
         candidates=found.counts.candidates,
         penalized=found.counts.penalized,
@@ -120,7 +121,7 @@ def penalize_hits(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText)
     )
 
 
-def penalize_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> Penalized:
+def penalize_chunks(kb: Runtime, ranking: Ranking, k: int, known: KnownText) -> Penalized:
     """Compare chunks with a known text.
 
     ranking  (chunk_id, base score), best first: what is to be compared, no more
@@ -133,7 +134,7 @@ def penalize_chunks(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownTex
     return penalize_overlap(kb, candidates, k, known)
 
 
-def penalize_until(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText) -> Penalized:
+def penalize_until(kb: Runtime, ranking: Ranking, k: int, known: KnownText) -> Penalized:
     """Compare the best of a ranking with a known text; all of it where fewer than `k` of them are left."""
     found = penalize_chunks(kb, ranking[: candidate_depth(k)], k, known)
     if len(found.kept) < k and len(ranking) > len(found.scored):
@@ -141,7 +142,7 @@ def penalize_until(kb: KnowledgeBase, ranking: Ranking, k: int, known: KnownText
     return found
 
 
-def penalize_overlap(kb: KnowledgeBase, candidates: Sequence[NoveltyCandidate], k: int, known: KnownText) -> Penalized:
+def penalize_overlap(kb: Runtime, candidates: Sequence[NoveltyCandidate], k: int, known: KnownText) -> Penalized:
     """Compare candidates, best base score first, with a known text.
 
     Where the first `k` are all novel, order and scores stay what they are: any two texts of one genre have some shingles in
@@ -205,6 +206,21 @@ def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: 
         return None
 
 
-def count_request(kb: KnowledgeBase, counts: Counts) -> None:
-    """Add a request to the home's totals; a home that cannot be written to goes uncounted."""
+def count_request(kb: Runtime, counts: Counts, query: str, session_id: str | None = None) -> None:
+    """Add a request to the home's totals and log it; a home that cannot be written to goes uncounted."""
     add_counts(kb.home, {"requests": 1.0, **{name: float(getattr(counts, name)) for name in counts.__slots__}})
+    kb.log(log_line(query, session_id, counts))
+
+
+def log_line(query: str, session_id: str | None, counts: Counts) -> str:
+    """One request as a line of JSON."""
+    told = {
+        "session_id": session_id,
+        "query": query,
+        "candidate_count": counts.candidates,
+        "penalized_count": counts.penalized,
+        "exact_duplicate_count": counts.exact_duplicates,
+        "expansion_triggered": counts.expansions > 0,
+        "novel_result_count": counts.novel,
+    }
+    return json.dumps(told, ensure_ascii=False)

@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods
 from kb.rank.stability import UNKNOWN_STABILITY
 from kb.records import Chunk, Ranking
+from kb.runtime import Runtime
 from kb.search.passages import merge_adjacent
 from kb.search.stability import ContextScores, score_chunks
 from kb.store.neighbours import PassageText
@@ -40,7 +40,7 @@ class Packing:
 
 
 def pack_found(
-    kb: KnowledgeBase,
+    kb: Runtime,
     query: str,
     ranking: Ranking,
     query_vector: FloatVector | None,
@@ -72,7 +72,7 @@ def _scored(scores: ContextScores, chunk_id: int, size: Sizer) -> Scored:
 
 
 def _passages(
-    kb: KnowledgeBase, packs: Sequence[Pack], found: Mapping[int, float]
+    kb: Runtime, packs: Sequence[Pack], found: Mapping[int, float]
 ) -> list[tuple[Chunk, float, tuple[int, ...]]]:
     """The packs' texts; packs that touch in one document become one, where the better of them stands."""
     places = {m.chunk_id: (m.doc_id, m.position) for pack in packs for m in pack.members}

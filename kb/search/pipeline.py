@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kb.errors import InvalidInput
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Hit, RankedChunk, Ranking, Retrieval, SearchRequest, SearchResponse, SearchTrace
+from kb.runtime import Runtime
 from kb.search.fuse import fuse, ranks_of
 from kb.search.records import Candidates, Ordered
 from kb.search.retrieve import retrieve
@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a plain search compares with nothing
 MAX_QUERY_CHARS = 20_000
 
 
-def search(kb: KnowledgeBase, request: SearchRequest, known_text: KnownText | None = None) -> SearchResponse:
+def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = None) -> SearchResponse:
     """Find passages.
 
     known_text  what the reader has already: passages that stand in it come later, those that all of it holds are left out
@@ -50,7 +50,7 @@ def search(kb: KnowledgeBase, request: SearchRequest, known_text: KnownText | No
 
 
 def rank_chunks(
-    kb: KnowledgeBase, request: SearchRequest, known_text: KnownText | None = None, clock: Stopwatch | None = None
+    kb: Runtime, request: SearchRequest, known_text: KnownText | None = None, clock: Stopwatch | None = None
 ) -> Ordered:
     """The same up to the order of the chunks: what hits are made of, as far down as anything was found.
 
@@ -90,7 +90,7 @@ def check_request(request: SearchRequest) -> None:
         raise InvalidInput("--min-score is not a number", fix="use one like 0.5")
 
 
-def _make_hits(kb: KnowledgeBase, request: SearchRequest, ordered: Ordered) -> tuple[Hit, ...]:
+def _make_hits(kb: Runtime, request: SearchRequest, ordered: Ordered) -> tuple[Hit, ...]:
     shown = ordered.ranking[: request.k]
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in shown])
     retrieval_of = _explainer(ordered, request)
@@ -142,7 +142,7 @@ def _explainer(ordered: Ordered, request: SearchRequest) -> Callable[[int], Retr
     return explain
 
 
-def _explain_empty(kb: KnowledgeBase, request: SearchRequest, found: Candidates) -> str:
+def _explain_empty(kb: Runtime, request: SearchRequest, found: Candidates) -> str:
     """One line under an empty result: what was tried, and what would widen it."""
     if found.documents is not None and not found.documents:
         return no_match(request.filters)

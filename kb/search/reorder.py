@@ -5,9 +5,9 @@ Imported only by a search that asks for one of these (kb/search/pipeline.py).
 
 from __future__ import annotations
 
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.known_text import KnownText
 from kb.records import Ranking, SearchRequest
+from kb.runtime import Runtime
 from kb.search.novelty import or_warn, penalize_hits
 from kb.search.records import Fused, Ordered
 from kb.search.stability import ContextScores, score_chunks
@@ -15,7 +15,7 @@ from kb.search.stopwatch import Stopwatch
 
 
 def reorder(
-    kb: KnowledgeBase, request: SearchRequest, fused: Fused, known_text: KnownText | None, clock: Stopwatch
+    kb: Runtime, request: SearchRequest, fused: Fused, known_text: KnownText | None, clock: Stopwatch
 ) -> Ordered:
     """The order that is shown: by context stability where search.order says so, then what the reader has comes later.
 
@@ -34,7 +34,7 @@ def reorder(
     if known_text is not None and kb.config.novelty.enabled:
         with clock.stage("novelty"):
             penalized = or_warn(
-                lambda: penalize_hits(kb, ranking, request.k, known_text),
+                lambda: penalize_hits(kb, request.query, ranking, request.k, known_text),
                 "comparing the hits with the seen text",
                 kb.notify,
                 kb.log,

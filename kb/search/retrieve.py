@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kb.index.protocol import Abilities
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Ranking, SearchRequest
+from kb.runtime import Runtime
 from kb.search.bounds import background as background_of
 from kb.search.bounds import best_possible
 from kb.search.expand import Expansion, expand_by_tags
@@ -16,7 +16,7 @@ from kb.text import analyze_query
 UNREAD_SHARE = 0.25
 
 
-def retrieve(kb: KnowledgeBase, request: SearchRequest, clock: Stopwatch | None = None) -> Candidates:
+def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None) -> Candidates:
     """Ask the retrievers the mode calls for, each to the configured depth, inside the filters.
 
     clock  takes the times of the stages; None where nobody asks for them
@@ -73,14 +73,14 @@ def retrieve(kb: KnowledgeBase, request: SearchRequest, clock: Stopwatch | None 
     )
 
 
-def _ids_within(kb: KnowledgeBase, abilities: Abilities, documents: list[int] | None) -> list[int] | None:
+def _ids_within(kb: Runtime, abilities: Abilities, documents: list[int] | None) -> list[int] | None:
     """The ids of what an index is to search within; None for everything."""
     if documents is None or abilities.filters_by == "documents":
         return documents
     return kb.corpus.chunk_ids_of(documents)
 
 
-def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:
+def _why_words_alone(kb: Runtime, request: SearchRequest) -> str | None:
     """A hybrid search leaves vectors out where the encoder cannot read the query: its list would be noise that counts half.
 
     On the project's Korean queries the default encoder's list alone reaches .10 nDCG@10, words .61, both fused .35.
@@ -93,6 +93,6 @@ def _why_words_alone(kb: KnowledgeBase, request: SearchRequest) -> str | None:
     )
 
 
-def can_read(kb: KnowledgeBase, query: str) -> bool:
+def can_read(kb: Runtime, query: str) -> bool:
     """Whether the encoder knows enough of a query's words for its vector to mean something."""
     return query.isascii() or kb.encoder().unread_share(query) < UNREAD_SHARE

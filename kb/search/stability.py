@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
 from kb.index.protocol import LexicalStatistics
-from kb.knowledge_base import KnowledgeBase
 from kb.rank.decompose import decompose
 from kb.rank.fit import Question, detect_domain, fit_scorer
 from kb.rank.stability import (
@@ -26,6 +25,7 @@ from kb.rank.stability import (
     vector_scores,
 )
 from kb.records import ChunkAxes, StabilityTrace
+from kb.runtime import Runtime
 from kb.store.neighbours import (
     Neighbour,
     PassageText,
@@ -33,11 +33,10 @@ from kb.store.neighbours import (
 from kb.text import analyze
 
 if TYPE_CHECKING:
-    from kb.arrays import FloatVector
-    from kb.rank.stability import Floats
+    from kb.arrays import DoubleVector, FloatVector
 
 AXES = ("vector", "stability", "fit", "drift", "coherence")
-# Chunks that are asked which project they are of.
+# How many of the nearest chunks the coherence by neighbours counts.
 NEAREST = 5
 # A capitalized word is a name of the knowledge base when so many chunks hold it.
 FREQUENT_NAME_CHUNKS = 2
@@ -75,7 +74,7 @@ class ContextScores:
 
 
 def score_chunks(
-    kb: KnowledgeBase,
+    kb: Runtime,
     query: str,
     chunk_ids: Iterable[int],
     query_vector: FloatVector | None,
@@ -104,7 +103,10 @@ def score_chunks(
 
 
 def _rows(
-    ids: Sequence[int], scores: Floats, columns: Mapping[str, Floats | None], neighbours: Mapping[int, Neighbour]
+    ids: Sequence[int],
+    scores: DoubleVector,
+    columns: Mapping[str, DoubleVector | None],
+    neighbours: Mapping[int, Neighbour],
 ) -> dict[int, ChunkAxes]:
     nothing = [None] * len(ids)
     listed: dict[str, Any] = {
@@ -124,7 +126,7 @@ def _rows(
 
 
 def _axes(
-    kb: KnowledgeBase,
+    kb: Runtime,
     ids: Sequence[int],
     fits: Sequence[float],
     query_vector: FloatVector | None,
@@ -156,7 +158,7 @@ def _axes(
 def _beside(neighbours: Sequence[Neighbour | None]) -> Beside:
     import numpy as np
 
-    def cosines(values: Iterable[float | None]) -> Floats:
+    def cosines(values: Iterable[float | None]) -> DoubleVector:
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
 
     return Beside(
@@ -167,7 +169,9 @@ def _beside(neighbours: Sequence[Neighbour | None]) -> Beside:
     )
 
 
-def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence[Neighbour | None]) -> Floats | None:
+def _coherence(
+    kb: Runtime, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]
+) -> DoubleVector | None:
     """Each chunk against the rest of its project; None where there are several that have not been summed up yet."""
     import numpy as np
 
@@ -192,7 +196,7 @@ def _coherence(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Seque
     return project_coherence(cosines, len(projects))
 
 
-def _shares(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence[Neighbour | None]) -> Floats:
+def _shares(kb: Runtime, digest: str, matrix: DoubleVector, neighbours: Sequence[Neighbour | None]) -> DoubleVector:
     """Of each chunk, the share of the NEAREST chunks that are of its project: a vector search each, .2 ms."""
     import numpy as np
 
@@ -207,7 +211,7 @@ def _shares(kb: KnowledgeBase, digest: str, matrix: Floats, neighbours: Sequence
     return np.array(shares)
 
 
-def known_names(kb: KnowledgeBase, names: Sequence[str]) -> set[str]:
+def known_names(kb: Runtime, names: Sequence[str]) -> set[str]:
     """Those of the names that this knowledge base has: in a title, among the headings of a chunk, as a tag; names that
     look like one (a capital letter, a digit, an identifier) also when several texts hold them.
     """
@@ -235,7 +239,7 @@ def is_frequent(statistics: LexicalStatistics, terms: Sequence[str], least: int)
     return bool(terms) and all(statistics.holding["text"][term] >= least for term in terms)
 
 
-def thresholds_of(kb: KnowledgeBase, config: CswrConfig) -> dict[str, float]:
+def thresholds_of(kb: Runtime, config: CswrConfig) -> dict[str, float]:
     """Each domain's stability threshold: what `kb expert recalibrate` found, else what is configured."""
     return thresholds_in_force(configured_thresholds(config), kb.journal.read_thresholds())
 

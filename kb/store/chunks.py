@@ -262,3 +262,20 @@ def sample_vectors(connection: sqlite3.Connection, encoder_digest: str, most: in
         [encoder_digest, *chosen],
     )
     return [EmbeddedChunk(t, tuple(json.loads(h)), text, e, v) for t, h, text, e, v in rows]
+
+
+def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:
+    """A document's text put together from its chunks, and the line it begins at: 1, or None without lines."""
+    if not chunks or chunks[0].citation.start_line is None:
+        return None, "\n\n".join(chunk.text for chunk in chunks)
+    lines: list[str] = []
+    end = 0
+    for chunk in chunks:
+        first = (chunk.citation.start_line or 1) - 1
+        rows = chunk.text.split("\n")
+        if len(lines) == first + 1:  # the chunk goes on in the line where the last one stopped
+            lines[-1] += " " * (chunk.start - end) + rows[0]
+            rows = rows[1:]
+        lines += [""] * (first - len(lines)) + rows
+        end = chunk.end
+    return 1, "\n".join(lines)

@@ -6,12 +6,14 @@ Writing functions raise the corpus revision when what can be found has changed, 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
@@ -281,7 +283,7 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
 
 
 def find_document(connection: sqlite3.Connection, name: str) -> Document:
-    """The document a user means: `doc:12`, a path, `source/path`, or the unique end of a path.
+    """The document a user means: `doc:12`, a path, `source/path`, the unique end of a path, or a file on this machine.
 
     raises  NotFound, naming the nearest paths, or all that match when there are several
     """
@@ -299,6 +301,12 @@ def find_document(connection: sqlite3.Connection, name: str) -> Document:
         if matches:
             listed = ", ".join(f"{d.source}/{d.path}" for d in matches[:5])
             raise NotFound(f"'{name}' is the end of {len(matches)} paths", fix=f"name one of: {listed}")
+    file = Path(os.path.abspath(Path(name).expanduser()))
+    for source, root in source_roots(connection).items():
+        if root is not None and file.is_relative_to(root):
+            place = (source, file.relative_to(root).as_posix())
+            if named := [d for d in documents if (d.source, d.path) == place]:
+                return named[0]
     import difflib
 
     near = difflib.get_close_matches(name, [d.path for d in documents], n=3, cutoff=0.5)

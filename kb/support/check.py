@@ -1,49 +1,45 @@
-"""A claim and the texts it cites → how far they back it, in [0, 1]. Pure; deterministic.
+"""A claim and the texts it cites → how well they support it, in [0, 1]. Pure; deterministic.
 
-`support_score` needs nothing but the texts. Words said, and how closely together, are weighed by a small logistic model
-with fixed signs (weights.json; benchmarks/support.py --fit made it); what is exact then can only lower the score:
-a number, date or unit that is not said, a negation that is not there, a word exchanged in an otherwise copied sentence.
-With an encoder the meaning of the nearest sentences counts as well, where words are exchanged for others.
+A small logistic model with fixed signs (weights.json, fitted by benchmarks/support.py --fit) weighs the claim's words that
+the texts hold, and how close together they stand. Exact checks then can only lower the score: a number, date or unit that
+is missing, a negation on one side only, a word exchanged in an otherwise copied sentence. With an encoder the cosine to the
+nearest sentences counts too, for paraphrases.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from kb.arrays import Encode
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.support.claims import find_claims, plain_text
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.substitution import exchanged_words
 
-if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix
-
-Encode = Callable[[Sequence[str]], "FloatMatrix"]
-
-# A claim is backed from here on: the probability that the fitted model gives it.
+# A claim with at least this probability counts as supported.
 VERIFIED = 0.5
-# Below this, nothing speaks for it; between the two it is weak.
+# Below this a claim is unsupported; between the two it is weak.
 WEAK = 0.25
-# What is exact and wrong overrules every word in common: such a claim stays below WEAK, ordered by the rest.
+# The factor for a claim with a fault: it stays below WEAK, whatever words are in common.
 CONTRADICTED = 0.2
-# A sentence that says less of the claim than this may well speak of something else, and deny that.
+# A sentence that holds a smaller share of the claim may be about something else, and its negation too.
 SAME_MATTER = 0.6
-# From this share of its words and neighbours on a claim is a copy: its meaning needs no encoder.
+# A claim with this share of its words and word pairs is a copy and needs no encoder.
 COPIED = 0.95
-# What is longer is a table, a list or a log, where a negation is of some row only.
+# Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
-# Between these, words leave a claim open, and its meaning is worth an encoding while a user waits.
+# Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
-# The sentences of the evidence that are encoded for each claim: those with most of its words.
+# Sentences of the evidence encoded for each claim: those with most of its words.
 ENCODED_SENTENCES = 2
-# Beyond so many open claims one sentence each has to do while a user waits: a text takes 4 to 6 ms.
+# With more open claims only one sentence each is encoded while a user waits: a text takes 4 to 6 ms.
 MANY_CLAIMS = 2
 
 FEATURES = ("said", "window", "pairs", "names", "elsewhere", "cosine")
@@ -51,15 +47,15 @@ FEATURES = ("said", "window", "pairs", "names", "elsewhere", "cosine")
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was found out about one claim.
+    """The features of one claim.
 
-    said       weighted share of its content words that the texts say anywhere
-    window     the same of its best window of each text, taken together
-    pairs      share of its neighbouring words that stand together
-    names      share of its names that are said nowhere
-    elsewhere  1 when its numbers are said, but not near the rest of it
-    cosine     of the claim to the nearest sentence, None where no encoder was asked
-    faults     why it cannot hold, as words for a message: what is exact and wrong
+    said       weighted share of its content words that the texts hold anywhere
+    window     the same for its best windows of all texts together
+    pairs      share of its neighbouring words that stand near each other in a text
+    names      share of its names that no text holds
+    elsewhere  1 when its numbers are in a text, but outside the best windows
+    cosine     of the claim to the nearest sentence; None without an encoder
+    faults     failed exact checks, as words for a message
     windows    the best window of each text, in order
     """
 
@@ -81,7 +77,8 @@ class Model:
     weights: tuple[float, ...]
 
 
-# Chosen on ClapNQ answers with and without a sentence of another answer (benchmarks/support.py).
+# The share of the mean, against the minimum, in the score of several sentences; chosen on ClapNQ answers with and without
+# a sentence of another answer (benchmarks/support.py).
 MEAN_SHARE = 0.5
 
 SupportStatus = Literal["verified", "weak", "unsupported"]
@@ -89,7 +86,7 @@ SupportStatus = Literal["verified", "weak", "unsupported"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportedSentence:
-    """One sentence of a claim: what became of it; reasons say what is exact and wrong."""
+    """The result for one sentence of a claim; reasons are its failed exact checks."""
 
     text: str
     status: SupportStatus
@@ -99,9 +96,9 @@ class SupportedSentence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Support:
-    """How far texts back a claim.
+    """How well texts support a claim.
 
-    score   in [0, 1]; backed from `threshold` on
+    score   in [0, 1]; backed when it reaches `threshold`
     """
 
     schema_version: Literal["support.v1"] = "support.v1"
@@ -113,19 +110,19 @@ class Support:
 
 
 def support_score(claim: str, evidence: Sequence[str], encode: Encode | None = None) -> float:
-    """How far texts back a claim, all of them together: a probability in [0, 1], backed from VERIFIED (0.5) on.
+    """The probability in [0, 1] that texts together support a claim; VERIFIED (0.5) and more counts as supported.
 
-    A claim of several sentences is as good as its weakest and its average one in equal parts. Markers in it are ignored.
+    The score of several sentences is the mean of their average and their minimum. Markers in the claim are ignored.
 
     claim     free text, Markdown allowed
-    evidence  the texts; none back nothing
-    encode    texts → (n, d) unit vectors; None goes by words alone
+    evidence  the texts; without any the claim is unsupported
+    encode    None goes by words alone
     """
     return check_support(claim, evidence, encode).score
 
 
 def check_support(claim: str, evidence: Sequence[str], encode: Encode | None = None) -> Support:
-    """`support_score` with its sentences."""
+    """`support_score` with the result of each sentence."""
     sentences = [c.text for c in find_claims(claim)] or [plain_text(claim)]
     read = read_claims(sentences, [tuple(evidence)] * len(sentences), encode)
     scores = [score for score, _ in read]
@@ -147,7 +144,7 @@ def check_support(claim: str, evidence: Sequence[str], encode: Encode | None = N
 
 
 def status_of(score: float) -> SupportStatus:
-    """What a score means."""
+    """The status for a score."""
     return "verified" if score >= VERIFIED else "weak" if score >= WEAK else "unsupported"
 
 
@@ -160,7 +157,7 @@ def read_claims(
 ) -> list[tuple[float, Reading]]:
     """(score, reading) of sentences, each against its own texts; sentences of all claims are encoded in one batch.
 
-    open_only  encode only those that words leave open
+    open_only  encode only claims whose score by words is between OPEN_FROM and OPEN_TO
     """
     readings = [read_claim(claim, texts) for claim, texts in zip(claims, evidence, strict=True)]
     asked = [
@@ -174,13 +171,13 @@ def read_claims(
     cosines = _cosines(claims, evidence, asked, encode, most) if encode else [None] * len(readings)
     out = []
     for reading, cosine in zip(readings, cosines, strict=True):
-        complete = _with_cosine(reading, cosine)
+        complete = reading if cosine is None else replace(reading, cosine=cosine)
         out.append((score_of(complete), complete))
     return out
 
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:
-    """Everything about one sentence that words tell; cosine None."""
+    """The features of one sentence by words; its cosine is None."""
     weights = weights_of(claim)
     windows = tuple(best_window(claim, text) for text in texts)
     parts = [text[w.start : w.end] for text, w in zip(texts, windows, strict=True)]
@@ -206,7 +203,7 @@ def read_claim(claim: str, texts: Sequence[str]) -> Reading:
 
 
 def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """(numbers said nowhere, names said nowhere, numbers said outside the windows only)."""
+    """(numbers in no text, names in no text, numbers outside the windows only)."""
     if not claimed.has_any():
         return [], [], []
     numbers, names = missing_facts(claimed, join_facts([facts_of(text) for text in texts]))
@@ -217,7 +214,7 @@ def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tupl
 
 
 def _faults_against(claim: str, window: str) -> list[str]:
-    """What the nearest sentence of the window denies, or says with another word in its place."""
+    """Negations and exchanged words between the claim and the nearest sentence of the window."""
     sentences = [window[unit.start : unit.end] for unit in units_of(window)]
     if not sentences:
         return []
@@ -235,7 +232,7 @@ def _faults_against(claim: str, window: str) -> list[str]:
 
 
 def score_of(reading: Reading) -> float:
-    """The model's probability, held under CONTRADICTED where something exact is wrong."""
+    """The model's probability, times CONTRADICTED where an exact check failed."""
     model = load_models()["words" if reading.cosine is None else "cosine"]
     values = features_of(reading)
     z = model.bias + sum(w * v for w, v in zip(model.weights, values, strict=True))
@@ -244,7 +241,7 @@ def score_of(reading: Reading) -> float:
 
 
 def features_of(reading: Reading) -> tuple[float, ...]:
-    """The model's inputs, in the order of FEATURES; a cosine that was not asked for is 0."""
+    """The model's inputs, in the order of FEATURES; a missing cosine is 0."""
     return (
         reading.said,
         reading.window,
@@ -265,10 +262,6 @@ def load_models() -> dict[str, Model]:
     }
 
 
-def _with_cosine(reading: Reading, cosine: float | None) -> Reading:
-    return reading if cosine is None else replace(reading, cosine=cosine)
-
-
 def _is_open(reading: Reading) -> bool:
     return OPEN_FROM < score_of(reading) < OPEN_TO
 
@@ -276,7 +269,7 @@ def _is_open(reading: Reading) -> bool:
 def _cosines(
     claims: Sequence[str], evidence: Sequence[tuple[str, ...]], asked: Sequence[bool], encode: Encode, most: int
 ) -> list[float | None]:
-    """Cosine of each claim that is asked to the nearest of its likeliest sentences; None for the others."""
+    """Cosine of each claim in `asked` to the nearest of its likeliest sentences; None for the others."""
     wanted = {i: likeliest_sentences(claims[i], evidence[i])[:most] for i in range(len(claims)) if asked[i]}
     batch = list(dict.fromkeys(text for i, found in wanted.items() for text in (claims[i], *found)))
     if not batch:
@@ -291,7 +284,7 @@ def _cosines(
 
 
 def likeliest_sentences(claim: str, texts: Sequence[str]) -> list[str]:
-    """The ENCODED_SENTENCES sentences that say most of a claim; ties in reading order."""
+    """The ENCODED_SENTENCES sentences that hold most of a claim; ties in reading order."""
     weights = weights_of(claim)
     ranked = [
         (said_share(weights, unit.terms, ""), -at, text[unit.start : unit.end])

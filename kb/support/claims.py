@@ -1,9 +1,9 @@
 """A model's answer → the sentences it claims, each with its place in the text and its markers. Pure.
 
-A code block and a table row are one claim each, a list item begins a new one. Headings, rules, a table's head, a question
-and a line that only announces a list (it ends in a colon and cites nothing) claim nothing. A marker belongs to the
-sentence it stands in or behind; behind a full stop it belongs to the sentence before it, unless that one has its own and
-another one follows. A sentence that ends in a marker without a full stop is told apart by its verb's ending, as Korean has it.
+A code block and a table row are one claim each; a list item begins a new one. Headings, rules, table heads, questions and
+lines that only introduce a list (they end in a colon and cite nothing) are not claims. A marker belongs to the sentence
+before it or around it; one behind a full stop belongs to the next sentence if the sentence before has its own markers. A
+Korean sentence may end in a marker without a full stop; then the ending of its verb tells.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""A sentence and the texts it cites → how much of it is said there, and in which lines. Pure.
+"""A sentence and the texts it cites → the share of it that they hold, and in which lines. Pure.
 
-Content words are compared by our index terms, with the derivations, hyphens and acronyms that those keep apart. The best
-window is the shortest run of sentences of one text that says most.
+Content words are compared as index terms; derivations, hyphens and acronyms match too. The best window is the shortest run
+of sentences of one text that holds most.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from itertools import pairwise
 from kb.language.english import LIGHT_WORDS
 from kb.text import STOP_WORDS, analyze, split_sentences
 
-# A window of more sentences is a paragraph: saying all words somewhere in it is little evidence.
+# In a longer window, a whole paragraph, the same words are little evidence.
 WINDOW_SENTENCES = 3
-# A longer window must say so much more of the claim, per sentence added.
+# A window must hold so much more of the claim for each added sentence.
 WINDOW_COST = 0.03
-# Units longer than this are cut at line ends: code, logs, text that was extracted without punctuation.
+# Longer units are cut at line ends: code, logs, text extracted without punctuation.
 LONGEST_UNIT_CHARS = 600
 # A derivation shares at least so many letters and so much of the shorter word with its root (educate, education).
 PREFIX_CHARS, PREFIX_SHARE = 5, 0.7
@@ -37,7 +37,7 @@ class Window:
     """A run of sentences of one text.
 
     start, end  [start, end) offsets into the text
-    said        share of the claim's weight that it says, in [0, 1]
+    said        share of the claim's weight that it holds, in [0, 1]
     """
 
     start: int
@@ -97,7 +97,7 @@ def weights_of(claim: str) -> tuple[tuple[str, float], ...]:
 
 
 def is_light(word: str) -> bool:
-    """True for a word that belongs to every topic: However, According."""
+    """True for a word of no particular topic: However, According."""
     return not frozenset(analyze(word)).isdisjoint(_stemmed()[1])
 
 
@@ -111,7 +111,7 @@ def _stems(words: Iterable[str]) -> frozenset[str]:
 
 
 def likeness(term: str, said: frozenset[str], joined: str) -> float:
-    """How far a term is said: 1 as it is, DERIVED as another word of its family, else 0.
+    """1 for a term that the text holds, DERIVED for one it holds in a derived form, else 0.
 
     joined  the first letters of the text's capitalised words, for acronyms
     """
@@ -147,14 +147,14 @@ def initials_of(text: str) -> str:
 
 
 def said_share(weights: Sequence[tuple[str, float]], terms: Sequence[str], joined: str) -> float:
-    """Share of a claim's weight that terms say, in [0, 1]."""
+    """Share of a claim's weight that terms hold, in [0, 1]."""
     said = frozenset(terms)
     total = sum(weight for _, weight in weights)
     return sum(weight * likeness(term, said, joined) for term, weight in weights) / total if total else 0.0
 
 
 def best_window(claim: str, text: str) -> Window:
-    """The run of at most WINDOW_SENTENCES sentences that says most of a claim; (0, 0) for a text without words."""
+    """The run of at most WINDOW_SENTENCES sentences that holds most of a claim; (0, 0) for a text without words."""
     weights, units, joined = weights_of(claim), units_of(text), initials_of(text)
     if not units:
         return Window(0, 0, 0.0)

@@ -1,7 +1,7 @@
-"""Two sentences that say the same words → does one negate what the other affirms? English and Korean. Pure.
+"""Two sentences with common words → whether one negates what the other affirms, English and Korean. Pure.
 
-A negation counts with what it negates, its head: the word after "not", the verb stem before "않", so that "must not be
-opened" is not held against a sentence about closing. Antonyms are not known here.
+A negation is compared by its head, the word it negates: the word after "not", the verb stem before "않". So "must not be
+opened" does not contradict a sentence about closing. Knows no antonyms.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from kb.text import STOP_WORDS, analyze
 _TOKEN = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)?|\d+(?:[.,]\d+)*|[가-힣]+|[.,;:!?()]")
 _AFTER = re.compile(f"^(?:{korean.NEGATED_BEFORE})")
 _INSIDE = re.compile(f"^{korean.NEGATED_INSIDE}")
-# Words that carry a meaning between a negator and what it negates.
+# A negator's head is looked for in so many tokens behind it.
 REACH_TOKENS = 4
-# Share of the content words that two sentences must have in common, both ways, to be copies of each other.
+# Share of content words in common, both ways, that makes two sentences copies.
 COPY = 0.75
 
 
 @dataclass(frozen=True, slots=True)
 class Polarity:
-    """What a sentence negates.
+    """The negations of a sentence.
 
     words    content words: stems in English, whole words in Korean
-    negated  heads of its negations; a negation without a head is ""
-    implicit says no in a word of its own
+    negated  heads of its negations; "" for a negation without a head
+    implicit a word such as "forbidden" says no without a negator
     """
 
     words: tuple[str, ...]
@@ -42,7 +42,7 @@ class Polarity:
 
 @lru_cache(maxsize=4096)
 def polarity_of(sentence: str) -> Polarity:
-    """What a sentence says and what it negates."""
+    """The content words and the negations of a sentence."""
     tokens = _TOKEN.findall(unicodedata.normalize("NFC", sentence).replace("’", "'"))
     content: list[str] = []
     negated: list[str] = []
@@ -68,7 +68,7 @@ def polarity_of(sentence: str) -> Polarity:
 def contradicts(claim: Polarity, source: Polarity) -> bool:
     """True when the claim negates a word that the source affirms, or affirms one that the source negates.
 
-    source  the sentence that is nearest to the claim: others may deny something else
+    source  the sentence nearest to the claim: others may negate something else
     """
     if claim.negated and _turns(claim.negated, source) and not source.implicit:
         return True
@@ -120,7 +120,7 @@ def _korean_stem(word: str) -> str:
 
 
 def _is_same(one: str, other: str) -> bool:
-    """The same word; in Korean with another ending: 닦지 and 닦는다, 하지 and 한다."""
+    """True for the same word; Korean words may differ in their endings: 닦지 and 닦는다, 하지 and 한다."""
     if one == other:
         return True
     if not (is_hangul(one) and is_hangul(other)):

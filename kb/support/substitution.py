@@ -1,7 +1,7 @@
-"""A sentence that copies another but for a word or two → the words that were exchanged. Pure.
+"""A sentence that copies another except for a few words → the names and numbers that were exchanged. Pure.
 
-Where nearly everything stands in the same order, a name in the place of another name, or a number in the place of another,
-is no paraphrase, even when the passage says both somewhere. Everyday words may be exchanged for others.
+Where nearly all words stand in the same order, another name or number at one place is a fault, even when the passage holds
+both somewhere. Other words may be exchanged: they may be synonyms.
 """
 
 from __future__ import annotations
@@ -15,18 +15,15 @@ from kb.language.quantities import facts_of, missing_facts
 from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 
-# Share of the claim's words that must stand in the other sentence in the same order, for it to be a copy.
+# A claim is a copy when this share of its words stands in the other sentence in the same order.
 COPIED = 0.6
-# Words that are exchanged at one place at most, a full name being two or three.
+# Most words of one exchange; a full name has two or three.
 LONGEST_EXCHANGE_WORDS = 4
 _WORD = re.compile(r"[\w%$€£₩°/.,:'’-]*\w[%°]?")
 
 
 def exchanged_words(claim: str, sentence: str) -> list[tuple[str, str]]:
-    """(ours, theirs) of each name, number or Korean noun that a copied sentence has in the place of another.
-
-    Empty where the claim is no copy, and for words that are no names: those may be synonyms.
-    """
+    """(ours, theirs) of each name or number that a copied sentence has instead of another; empty for a sentence that is no copy."""
     ours, theirs = (_words(unicodedata.normalize("NFKC", text)) for text in (claim, sentence))
     if len(ours) < 3:
         return []
@@ -61,18 +58,18 @@ def _is_other_number(mine: str, other: str) -> bool:
 
 
 def _is_other_name(ours: Sequence[str], theirs: Sequence[str], sentence: Sequence[str]) -> bool:
-    """Capitalised words on both sides with none in common."""
+    """True for capitalised words on both sides, none in common."""
     left, right = _capitals(ours), _capitals(theirs)
     if not left or not right or _letters(left) == _letters(right):  # All-Star, All Star
         return False
     if any(a[:4].casefold() == b[:4].casefold() for a in left for b in right) or _is_acronym(left, right):
         return False
-    # "A and B" may be told as "B and A".
+    # "A and B" may become "B and A".
     return not all(word in sentence for word in left)
 
 
 def _capitals(words: Sequence[str]) -> list[str]:
-    """The words of a run that is a name from its first word to its last; empty for any other run."""
+    """The capitalised words of a run that is one name; empty for any other run."""
     names = [w for w in words if w[:1].isupper() and w.casefold() not in STOP_WORDS and not is_light(w)]
     inner = [w for w in words if w not in names]
     if (

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from kb.errors import NotFound
-from kb.knowledge_base import KnowledgeBase
 from kb.records import Document
+from kb.runtime import Runtime
 from kb.tags.documents import corpus_frequencies, phrases_by_id
 from kb.tags.records import AppliedTag, TagApplication, TaggedDocument
 from kb.tags.retriever import Retriever, default_options, open_retriever
 from kb.tags.thresholds import Thresholds, calibrate
 
 
-def apply_tags(
-    kb: KnowledgeBase, names: Sequence[str] | None, threshold: float | None, *, dry_run: bool
-) -> TagApplication:
+def apply_tags(kb: Runtime, names: Sequence[str] | None, threshold: float | None, *, dry_run: bool) -> TagApplication:
     """Tag documents, and drop the tags that were applied to them before.
 
     names      documents as a user names them; None for all
@@ -52,7 +50,7 @@ def apply_tags(
     )
 
 
-def remove_tags(kb: KnowledgeBase, names: Sequence[str] | None, *, dry_run: bool) -> TagApplication:
+def remove_tags(kb: Runtime, names: Sequence[str] | None, *, dry_run: bool) -> TagApplication:
     """Remove the tags that were applied to documents; their own tags stay.
 
     raises  NotFound
@@ -73,7 +71,7 @@ def remove_tags(kb: KnowledgeBase, names: Sequence[str] | None, *, dry_run: bool
     )
 
 
-def _named(kb: KnowledgeBase, names: Sequence[str] | None) -> list[Document]:
+def _named(kb: Runtime, names: Sequence[str] | None) -> list[Document]:
     if names is None:
         return kb.corpus.list_documents()
     found = {document.doc_id: document for document in (kb.corpus.find_document(name) for name in names)}
@@ -82,7 +80,7 @@ def _named(kb: KnowledgeBase, names: Sequence[str] | None) -> list[Document]:
     return list(found.values())
 
 
-def own_tags(kb: KnowledgeBase, retriever: Retriever) -> dict[int, frozenset[str]]:
+def own_tags(kb: Runtime, retriever: Retriever) -> dict[int, frozenset[str]]:
     """The documents with tags of the vocabulary in their front matter → these tags."""
     found = {
         doc_id: frozenset(tag for name in names for tag in retriever.vocabulary.project(name))
@@ -91,7 +89,7 @@ def own_tags(kb: KnowledgeBase, retriever: Retriever) -> dict[int, frozenset[str
     return {doc_id: tags for doc_id, tags in found.items() if tags}
 
 
-def score_documents(kb: KnowledgeBase, retriever: Retriever, doc_ids: Iterable[int]) -> dict[int, dict[str, float]]:
+def score_documents(kb: Runtime, retriever: Retriever, doc_ids: Iterable[int]) -> dict[int, dict[str, float]]:
     """doc_id → tag → combined score, from the phrases of each document's text; its own tags are not used."""
     frequencies = corpus_frequencies(kb)
     options = default_options(kb.config.tags)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kb.errors import InvalidInput
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.tags.phrases import Frequencies, key_phrases
 from kb.tags.vocabulary import Vocabulary
 
 
-def phrases_of_text(kb: KnowledgeBase, vocabulary: Vocabulary, text: str) -> list[str]:
+def phrases_of_text(kb: Runtime, vocabulary: Vocabulary, text: str) -> list[str]:
     """Mentions and key phrases of a text.
 
     raises  InvalidInput for a text without words
@@ -21,7 +21,7 @@ def phrases_of_text(kb: KnowledgeBase, vocabulary: Vocabulary, text: str) -> lis
     return found
 
 
-def phrases_of_document(kb: KnowledgeBase, vocabulary: Vocabulary, name: str) -> list[str]:
+def phrases_of_document(kb: Runtime, vocabulary: Vocabulary, name: str) -> list[str]:
     """Mentions and key phrases of a stored document; those in title and headings count more.
 
     raises  NotFound, InvalidInput for a document without words
@@ -33,7 +33,7 @@ def phrases_of_document(kb: KnowledgeBase, vocabulary: Vocabulary, name: str) ->
     return found
 
 
-def phrases_by_id(kb: KnowledgeBase, vocabulary: Vocabulary, doc_id: int, frequencies: Frequencies) -> list[str]:
+def phrases_by_id(kb: Runtime, vocabulary: Vocabulary, doc_id: int, frequencies: Frequencies) -> list[str]:
     """Mentions and key phrases of a stored document; empty for one without words."""
     chunks = kb.corpus.chunks_of_document(doc_id)
     titles = dict.fromkeys(title for chunk in chunks for title in (chunk.title, *chunk.heading_path))
@@ -41,7 +41,7 @@ def phrases_by_id(kb: KnowledgeBase, vocabulary: Vocabulary, doc_id: int, freque
     return key_phrases(text, vocabulary, frequencies, kb.config.tags.phrases, titles)
 
 
-def corpus_frequencies(kb: KnowledgeBase) -> Frequencies:
+def corpus_frequencies(kb: Runtime) -> Frequencies:
     """How common terms are in this corpus; without a document, all terms are equally common."""
     if not kb.corpus.count_chunks():
         return lambda terms: ([0] * len(terms), 0)

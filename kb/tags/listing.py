@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.tags.importing import current_vocabulary
 from kb.tags.model import model_stamp
 from kb.tags.records import TagList, TagView
@@ -14,7 +14,7 @@ from kb.tags.vocabulary import DOCUMENTS, Vocabulary
 from kb.tags.words import fold, key_of
 
 
-def list_tags(kb: KnowledgeBase, words: tuple[str, ...], most: int | None) -> TagList:
+def list_tags(kb: Runtime, words: tuple[str, ...], most: int | None) -> TagList:
     """The tags whose name or one of whose aliases contains all the words; the most frequent first, then by name."""
     with kb.snapshot():
         vocabulary = current_vocabulary(kb.corpus.tags)

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from kb.config import TagsConfig
 from kb.extras import require
-from kb.knowledge_base import KnowledgeBase, Notify, ignore
+from kb.runtime import Notify, Runtime, ignore
 from kb.tags.apply import own_tags, score_documents
 from kb.tags.importing import current_vocabulary
 from kb.tags.records import AliasRecall, DocumentTagging, SuggestOptions, TagEvaluation
@@ -32,7 +32,7 @@ LEAST_DOCUMENTS = 5
 Ranker = Callable[[str], Sequence[str]]
 
 
-def evaluate(kb: KnowledgeBase, seeds: int, notify: Notify = ignore) -> TagEvaluation:
+def evaluate(kb: Runtime, seeds: int, notify: Notify = ignore) -> TagEvaluation:
     """Measure both.
 
     seeds   how often aliases are held out, each time with a model of its own; 0 leaves that part out

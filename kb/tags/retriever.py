@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary
 from kb.config import TagsConfig
 from kb.errors import IndexOutOfDate, InvalidInput, NotIndexed
 from kb.index.stamp import IndexStamp
-from kb.knowledge_base import KnowledgeBase
+from kb.runtime import Runtime
 from kb.tags.context import Context
 from kb.tags.draft import first_few
 from kb.tags.fasttext import FastTextIndex
@@ -80,10 +80,10 @@ class Retriever:
         return f"did you mean: {', '.join(near)}?" if near else "see what there is with: kb tags list"
 
 
-_opened: WeakKeyDictionary[KnowledgeBase, tuple[object, Retriever]] = WeakKeyDictionary()
+_opened: WeakKeyDictionary[Runtime, tuple[object, Retriever]] = WeakKeyDictionary()
 
 
-def open_retriever(kb: KnowledgeBase) -> Retriever:
+def open_retriever(kb: Runtime) -> Retriever:
     """The retriever of this knowledge base as it is now.
 
     raises  NotIndexed when there is no tag at all
@@ -97,7 +97,7 @@ def open_retriever(kb: KnowledgeBase) -> Retriever:
     return held[1]
 
 
-def model_state(kb: KnowledgeBase, stamp: IndexStamp | None) -> ModelState:
+def model_state(kb: Runtime, stamp: IndexStamp | None) -> ModelState:
     """Whether there is a model, and whether it was trained on the current vocabulary."""
     if stamp is None:
         return "none"
@@ -112,7 +112,7 @@ def model_state(kb: KnowledgeBase, stamp: IndexStamp | None) -> ModelState:
     return "current" if stamp.encoder_digest == own.digest else "stale"
 
 
-def _open(kb: KnowledgeBase, stamp: IndexStamp | None) -> Retriever:
+def _open(kb: Runtime, stamp: IndexStamp | None) -> Retriever:
     state = model_state(kb, stamp)
     config = kb.config.tags
     if stamp is not None and state == "current":
@@ -127,7 +127,7 @@ def _open(kb: KnowledgeBase, stamp: IndexStamp | None) -> Retriever:
     return untrained_retriever(require_vocabulary(kb.corpus.tags), config, (note,))
 
 
-def _describe_stale(kb: KnowledgeBase, stamp: IndexStamp) -> str:
+def _describe_stale(kb: Runtime, stamp: IndexStamp) -> str:
     figures = read_figures(kb.home, stamp)
     imported = kb.corpus.tags.imported_vocabulary()
     origin, shown = (imported.origin, imported.origin) if imported else (DOCUMENTS, "the documents' own tags")
@@ -179,7 +179,7 @@ def default_options(config: TagsConfig) -> SuggestOptions:
     )
 
 
-def suggest_for_query(kb: KnowledgeBase, query: str, most: int) -> tuple[Candidate, ...]:
+def suggest_for_query(kb: Runtime, query: str, most: int) -> tuple[Candidate, ...]:
     """The tags a search's query is about, best first, `most` at most; none for a query without phrases or without any tag."""
     phrases = [phrase for phrase in query_phrases(query) if is_sayable(phrase)]
     if not phrases:

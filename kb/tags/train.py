@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 
 from kb.config import TagsConfig
-from kb.knowledge_base import KnowledgeBase, Notify, ignore
+from kb.runtime import Notify, Runtime, ignore
 from kb.store.documents import utc_text
 from kb.tags.arrays import Arrays
 from kb.tags.context import train_context
@@ -34,7 +34,7 @@ class TrainedModel:
     notes: tuple[str, ...]
 
 
-def train(kb: KnowledgeBase, notify: Notify = ignore) -> TrainReport:
+def train(kb: Runtime, notify: Notify = ignore) -> TrainReport:
     """Train on the current vocabulary and replace the model.
 
     raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.epochs` or `tags.neighbours` ask for it

@@ -12,8 +12,8 @@ from kb.errors import NotIndexed, SuiteInvalid
 from kb.eval.records import Label, Query, Suite
 from kb.eval.resolve import resolve_labels, resolve_suite
 from kb.eval.suite import load_suite
-from kb.knowledge_base import open_knowledge_base
 from kb.records import Chunk
+from kb.runtime import open_runtime
 from kb.store.chunks import make_citation
 
 FIXTURE = Path(__file__).parents[2] / "fixtures" / "suites" / "corpus.yaml"
@@ -171,7 +171,7 @@ def test_the_nearest_text_of_a_large_document_is_found_soon() -> None:
 
 def test_the_fixture_suite_resolves_fully(corpus_home: Path) -> None:
     suite = load_suite(FIXTURE)
-    with open_knowledge_base(corpus_home, load_config(None, corpus_home, {})) as kb:
+    with open_runtime(corpus_home, load_config(None, corpus_home, {})) as kb:
         judged = resolve_suite(kb, suite)
     assert list(judged) == [query.id for query in suite.queries]
     for query in suite.queries:
@@ -181,7 +181,7 @@ def test_the_fixture_suite_resolves_fully(corpus_home: Path) -> None:
 
 def test_a_source_can_be_named(corpus_home: Path) -> None:
     label = Label("corpus/guide/glossary.md", anchor="UTC, all year round.")
-    with open_knowledge_base(corpus_home, load_config(None, corpus_home, {})) as kb:
+    with open_runtime(corpus_home, load_config(None, corpus_home, {})) as kb:
         assert len(resolve_suite(kb, suite_of(label))["q"]) == 1
 
 
@@ -192,5 +192,5 @@ def test_an_empty_knowledge_base(corpus_home: Path) -> None:
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("DELETE FROM documents")
     connection.close()
-    with open_knowledge_base(corpus_home, load_config(None, corpus_home, {})) as kb, pytest.raises(NotIndexed):
+    with open_runtime(corpus_home, load_config(None, corpus_home, {})) as kb, pytest.raises(NotIndexed):
         resolve_suite(kb, suite_of())

@@ -12,7 +12,7 @@ from kb.eval.judges import judge_suite
 from kb.eval.pipeline import EvalRequest, evaluate
 from kb.eval.suite import load_suite, parse_suite
 from kb.eval.two_step import new_facts
-from kb.knowledge_base import open_knowledge_base
+from kb.runtime import open_runtime
 from tests.journey.conftest import ROOT
 
 SUITE = ROOT / "fixtures" / "suites" / "two-step.yaml"
@@ -58,7 +58,7 @@ def test_what_the_window_says_is_not_new() -> None:
 
 def test_a_run_says_what_the_window_is_worth(corpus_home: Path) -> None:
     suite = load_suite(SUITE)
-    with open_knowledge_base(corpus_home, Config()) as kb:
+    with open_runtime(corpus_home, Config()) as kb:
         request = EvalRequest(suite.name, suite.sha256, suite.queries, ("lexical",))
         (run,) = evaluate(kb, request, judge_suite(kb, suite), corpus_home)
     metrics = {name: interval.mean for name, interval in run.metrics.items()}

@@ -22,9 +22,9 @@ from kb.ask.pipeline import ask
 from kb.ask.prompt import PLACEHOLDER, render_entry, template_for
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.providers import PROVIDERS, Provider
 from kb.records import Filters, ModelRef
+from kb.runtime import Runtime, open_runtime
 from kb.text import estimate_tokens
 from kb.wire import to_json
 from tests.journey.conftest import ROOT
@@ -51,18 +51,18 @@ ALWAYS = set(COLUMNS) - set(
     "nodes_json rests_on_json standalone_question".split()
 )
 
-Open = Callable[..., KnowledgeBase]
+Open = Callable[..., Runtime]
 
 
 @pytest.fixture
 def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
     """opened(model, score_gate=…): the fixture home, answered by this model. Packing is in the order of the hits."""
-    made: list[KnowledgeBase] = []
+    made: list[Runtime] = []
 
-    def open_with(model: ScriptedModel, **rag: Any) -> KnowledgeBase:
+    def open_with(model: ScriptedModel, **rag: Any) -> Runtime:
         monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, encode, notify: model))
         made.append(
-            open_knowledge_base(
+            open_runtime(
                 corpus_home, Config(rag=RagConfig(**{"packing": "ranked"} | rag), llm=LlmConfig(provider=PROVIDER))
             )
         )
@@ -78,7 +78,7 @@ def request(question: str = QUESTION, **fields: Any) -> AskRequest:
     return AskRequest(question, **({"mode": "lexical", "k": 3} | fields))
 
 
-def rows_of(kb: KnowledgeBase) -> list[dict[str, Any]]:
+def rows_of(kb: Runtime) -> list[dict[str, Any]]:
     with sqlite3.connect(kb.home / "kb.sqlite") as connection:
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute("SELECT * FROM answers ORDER BY trace_id")]
@@ -239,7 +239,7 @@ def test_asks_share_nothing(opened: Open, corpus_home: Path) -> None:
     together = threading.Barrier(2)
 
     def one(question: str, wait: bool) -> Answer:
-        with open_knowledge_base(corpus_home, config) as kb:
+        with open_runtime(corpus_home, config) as kb:
             if wait:
                 together.wait(10)
             return stable(ask(kb, request(question, mode="hybrid")))

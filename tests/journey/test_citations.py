@@ -8,8 +8,8 @@ import pytest
 
 from kb.ask.cite import narrow_citation
 from kb.config import Config
-from kb.knowledge_base import open_knowledge_base
 from kb.records import Chunk
+from kb.runtime import open_runtime
 from kb.support.overlap import Window, units_of
 from tests.journey.conftest import ROOT, Call
 
@@ -18,7 +18,7 @@ WITH_LINES = {"markdown", "text", "restructuredtext", "code"}
 
 def chunks_with_files(home: Path) -> list[tuple[str, Path, Chunk]]:
     """Every chunk as (document type, file, chunk)."""
-    with open_knowledge_base(home, Config()) as kb:
+    with open_runtime(home, Config()) as kb:
         roots = kb.corpus.source_roots()
         found = []
         for document in kb.corpus.list_documents():

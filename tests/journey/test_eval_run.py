@@ -26,7 +26,7 @@ from kb.eval.resolve import collapse
 from kb.eval.sessions import RECALL_DEPTH, run_sessions
 from kb.eval.suite import load_suite, parse_suite
 from kb.eval.two_step import BUDGET_TOKENS, new_facts, resolve_known_chunks
-from kb.knowledge_base import open_knowledge_base
+from kb.runtime import open_runtime
 from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call, Result
 from tests.journey.measured import SUITE_QUERIES, SUITE_TEXT, write_suite
@@ -453,7 +453,7 @@ def test_turns_of_a_conversation_are_answered_and_searched_as_a_users_are(
     suite = parse_suite(SESSION_TEXT.encode(), "talk.yaml")
     config = load_config(None, corpus_home, os.environ, {}, lambda message: None)
     turns = run_sessions(corpus_home, config, suite)
-    with open_knowledge_base(corpus_home, config) as opened:
+    with open_runtime(corpus_home, config) as opened:
         relevant = {name: set(judged) for name, judged in judge_suite(opened, suite).judged.items()}
     assert [turn.text for turn in turns] == [query.text for query in suite.queries]
     for turn in turns:
@@ -478,7 +478,7 @@ def test_a_two_step_task_composes_the_context_that_a_user_gets(
     text["queries"] = text["queries"][: len(queries)]
     suite = write_suite(tmp_path / "two-step", yaml.safe_dump(text, allow_unicode=True, sort_keys=False))
     assert kb("eval", "run", suite, home=corpus_home).code == 0
-    with open_knowledge_base(corpus_home, Config()) as opened:
+    with open_runtime(corpus_home, Config()) as opened:
         windows = resolve_known_chunks(opened, loaded)
         chunks = {
             query.id: [chunk.text for chunk in opened.corpus.fetch_chunks(windows[query.id]).values()]

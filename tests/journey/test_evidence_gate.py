@@ -12,8 +12,8 @@ import pytest
 from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
 from kb.config import Config, LlmConfig, RagConfig
-from kb.knowledge_base import open_knowledge_base
 from kb.providers import PROVIDERS, Provider
+from kb.runtime import open_runtime
 from tests.journey.conftest import Call
 from tests.journey.scripted_model import PROVIDER, says
 
@@ -115,7 +115,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch, **rag: Any) -> tuple[Config, Any]:
 
 def test_the_model_is_not_asked(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, model = scripted(monkeypatch)
-    with open_knowledge_base(corpus_home, config) as opened:
+    with open_runtime(corpus_home, config) as opened:
         refused = ask(opened, AskRequest(FOREIGN[0], k=4))
         assert refused.refusal_reason == "weak_evidence"
         assert model.requests == []
@@ -125,7 +125,7 @@ def test_the_model_is_not_asked(corpus_home: Path, monkeypatch: pytest.MonkeyPat
 
 def test_a_refusal_of_the_score_gate_is_scored_as_well(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config, _ = scripted(monkeypatch, score_gate=1.0)
-    with open_knowledge_base(corpus_home, config) as opened:
+    with open_runtime(corpus_home, config) as opened:
         answer = ask(opened, AskRequest(FOREIGN[0], k=4))
     assert (answer.refusal_reason, answer.retrieval.chunks_used) == ("score_gate", 0)
     assert answer.retrieval.evidence_score is not None
@@ -139,7 +139,7 @@ def test_an_encoder_without_weights_is_told_and_refuses_less(
 
     config, _ = scripted(monkeypatch)
     told: list[str] = []
-    with open_knowledge_base(corpus_home, config, notify=told.append) as opened:
+    with open_runtime(corpus_home, config, notify=told.append) as opened:
         fitted = [ask(opened, AskRequest(question, k=4)) for question in FOREIGN]
         known = {name: model for name, model in evidence_gate.load_models().items() if len(name) < 32}
         monkeypatch.setattr(evidence_gate, "load_models", lambda: known)

@@ -14,7 +14,7 @@ from kb.context.traverse import traverse
 from kb.graph.adjacent import adjacent_terms
 from kb.graph.records import Slice
 from kb.graph.slices import is_admissible
-from kb.knowledge_base import open_knowledge_base
+from kb.runtime import open_runtime
 from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call
 
@@ -39,7 +39,7 @@ def texts(home: Path, query: str, project: str | None = None, max_paths: int = 4
 
 
 def slice_of(home: Path, query: str, project: str | None = None, max_paths: int = 40) -> Slice:
-    with open_knowledge_base(home, Config()) as opened:
+    with open_runtime(home, Config()) as opened:
         found = traverse(opened, query, project, max_paths)
     assert is_admissible(found)
     return found
@@ -47,7 +47,7 @@ def slice_of(home: Path, query: str, project: str | None = None, max_paths: int 
 
 def rows_of(home: Path) -> list[tuple[object, ...]]:
     """The whole graph, with documents by path: what must not depend on how it came to be."""
-    with open_knowledge_base(home, Config()) as opened:
+    with open_runtime(home, Config()) as opened:
         names = opened.store._connection.execute(
             "SELECT path, key, kind, weight, place, form, label, line, g.position FROM graph_names g JOIN documents USING (doc_id)"
         ).fetchall()
@@ -118,7 +118,7 @@ def test_edges_follow_edits_moves_and_deletions(kb: Call, home: Path, notes: Pat
     assert texts(home, "newtide") == []
     assert any("lampd depends on tided" in t for t in texts(home, "tided")), "others still say it"
     assert kb("rm", "--source", "graph", home=home).code == 0
-    with open_knowledge_base(home, Config()) as opened:
+    with open_runtime(home, Config()) as opened:
         assert opened.store._connection.execute("SELECT count(*) FROM graph_names").fetchone() == (0,)
         assert opened.store._connection.execute("SELECT count(*) FROM graph_edges").fetchone() == (0,)
 
@@ -155,7 +155,7 @@ def test_adjacent_terms_come_from_relations_first(home: Path) -> None:
 
 
 def test_a_home_without_rows_has_an_empty_slice(kb: Call, home: Path) -> None:
-    with open_knowledge_base(home, Config(), write=True) as opened:
+    with open_runtime(home, Config(), write=True) as opened:
         opened.store._connection.execute("DELETE FROM graph_names")
         opened.store._connection.execute("DELETE FROM graph_edges")
     found = slice_of(home, "lampd")
@@ -164,7 +164,7 @@ def test_a_home_without_rows_has_an_empty_slice(kb: Call, home: Path) -> None:
 
 def test_documents_of_an_older_kb_get_their_rows_without_a_vector_being_made(kb: Call, home: Path, notes: Path) -> None:
     wanted = rows_of(home)
-    with open_knowledge_base(home, Config(), write=True) as opened:
+    with open_runtime(home, Config(), write=True) as opened:
         opened.store._connection.execute("DELETE FROM graph_names")
         opened.store._connection.execute("DELETE FROM graph_edges")
         opened.store._connection.execute("UPDATE documents SET signature = 'older'")

@@ -12,8 +12,8 @@ from kb.ask.pipeline import ask
 from kb.ask.prompt import fence_tag
 from kb.ask.records import Answer, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
-from kb.knowledge_base import KnowledgeBase, open_knowledge_base
 from kb.records import Filters
+from kb.runtime import Runtime, open_runtime
 from tests.journey.conftest import ROOT, Call
 from tests.llm.recorded_server import MODEL, RecordedServer, answer
 
@@ -34,7 +34,7 @@ def home(home_folder: Path, kb: Call) -> Path:
     return home_folder
 
 
-def put(kb: KnowledgeBase, name: str) -> Answer:
+def put(kb: Runtime, name: str) -> Answer:
     """Ask over the honest documents and one attack."""
     filters = Filters(paths=("honest/**", f"attacks/{name}"))
     return ask(kb, AskRequest(ATTACKS[name]["question"], mode="lexical", filters=filters))
@@ -63,7 +63,7 @@ def test_every_attack_says_what_it_tries() -> None:
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_the_extractive_model(home: Path, name: str) -> None:
-    with open_knowledge_base(home, Config(llm=LlmConfig(provider="extractive"))) as kb:
+    with open_runtime(home, Config(llm=LlmConfig(provider="extractive"))) as kb:
         found = put(kb, name)
     packed = set(range(1, found.retrieval.chunks_used + 1))
     assert {c.marker for c in found.citations if found.grounded} <= packed
@@ -78,7 +78,7 @@ def test_a_model_that_obeys(home: Path, name: str) -> None:
             llm=LlmConfig(provider="ollama", endpoint=server.url, model=MODEL),
             rag=RagConfig(retry="never", packing="ranked"),
         )
-        with open_knowledge_base(home, config) as kb:
+        with open_runtime(home, config) as kb:
             found = put(kb, name)
         system, user = (message["content"] for message in server.chats[0]["messages"])
     check_no_forged_citation(found, name)
@@ -98,7 +98,7 @@ def test_an_honest_claim_behind_a_suspicious_marker_stays_cited(home: Path) -> N
     name = "marker-range.md"
     with RecordedServer([answer("The ferry Heron carries 42 passengers [#1].")]) as server:
         config = Config(llm=LlmConfig(provider="ollama", endpoint=server.url, model=MODEL))
-        with open_knowledge_base(home, config) as kb:
+        with open_runtime(home, config) as kb:
             filters = Filters(paths=("honest/boats.md", f"attacks/{name}"))
             found = ask(
                 kb, AskRequest("How many passengers does the ferry Heron carry?", mode="lexical", filters=filters)

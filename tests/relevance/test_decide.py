@@ -12,8 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.relevance.decide import Decision, decide, log_line
-from kb.relevance.layers import LAYERS
+from kb.relevance.decide import LAYERS, Decision, decide, log_line
 from kb.relevance.read_rules import default_rules, open_rules
 from kb.relevance.rules import RETURNING, Condition, Predicate, Rules, SignalRule, Situation
 from kb.relevance.signals import MODES_WITHOUT_RETRIEVAL, Conversation, choose_mode, compute_signals

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from kb.language.manner import has_implicit_reference, is_courtesy, is_errand, is_greeting, is_urgent, tidy
+from kb.language.manner import has_implicit_reference, is_errand, is_greeting, is_small_talk, is_urgent, tidy
 from kb.relevance.read_rules import default_rules
 from kb.relevance.rules import RETURNING
 from kb.relevance.signals import (
@@ -81,7 +81,7 @@ def test_greetings(prompt: str, wanted: bool) -> None:
 
 @pytest.mark.parametrize(("prompt", "wanted"), cases(COURTESIES, NO_COURTESIES))
 def test_courtesies(prompt: str, wanted: bool) -> None:
-    assert is_courtesy(tidy(prompt)) is wanted
+    assert is_small_talk(tidy(prompt)) is wanted
 
 
 @pytest.mark.parametrize(("prompt", "wanted"), cases(REFERENCES, NO_REFERENCES))

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from kb.context.metrics import METRICS, log_line, prometheus_text, write_metrics
+from kb.context.metrics import METRICS, prometheus_text, write_metrics
 from kb.errors import IoError
-from kb.search.novelty import Counts
+from kb.search.novelty import Counts, log_line
 from kb.store.counters import FILE_NAME, add_counts, read_counts
 
 PUBLISHED_NAMES = (

@@ -76,7 +76,7 @@ def test_patterns_of_all_languages_are_joined_for_a_text_in_any() -> None:
     assert says("apology", "죄송합니다")
     assert pattern("thanks", "thanks").pattern != pattern("thanks", "고마워요").pattern
     assert {"sorry"}.isdisjoint(words("stop"))
-    assert {"그", "and"} & words("beside_courtesy") == {"and"}
+    assert {"그", "and"} & words("beside_small_talk") == {"and"}
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from kb.cli.terminal import shown_path
 from kb.cli.views import parse_citation, parse_line_range, select_lines
 from kb.errors import InvalidInput, NotFound
-from kb.library import document_text
 from kb.records import Chunk, Citation, Document
-from kb.store.chunks import make_citation
+from kb.store.chunks import document_text, make_citation
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,7 @@
-"""One knowledge base: its store, indexes, encoder and language model, opened lazily and once.
+"""What the jobs run on: the store, indexes, encoder and language model of one home, opened lazily and once.
 
-The materials do not know each other; here data is carried from one to the other: rows from the store into an index,
-the encoder's vectors into a model. Knows nothing of the jobs above it. This is the Python API the command line uses:
-
->>> kb = open_knowledge_base(Path("my-home"), Config())           # doctest: +SKIP
->>> search(kb, SearchRequest("borrow checker")).hits[0].citation  # doctest: +SKIP
+These parts do not know each other; the runtime carries data between them: rows from the store into an index, the
+encoder's vectors into a model. It knows nothing of the jobs above it. Users of the library see `kb.library` instead.
 """
 
 from __future__ import annotations
@@ -38,21 +35,21 @@ def ignore(message: str) -> None:
     """A `notify` for callers who want no messages."""
 
 
-def open_knowledge_base(
+def open_runtime(
     home: Path, config: Config, *, write: bool = False, notify: Notify = ignore, log: Notify = ignore
-) -> KnowledgeBase:
+) -> Runtime:
     """Open the knowledge base of a home.
 
     write   create and migrate the store when needed; False opens it read-only
     notify  gets one line of text for what a user should know (a rebuild, a fallback)
-    log     gets one line for each decision that only who looks for it wants to see
+    log     gets one line for each decision that is of interest when something looks wrong
     raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
     """
-    return KnowledgeBase(home, config, write=write, notify=notify, log=log)
+    return Runtime(home, config, write=write, notify=notify, log=log)
 
 
-class KnowledgeBase:
-    """See `open_knowledge_base`. Not for use by several threads at once."""
+class Runtime:
+    """See `open_runtime`. Not for use by several threads at once."""
 
     def __init__(
         self, home: Path, config: Config, *, write: bool = False, notify: Notify = ignore, log: Notify = ignore
