@@ -144,7 +144,7 @@ def _from_turns(node_input: NodeInput) -> str | None:
 
 
 def _from_episodes(node_input: NodeInput) -> str | None:
-    if not node_input.speaks_freely and not refers_back(node_input.question):
+    if not node_input.gives_all and not refers_back(node_input.question):
         return None
     turns = node_input.journal.like_turns(node_input.question, node_input.session_id, LOOKED_AT)
     return _from_answered([turn for turn in turns if turn.grounded], node_input, "episode")

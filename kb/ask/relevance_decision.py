@@ -76,7 +76,7 @@ class RelevanceDecision:
     def view(self, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
         """As the answer's record shows it.
 
-        nodes  what the providers that ran have given
+        nodes  the texts of the providers that ran
         """
         copied = {name: getattr(self.decision, name) for name in _COPIED}
         return AnswerRelevance(
@@ -123,7 +123,7 @@ def decide_relevance(kb: Runtime, request: AskRequest, now: datetime | None = No
         now=now,
         session_id=request.session_id,
         node_texts=rules.node_texts,
-        speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
+        gives_all=bool(conversation.topic_turns) or not rules.enabled,
     )
     return RelevanceDecision(choice, decision, node_input, rules.token_estimates)
 
@@ -164,7 +164,7 @@ def _conversation(kb: Runtime, session_id: str | None, now: datetime) -> Convers
 
 
 def _tell(kb: Runtime, decision: Decision, *, is_known: bool, faults: tuple[str, ...]) -> None:
-    """A rules file that cannot be read and a mode that is none are for the user; the rest is for the log."""
+    """Tell the user of a rules file that cannot be read and of an unknown mode; write the rest to the log."""
     kb.log(log_line(decision))
     for warning in decision.warnings:
         if warning in faults or (not is_known and warning.startswith("unknown mode")):

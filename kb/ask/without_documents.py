@@ -1,4 +1,4 @@
-"""A question that kb answers itself, asks about the user, or meets no document → what a context node answers, if one does."""
+"""A question that kb answers itself, asks about the user, or no document answers → the answer of a context node, if any."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def answer_from_full_fact(judged: Judged) -> Ended | None:
 
 
 def answer_without_documents(kb: Runtime, question: Question) -> Ended | None:
-    """What a node says in a knowledge base that holds no document yet; None where none answers."""
+    """A node's answer in a knowledge base without documents; None where no node answers."""
     told = answer_in_place(question, was_read=False)
     return _answer(kb, question, told) if told else None
 
 
 def answer_in_place(question: Question, *, was_read: bool) -> NodeAnswer | None:
-    """What a context node says to a question that the documents do not answer; None for a replay.
+    """A node's answer to a question that the documents do not answer; None for a replay.
 
     was_read  a model has read the evidence and found no answer in it
     """

@@ -11,17 +11,17 @@ ITEMS = 30
 NEWS_DOCUMENTS = 5
 
 
-def tell_gists(given: NodeInput) -> list[str]:
-    """What the documents hit are about, best first."""
-    if not given.speaks_freely and not asks_about(given.question, "overview"):
+def lines_of_gists(given: NodeInput) -> list[str]:
+    """The gists of the documents that were found, best first."""
+    if not given.gives_all and not asks_about(given.question, "overview"):
         return []
     documents = tuple(dict.fromkeys(given.hit_documents))[:GISTS]
     return [f"- {gist.path}: {quote(gist.text, QUOTED_CHARS)}" for gist in given.corpus.notes.fetch_gists(documents)]
 
 
-def tell_open_items(given: NodeInput) -> list[str]:
-    """How many items are open, and the first of them: newest documents first."""
-    if not given.speaks_freely and not asks_about(given.question, "tasks"):
+def lines_of_open_items(given: NodeInput) -> list[str]:
+    """The number of open items and the first of them, newest documents first."""
+    if not given.gives_all and not asks_about(given.question, "tasks"):
         return []
     total, items = given.corpus.notes.list_open_items(ITEMS)
     if not total:
@@ -30,9 +30,9 @@ def tell_open_items(given: NodeInput) -> list[str]:
     return [f"{total} open items", *lines]
 
 
-def tell_world(given: NodeInput) -> list[str]:
+def lines_of_world(given: NodeInput) -> list[str]:
     """The date, the corpus, and what was ingested lately."""
-    if not given.speaks_freely and not asks_about(given.question, "time", "corpus"):
+    if not given.gives_all and not asks_about(given.question, "time", "corpus"):
         return []
     last_turn = given.journal.measure_session(given.session_id)[1] if given.session_id else None
     count = given.corpus.count_documents()

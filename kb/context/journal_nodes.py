@@ -14,7 +14,7 @@ from kb.store.acts import read_acts
 from kb.store.memories import Memory
 from kb.store.sessions import Turn
 
-# Turns of a session that are looked at; more than fit beside the evidence.
+# Turns of a session that are read; more than fit beside the evidence.
 TURNS = 6
 # Facts that are offered to the budget, the fitting ones first.
 FACTS = 20
@@ -26,7 +26,7 @@ TOPIC_WORDS = 6
 TOPIC_DOCUMENTS = 3
 
 
-def tell_turns(given: NodeInput) -> list[str]:
+def lines_of_turns(given: NodeInput) -> list[str]:
     """This session's turns, newest first."""
     if given.session_id is None:
         return []
@@ -34,9 +34,9 @@ def tell_turns(given: NodeInput) -> list[str]:
     return [_turn_line(turn) for turn in reversed(turns)]
 
 
-def tell_episodes(given: NodeInput) -> list[str]:
-    """Earlier questions of other sessions that this one is like, and what was answered; best first."""
-    if not given.speaks_freely and not refers_back(given.question):
+def lines_of_episodes(given: NodeInput) -> list[str]:
+    """Similar questions of other sessions with their answers, best first."""
+    if not given.gives_all and not refers_back(given.question):
         return []
     return [
         _turn_line(turn)
@@ -45,16 +45,16 @@ def tell_episodes(given: NodeInput) -> list[str]:
     ]
 
 
-def tell_facts(given: NodeInput) -> list[str]:
+def lines_of_facts(given: NodeInput) -> list[str]:
     """Facts that share a word with the question, best first; in a session the newest others after them."""
     found = given.journal.find_memories(with_translations(given.question), given.session_id, FACTS)
-    if given.speaks_freely:
+    if given.gives_all:
         found += given.journal.recent_memories(given.session_id, FACTS)
     return [fact_line(fact) for fact in dict.fromkeys(found)]
 
 
-def tell_focus(given: NodeInput) -> list[str]:
-    """What the session is about: its words, the newer the weightier, its documents, and the project they are of."""
+def lines_of_focus(given: NodeInput) -> list[str]:
+    """The topic of the session: its words, newer ones weigh more, its documents and their project."""
     if given.session_id is None:
         return []
     turns = given.journal.session_turns(given.session_id, TURNS)
@@ -74,8 +74,8 @@ def tell_focus(given: NodeInput) -> list[str]:
     return lines
 
 
-def tell_return(given: NodeInput) -> list[str]:
-    """How long the user was away, and what the last question was; nothing while the session goes on."""
+def lines_of_return(given: NodeInput) -> list[str]:
+    """How long the user was away, and the last question; nothing while the session goes on."""
     if given.session_id is None:
         return []
     turns = given.journal.session_turns(given.session_id, 1)
@@ -85,9 +85,9 @@ def tell_return(given: NodeInput) -> list[str]:
     return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]
 
 
-def tell_acts(given: NodeInput) -> list[str]:
+def lines_of_acts(given: NodeInput) -> list[str]:
     """The newest kb commands on this home, newest first."""
-    if not given.speaks_freely and not asks_about(given.question, "commands"):
+    if not given.gives_all and not asks_about(given.question, "commands"):
         return []
     acts = read_acts(given.home)
     return [
@@ -103,8 +103,8 @@ def fact_line(fact: Memory) -> str:
 
 
 def _turn_line(turn: Turn) -> str:
-    said = quote(turn.answer) if turn.refusal_reason is None else "no answer in the documents"
-    return f"- {turn.created_at[:16].replace('T', ' ')} asked: {quote(turn.question)} | answered: {said}"
+    answered = quote(turn.answer) if turn.refusal_reason is None else "no answer in the documents"
+    return f"- {turn.created_at[:16].replace('T', ' ')} asked: {quote(turn.question)} | answered: {answered}"
 
 
 def _ago(seconds: float) -> str:

@@ -13,7 +13,7 @@ NEW_ANSWERS = 1
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One command: how it is called, and what for in words that questions use.
+    """One command: its call, and what it does in words that questions use.
 
     korean  beginnings of the Korean words for it
     """
@@ -52,25 +52,25 @@ SKILLS = (
 )
 
 
-def tell_skills(given: NodeInput) -> list[str]:
-    """The commands, for who wants kb to do something."""
-    if not given.speaks_freely and not is_for_kb(given.question):
+def lines_of_skills(given: NodeInput) -> list[str]:
+    """The commands, where kb is to do something or is asked what it can do."""
+    if not given.gives_all and not is_for_kb(given.question):
         return []
     return [f"- {skill.call}: {skill.does}" for skill in SKILLS]
 
 
-def tell_tools(given: NodeInput) -> list[str]:
+def lines_of_tools(given: NodeInput) -> list[str]:
     """The tools that a model may call: this version has none."""
-    if not given.speaks_freely and not is_for_kb(given.question):
+    if not given.gives_all and not is_for_kb(given.question):
         return []
     return ["none: nothing is carried out by asking; the user runs the commands"]
 
 
-def tell_beginning(given: NodeInput) -> list[str]:
-    """How to begin, for a knowledge base without documents, or one that nobody has asked yet."""
+def lines_of_beginning(given: NodeInput) -> list[str]:
+    """The first step, for a knowledge base without documents, or without a question so far."""
     if not given.corpus.has_documents():
         return ["the knowledge base is empty; kb ingest FOLDER fills it"]
     asked = given.journal.count_answers(NEW_ANSWERS)
-    if not given.speaks_freely or asked >= NEW_ANSWERS:
+    if not given.gives_all or asked >= NEW_ANSWERS:
         return []
     return ["this is the first question to this knowledge base; kb open PLACE opens what an answer cites"]
