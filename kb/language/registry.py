@@ -88,7 +88,7 @@ def translations(text: str) -> str:
     """The words of every language for the everyday things that a text names, apart by blanks; "" where it names none.
 
     >>> translations("What is the office number?")
-    'office 사무실 number 번호'
+    'office 사무실 number 번호 전화번호 연락처'
     """
     return " ".join(word for key in everyday_keys(text) for word in everyday_words(key))
 
