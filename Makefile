@@ -29,7 +29,7 @@ demo: $(VENV)/.installed
 	@echo
 	$(BIN)/kb --home $(DEMO) ask "How often must the mirror of Marigold be cleaned?"
 
-test: lint docs
+test: lint
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The fast half of the tests, in under 40 s: nothing that tests/conftest.py marks slow.
