@@ -126,7 +126,7 @@ OWN_REPLIES: Mapping[str, str] = {
     "errand": "Asking changes nothing. What does it is a command:\n{calls}",
     "abilities": "What kb can do, each by its command:\n{calls}",
     "no_tools": "kb has no tools that a model could call. ",
-    "open_items": "{count} open items in the documents:\n{lines}",
+    "open_items": "Open items in the documents: {count}\n{lines}",
     "rests_on": "\n\n(Not all of this is in your documents: it rests on {nodes}.)",
     "more_items": "and {count} more",
 }

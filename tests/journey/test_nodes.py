@@ -460,7 +460,7 @@ class TestWhatKbKnows:
     @pytest.mark.parametrize(
         ("question", "line"),
         [
-            ("Which tasks are open?", "1 open items in the documents:"),
+            ("Which tasks are open?", "Open items in the documents: 1"),
             ("할 일이 뭐가 남았어?", "문서에 열린 항목이 1개 있습니다:"),
         ],
     )
