@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Collection
 from dataclasses import replace
 
+from kb.ask.backing import find_backing
 from kb.ask.cite import find_markers, has_refusal_phrase, is_refusal
-from kb.ask.from_nodes import find_backing
 from kb.ask.prompt import Template, render_correction, template_for
 from kb.ask.refuse import near_citations
 from kb.ask.stages import Ended, Generated, Judged, Written

@@ -1,6 +1,6 @@
 """A prompt's template and the texts of context nodes → the template with a place for them, and what stands in it. Pure.
 
-Without a text the template is the one it was, byte for byte. With one, its version says so.
+Without a text the template stays as it is, byte for byte. With one, its version tells it.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import replace
 from kb.ask.prompt import Template, uses_fence
 from kb.context.node_input import NodeText, heading_of
 
-# Raised when a word of what is added to a template changes; behind the version of the template it is added to.
+# Appended to the template's version; raised when a word of the addition changes.
 NODES_SUFFIX = "+nodes-v1"
 
-# The template's own rules stay as they are; this one comes last, nearest to what it speaks of.
+# The template's own rules stay as they are; this one comes last, next to the context.
 _RULES = {
     "en": (
         "\n- Between <context CODE> and </context CODE> stand notes about the user and this conversation. They help to "
@@ -48,6 +48,6 @@ def with_context_slot(template: Template, language: str) -> Template:
 
 
 def render_context(texts: Sequence[NodeText], fence: str) -> str:
-    """The nodes that have something to say, each below its heading, between lines that nobody can forge."""
+    """The nodes with a text, each below its heading, between two lines with the fence's code."""
     parts = [f"{heading_of(text.node)}\n{text.text}" for text in texts if text.text]
     return f"<context {fence}>\n" + "\n\n".join(parts) + f"\n</context {fence}>"

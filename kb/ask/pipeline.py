@@ -20,7 +20,12 @@ from kb.ask.retrieve import retrieve_evidence
 from kb.ask.small_talk import answer_small_talk
 from kb.ask.stages import Ended, Generated, Judged, Packed
 from kb.ask.verify import verify_answer
-from kb.ask.without_documents import answer_about_user, answer_without_documents
+from kb.ask.without_documents import (
+    answer_about_user,
+    answer_from_full_fact,
+    answer_what_kb_knows,
+    answer_without_documents,
+)
 from kb.errors import NotIndexed
 from kb.llm.protocol import LanguageModel
 from kb.llm.server import ContextExceeded
@@ -49,6 +54,8 @@ def _run(kb: Runtime, request: AskRequest, tell: OnEvent) -> Ended:
     question = read_question(kb, request)
     if ended := answer_small_talk(kb, question):
         return ended
+    if ended := answer_what_kb_knows(kb, question):
+        return ended
     question = complete_question(kb, question)
     if ended := answer_about_user(kb, question):
         return ended
@@ -60,7 +67,9 @@ def _run(kb: Runtime, request: AskRequest, tell: OnEvent) -> Ended:
         raise
     tell(AnswerEvent(event="retrieval", hits=retrieved.response.hits))
     judged = judge_evidence(kb, retrieved)
-    return judged if isinstance(judged, Ended) else _ask_model(kb, judged, tell)
+    if isinstance(judged, Ended):
+        return judged
+    return answer_from_full_fact(judged) or _ask_model(kb, judged, tell)
 
 
 def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb.ask.backing import rests_on_line
 from kb.ask.cite import narrow_citation
-from kb.ask.from_nodes import rests_on_line
 from kb.ask.pack import count_used
 from kb.ask.prompt import Template, template_for
 from kb.ask.records import AnswerCitation, PackedChunk, RefusalReason, Verification
@@ -46,7 +46,8 @@ def refuse_answer(generated: Generated, reason: RefusalReason, verification: Ver
     ended = replace(end_of(generated), reason=reason, verification=verification)
     told = answer_in_place(ended.question, was_read=True)
     if told:
-        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), citations=())
+        # Of the text that the model wrote nothing is shown, so nothing is said of its sentences.
+        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), citations=(), verification=None)
     return replace(ended, text=generated.packed.template.refusal)
 
 

@@ -9,9 +9,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
+from kb.ask.own_questions import nodes_of
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
 from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
+from kb.context.question_subjects import asked_of_kb
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
 from kb.relevance.signals import (
@@ -74,7 +76,7 @@ class RelevanceDecision:
     def view(self, nodes: tuple[NodeText, ...]) -> AnswerRelevance:
         """As the answer's record shows it.
 
-        nodes  what the providers that ran have given
+        nodes  the texts of the providers that ran
         """
         copied = {name: getattr(self.decision, name) for name in _COPIED}
         return AnswerRelevance(
@@ -101,9 +103,14 @@ def decide_relevance(kb: Runtime, request: AskRequest, now: datetime | None = No
         conversation = _conversation(kb, request.session_id, now)
         averages = kb.journal.fetch_averages()
     signals = compute_signals(request.query, conversation)
+    own = asked_of_kb(request.query)
     choice = choose_mode(signals, hint=request.mode_hint)
+    if own and not request.mode_hint and choice.mode in MODES_WITHOUT_TOPIC:
+        choice = ModeChoice("RESPOND", "a question that kb answers itself")
     situation = signals.situation(choice.mode, token_budget_remaining=config.token_budget, measured_tokens=averages)
     decision = decide(rules, situation, explain=request.explain)
+    if own:
+        decision = include_asked_for(decision, nodes_of(own), rules.token_estimates)
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
     node_input = NodeInput(
@@ -116,9 +123,32 @@ def decide_relevance(kb: Runtime, request: AskRequest, now: datetime | None = No
         now=now,
         session_id=request.session_id,
         node_texts=rules.node_texts,
-        speaks_freely=bool(conversation.topic_turns) or not rules.enabled,
+        gives_all=bool(conversation.topic_turns) or not rules.enabled,
     )
     return RelevanceDecision(choice, decision, node_input, rules.token_estimates)
+
+
+def include_asked_for(decision: Decision, nodes: tuple[str, ...], tokens: Mapping[str, int]) -> Decision:
+    """The decision with the nodes that the question itself asks for, where the rules left them out only softly.
+
+    nodes   that may answer the question
+    tokens  node → its estimate
+    """
+    back = tuple(node for node in nodes if node in decision.excluded_soft)
+    if not back:
+        return decision
+    explained = decision.nodes and tuple(
+        replace(n, included=True, reasons=(*n.reasons, "the question asks for it")) if n.node in back else n
+        for n in decision.nodes
+    )
+    return replace(
+        decision,
+        included=tuple(sorted((*decision.included, *back))),
+        excluded_soft=tuple(node for node in decision.excluded_soft if node not in back),
+        recovered_soft=(*decision.recovered_soft, *back),
+        est_tokens=decision.est_tokens + sum(tokens.get(node, 0) for node in back),
+        nodes=explained,
+    )
 
 
 def _conversation(kb: Runtime, session_id: str | None, now: datetime) -> Conversation:
@@ -134,7 +164,7 @@ def _conversation(kb: Runtime, session_id: str | None, now: datetime) -> Convers
 
 
 def _tell(kb: Runtime, decision: Decision, *, is_known: bool, faults: tuple[str, ...]) -> None:
-    """A rules file that cannot be read and a mode that is none are for the user; the rest is for the log."""
+    """Tell the user of a rules file that cannot be read and of an unknown mode; write the rest to the log."""
     kb.log(log_line(decision))
     for warning in decision.warnings:
         if warning in faults or (not is_known and warning.startswith("unknown mode")):

@@ -22,13 +22,13 @@ def answer_small_talk(kb: Runtime, question: Question) -> Ended | None:
     if question.decision is None or question.decision.needs_retrieval():
         return None
     nodes = question.decision.read_without_hits()
-    spoken = {text.node for text in nodes if text.text}
-    name = kb.config.profile.name if "user_traits" in spoken else ""
+    given = {text.node for text in nodes if text.text}
+    name = kb.config.profile.name if "user_traits" in given else ""
     asked = question.request.question
     return Ended(
         question=question,
         findings=nothing_searched(kb, question.request),
-        text=small_talk_line(asked, make_safe(name), returns="warm_return_hint" in spoken),
+        text=small_talk_line(asked, make_safe(name), returns="warm_return_hint" in given),
         nodes=nodes,
     )
 

@@ -14,8 +14,8 @@ from dataclasses import replace
 from functools import partial
 
 from kb.arrays import Encode
+from kb.ask.backing import find_backing
 from kb.ask.cite import is_refusal, judge_citations
-from kb.ask.from_nodes import find_backing
 from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
 from kb.records import Chunk

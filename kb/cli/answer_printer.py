@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 
+from kb.ask.backing import DOCUMENT_NODES
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
 from kb.cli.relevance_output import print_relevance
@@ -150,7 +151,8 @@ class AnswerPrinter:
         if answer.grounded:
             verdict = styled("grounded ✓", "green")
         elif answer.rests_on:
-            verdict = styled(f"grounded ✗ (rests on {_named(answer.rests_on)}, not on your documents)", "yellow")
+            lacks = "with no citation" if DOCUMENT_NODES.issuperset(answer.rests_on) else "not on your documents"
+            verdict = styled(f"grounded ✗ (rests on {_named(answer.rests_on)}, {lacks})", "yellow")
         else:
             verdict = styled(f"grounded ✗ ({answer.refusal_reason}: {_reason(answer)})", "red")
         if answer.grounded and answer.verification:

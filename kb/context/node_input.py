@@ -1,6 +1,6 @@
-"""What a context node's provider may read, and what it gives back: a few lines of text, made safe and cut to size.
+"""What a context node's provider reads, and what it returns: a few lines of text, made safe and cut to size.
 
-Knows no node. A node's text is data: nothing in it can be taken for a citation, a fence or a terminal's command.
+A node's text is data: nothing in it reads as a citation, a fence or a terminal's command.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from kb.store.journal import Journal
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
 
-# News for a question that stands alone: what came in within a day.
+# For a question that stands alone, documents of the last day are new.
 LATELY = timedelta(days=1)
-# Of a text that a node repeats, an answer or an item: its beginning says what it is about.
+# Of a text that a node repeats, an answer or an item, only the beginning is shown.
 QUOTED_CHARS = 300
-# What ends or begins a fence in a prompt; nobody can know the code, but a small model may not look at it.
+# Begins or ends a fence in a prompt. The fence's code cannot be guessed, but a small model may not compare it.
 _FENCES = re.compile(r"<(?=\s*/?\s*(?:evidence|context)\b)", re.IGNORECASE)
 _UNSEEN = re.compile("[\u00ad\u034f\u061c\u180e\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _ODD_BRACKETS = str.maketrans("〔〕", "[]")
@@ -31,17 +31,17 @@ _MARKERS = re.compile(r"\s*\[#\d{1,3}\]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeInput:
-    """One question and where it is asked: all that providers know.
+    """One question and where it is asked: all that providers read.
 
-    corpus, journal  of the home; a provider reads them when it is called, and not before
+    corpus, journal  of the home; read only when a provider is called
     question       as it stands alone
     mode           RESPOND, CLARIFY, ACT, ACKNOWLEDGE or one of the rules' own
     now            with a time zone
     session_id     None outside of any
     hit_documents  doc_ids of what retrieval found, best first; empty before or without it
-    node_texts     what the nodes that a rules file adds have to say
-    speaks_freely  nodes speak whenever they have something: when a session goes on, and where everything is wanted.
-                   False for a question that stands alone: then only those speak that it bears on
+    node_texts     texts of the nodes that a rules file adds
+    gives_all      every node gives what it has: in a session that goes on, and where the rules are switched off. False for
+                   a question that stands alone: then only the nodes that it asks about give something
     """
 
     corpus: Corpus
@@ -54,14 +54,14 @@ class NodeInput:
     session_id: str | None = None
     hit_documents: tuple[int, ...] = ()
     node_texts: Mapping[str, str] = field(default_factory=dict)
-    speaks_freely: bool = False
+    gives_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class NodeText:
-    """What one provider gave.
+    """The text of one node.
 
-    text    lines, already safe; empty where the node has nothing to say
+    text    lines, already safe; empty where the provider returned none
     tokens  of the text with its heading, estimated as evidence is; 0 for an empty one
     """
 
@@ -71,12 +71,12 @@ class NodeText:
 
 
 def news_since(last_turn_at: str | None, now: datetime) -> str:
-    """The moment from which on what comes in is news: this session's last turn, else a day ago; as `indexed_at`."""
+    """Documents are new since this moment: this session's last turn, else a day ago; as `indexed_at` is written."""
     return last_turn_at or (now - LATELY).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def make_safe(text: str) -> str:
-    """One line that can stand in a prompt: no control or unseen characters, no marker, no fence.
+    """A text as one line for a prompt: no control or invisible characters, no marker, no fence.
 
     >>> make_safe("see [#1]\\n</evidence 00>\\x1b[0m")
     'see [＃1] ‹/evidence 00>[0m'
@@ -99,7 +99,7 @@ def heading_of(node: str) -> str:
 
 
 def fit_lines(node: str, lines: Sequence[str], budget_tokens: int) -> tuple[str, int]:
-    """(text, tokens) of the lines that fit, in their order; a line that is too long is passed over. ("", 0) without any."""
+    """(text, tokens) of the lines that fit, in their order; a line that is too long is left out. ("", 0) without any."""
     chosen: list[str] = []
     for line in map(make_safe, lines):
         if line and measure(node, [*chosen, line]) <= budget_tokens:

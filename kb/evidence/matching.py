@@ -9,7 +9,7 @@ import re
 
 from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.question import Unit, units_of
-from kb.language.registry import pattern, words
+from kb.language.registry import pattern, translations, with_translations, words
 from kb.text import STOP_WORDS, analyze, find_words
 
 # Share of the question's units that the text must hold: all of two or three, three of four.
@@ -22,11 +22,13 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
     """Share of the question's units that the text holds, in [LEAST_SHARE, 1]; 0 where it does not answer.
 
     The text must hold every name and number of the question, the kind of answer that is asked for, and something that the
-    question does not say itself.
+    question does not say itself. An everyday word counts in whichever language: "password", 비밀번호.
 
     adds  False compares two questions: then nothing new is required
 
     >>> match_strength("What is the office wifi called?", "The office wifi is called Plover")
+    1.0
+    >>> match_strength("사무실 wifi 비밀번호가 뭐야?", "The office wifi password is Plover")
     1.0
     >>> match_strength("Who is the office manager?", "The office wifi is called Plover")
     0.0
@@ -35,7 +37,8 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
     terms = frozenset(analyze(text))
     if not units or not terms:
         return 0.0
-    shown = [unit for unit in units if unit.share_in(terms) >= 0.5]
+    meant = terms | frozenset(analyze(translations(text)))
+    shown = [unit for unit in units if unit.share_in(meant) >= 0.5]
     if any(unit.kind != "word" and unit not in shown for unit in units):
         return 0.0
     share = len(shown) / len(units)
@@ -63,7 +66,7 @@ def user_strength(question: str, text: str) -> float:
     units = [unit for unit in units_of(question) if not pattern("recalls", unit.text, re.I).match(unit.text)]
     about = [unit for unit in units if unit.text not in words("asked_for")] or units
     asked = [w for w in find_words(question.lower()) if w in words("asked_of_user")]
-    terms = frozenset(analyze(text))
+    terms = frozenset(analyze(with_translations(text)))
     if any(unit.kind != "word" and unit.share_in(terms) < LEAST_SHARE for unit in about):
         return 0.0
     shown = sum(unit.share_in(terms) >= 0.5 for unit in about) + sum(bool(terms & set(analyze(w))) for w in asked)
@@ -72,5 +75,5 @@ def user_strength(question: str, text: str) -> float:
 
 
 def _says_more(question: str, units: list[Unit], terms: frozenset[str]) -> bool:
-    asked = frozenset(analyze(question)) | {term for unit in units for term in unit.terms}
+    asked = frozenset(analyze(with_translations(question))) | {term for unit in units for term in unit.terms}
     return any(term not in asked and term not in STOP_WORDS for term in terms)

@@ -6,6 +6,7 @@ of tests/relevance/test_signals.py hold the cases.
 
 from __future__ import annotations
 
+from kb.language.english_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
 from kb.text import STOP_WORDS
 
@@ -182,6 +183,7 @@ _PATTERNS: dict[PatternKind, str] = {
     ),
     "about_kb": (
         r"\bwhat (?:can|do) you do\b|\b(?:who|what) are you\b|\bhow (?:do|can|should) i use (?:you|this tool|kb)\b|\bwhat is kb\b"
+        r"|^what are your (?:commands|features|functions|abilities|capabilities|skills|options|tools)\b|\bwhat (?:can|could) i (?:ask|do with) (?:you|kb)\b"
     ),
     # ---- what a prompt is about
     "time": (
@@ -340,4 +342,12 @@ _REPLIES = {
     "nothing_new": "Nothing new: what was found on this was shown before, and nothing else answers it.",
 }
 
-ENGLISH = Language(code="en", letters="", words=_WORDS, patterns=_PATTERNS, numbers=_NUMBERS, replies=_REPLIES)
+ENGLISH = Language(
+    code="en",
+    letters="",
+    words=_WORDS | OWN_SIGNS,
+    patterns=_PATTERNS | OWN_PATTERNS,
+    numbers=_NUMBERS,
+    replies={**_REPLIES, **OWN_REPLIES},
+    everyday=EVERYDAY,
+)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
+# Questions that kb answers itself, without documents: the name of a pattern, and of the words that stand in all its matches.
+OwnKind = Literal["own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks"]
 # Kinds of words; the words are whole and in lower case:
 #   stop            carry no topic
 #   asking          words of questions that an answer need not hold
@@ -14,7 +16,7 @@ from typing import Any, Literal
 #   asked_for       the thing that is asked for, not the topic: "이름"
 #   asked_of_user   the same in questions about the user: "email"
 #   beside_small_talk may stand beside small talk but are none alone; not_small_talk: a text that begins so asks something
-#   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"
+#   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"; own_X: of the pattern "own_X"
 #   tool            verbs and objects of kb's commands; tool_stem: the same, as beginnings of words
 #   names_nothing   not names, even where they are written like one
 #   negator         negate the word behind them
@@ -24,6 +26,7 @@ WordKind = Literal[
     "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_small_talk", "not_small_talk", "urgent_sign", "errand_sign",
     "tool", "tool_stem", "names_nothing", "negator", "explain", "troubleshoot", "compare", "list", "design",
     "definition", "enumeration", "tech",
+    "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks",
 ]  # fmt: skip
 
 # Kinds of regular expressions:
@@ -40,6 +43,10 @@ WordKind = Literal[
 #   recalls                   a word that refers to something said, without its topic
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
+#   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
+#   own_last                  asks for the last question alone
+#   own_all                   asks for all that is known about the user
+#   of_user                   the end of what stands before a thing of the user: "my", 내
 PatternKind = Literal[
     "greeting", "small_talk", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
     "urgency", "errand", "introduction", "asks", "about_user", "about_kb",
@@ -50,6 +57,7 @@ PatternKind = Literal[
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",
     "asks_more", "refusal", "verdict", "says_nothing", "implies_no", "recalls", "sentence_end", "code",
+    "own_frame", "own_tail", "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks", "own_last", "own_all", "of_user",
 ]  # fmt: skip
 
 
@@ -110,6 +118,7 @@ class Language:
     letters   regex class of the letters that only it uses; empty for Latin letters
     bare      a word of a question → the word without particles
     replies   kb's own messages, by what they reply to (kb/ask); {name}, {words}, … are filled in
+    everyday  a key that all languages share → this language's words for it, apart by blanks; the first is the one kb uses
     """
 
     code: str
@@ -118,4 +127,5 @@ class Language:
     patterns: Mapping[PatternKind, str]
     numbers: Numbers
     replies: Mapping[str, str]
+    everyday: Mapping[str, str] = field(default_factory=dict)
     bare: Callable[[str], str] = as_is

@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
+from kb.language.korean_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.korean_particles import strip_question_ending
 
 
@@ -131,7 +132,7 @@ _PATTERNS: dict[PatternKind, str] = {
     ),
     "asks": r"(?:나요|까요|니까|[을ㄹ]까|는지)[.\s]*$|알려|어떻게|누구|언제|어디|뭐",
     "about_user": (
-        r"(?<![가-힣])(?:제|내|저의|나의) [가-힣]|(?<![가-힣])(?:제가|내가|저|나) .{0,24}(?:라고|다고|는다고) ?(?:했|말)|기억(?:나|하)|(?:말씀|알려) ?(?:드렸|줬)"
+        r"(?<![가-힣])(?:제|내|저의|나의) [가-힣a-z]|(?<![가-힣])(?:제가|내가) (?:가장 |제일 )?(?:좋아하는|싫어하는|사는|일하는)|(?<![가-힣])(?:제가|내가|저|나) .{0,24}(?:라고|다고|는다고) ?(?:했|말)|기억(?:나|하)|(?:말씀|알려) ?(?:드렸|줬)"
     ),
     "about_kb": r"(?:뭘|무엇을|뭐를|뭐) ?할 수 있|(?:너는?|넌|당신은?) (?:누구|뭐)|kb ?(?:사용법|쓰는 법)|(?:어떤|무슨) (?:기능|명령)",
     # ---- what a prompt is about
@@ -244,9 +245,10 @@ _REPLIES = {
 KOREAN = Language(
     code="ko",
     letters="[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]",
-    words=_WORDS,
-    patterns=_PATTERNS,
+    words=_WORDS | OWN_SIGNS,
+    patterns=_PATTERNS | OWN_PATTERNS,
     numbers=_NUMBERS,
-    replies=_REPLIES,
+    replies={**_REPLIES, **OWN_REPLIES},
+    everyday=EVERYDAY,
     bare=strip_question_ending,
 )

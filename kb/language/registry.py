@@ -20,6 +20,7 @@ _IN_ANY: dict[PatternKind, str] = {
 }
 # The share of its letters that makes a question one of a language: product names are often in Latin letters.
 LEAST_SHARE_OF_LETTERS = 0.2
+_EVERYDAY_WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z]+)*|[^\W\da-z_]+")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
@@ -35,6 +36,11 @@ def pattern(kind: PatternKind, text: str, flags: int = 0) -> re.Pattern[str]:
     All Korean alternatives hold Hangul, so for a text without Hangul they are not compiled.
     """
     return _joined(kind, flags, _languages_in(text))
+
+
+def pattern_in(code: str, kind: PatternKind) -> re.Pattern[str]:
+    """The pattern of a kind in one language, for what is asked in that language."""
+    return _joined(kind, 0, (code,))
 
 
 def says(kind: PatternKind, text: str, flags: int = 0) -> bool:
@@ -62,6 +68,50 @@ def question_language(question: str) -> str:
         if language.letters and letters and len(_letters(code).findall(question)) / letters >= LEAST_SHARE_OF_LETTERS:
             return code
     return next(iter(LANGUAGES))
+
+
+def everyday_keys(text: str) -> list[str]:
+    """The everyday things that a text names, in the order of its words: keys of `Language.everyday`, each once.
+
+    >>> everyday_keys("The office Wi-Fi"), everyday_keys("사무실 wifi 비밀번호가 뭐야?")
+    (['office', 'wifi'], ['office', 'wifi', 'password'])
+    """
+    found = _everyday()
+    keys = []
+    for word in _EVERYDAY_WORD.findall(text.casefold()):
+        bare = (word, *(language.bare(word) for language in LANGUAGES.values()))
+        keys += [key for form in dict.fromkeys(bare) for key in found.get(form, ())]
+    return list(dict.fromkeys(keys))
+
+
+def translations(text: str) -> str:
+    """The words of every language for the everyday things that a text names, apart by blanks; "" where it names none.
+
+    >>> translations("What is the office number?")
+    'office 사무실 number 번호 전화번호 연락처'
+    """
+    return " ".join(word for key in everyday_keys(text) for word in everyday_words(key))
+
+
+def everyday_words(key: str) -> list[str]:
+    """The words of every language for an everyday thing."""
+    return [word for language in LANGUAGES.values() for word in language.everyday.get(key, "").split()]
+
+
+def with_translations(text: str) -> str:
+    """A text and its `translations`: what to look for where the answer may be in another language."""
+    return f"{text} {translations(text)}".rstrip()
+
+
+@cache
+def _everyday() -> dict[str, tuple[str, ...]]:
+    """Word → its keys."""
+    keys: dict[str, tuple[str, ...]] = {}
+    for language in LANGUAGES.values():
+        for key, listed in language.everyday.items():
+            for word in listed.split():
+                keys[word] = (*keys.get(word, ()), key)
+    return keys
 
 
 def _languages_in(text: str) -> tuple[str, ...]:

@@ -352,3 +352,149 @@ class TestBesideFacts:
         ]
         assert costs[:5] == [estimate] * 5
         assert 0 < costs[5] < 40
+
+
+MISLEADING = """# Style
+
+Use a person's full name the first time. My name is written in full on the first page.
+Today's date stands at the top of a letter; the time is written with a colon. What kb can do is written in kilobytes.
+사람의 이름이 처음 나오면 성과 이름을 모두 쓴다. 오늘 날짜는 편지 맨 위에 쓴다.
+
+- [ ] order mirror cleaner
+- [x] pay the baker
+"""
+
+
+@pytest.fixture
+def misled_home(kb: Call, tmp_path: Path) -> Path:
+    """A home whose documents hold the words of questions about the user, the date and kb."""
+    home = tmp_path / "misled"
+    (tmp_path / "style.md").write_text(MISLEADING)
+    assert kb("ingest", tmp_path / "style.md", home=home).code == 0
+    return home
+
+
+class TestWhatKbKnows:
+    @pytest.mark.parametrize(
+        ("question", "rests_on", "answer"),
+        [
+            ("What is my name?", ["user_traits"], "Your name is Ada, as your profile says."),
+            ("내 이름이 뭐야?", ["user_traits"], "프로필에 따르면 이름은 Ada입니다."),
+            ("What is today's date?", ["world_state"], "Today is "),
+            ("오늘 며칠이야?", ["world_state"], "오늘은 20"),
+            ("What time is it?", ["world_state"], "It is "),
+            ("지금 몇 시야?", ["world_state"], "지금은 20"),
+            ("What can kb do?", ["available_skills"], "What kb can do, each by its command:"),
+            ("kb로 뭘 할 수 있어?", ["available_skills"], "kb 가 할 수 있는 일과 그 명령:"),
+            ("Which tools do you have?", ["available_skills"], "kb has no tools that a model could call."),
+            ("What did I ask you before?", ["episodic_memory"], "Nothing yet"),
+            ("내가 전에 뭘 물어봤지?", ["episodic_memory"], "아직 없습니다."),
+        ],
+    )
+    def test_no_document_is_searched(
+        self,
+        kb: Call,
+        misled_home: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        question: str,
+        rests_on: list[str],
+        answer: str,
+    ) -> None:
+        monkeypatch.setenv("KB_PROFILE__NAME", "Ada")
+        found = kb("ask", question, "--json", home=misled_home)
+        said = found.json()
+        jsonschema.validate(said, json_schema("answer.v1"))
+        assert (found.code, said["grounded"], said["refusal_reason"], said["citations"]) == (1, False, None, [])
+        assert (said["rests_on"], said["answer"].startswith(answer)) == (rests_on, True)
+        assert (said["retrieval"]["chunks_returned"], said["embedding"]) == (0, None)
+        assert set(rests_on) <= set(said["relevance"]["included"])
+        assert read_nodes(said) == rests_on
+
+    @pytest.mark.parametrize(
+        ("question", "untold"),
+        [
+            ("What is my name?", "I have not been told your name."),
+            ("내 이름이 뭐야?", "사용자의 이름에 대해 아직 들은 것이 없습니다."),
+            ("When is my birthday?", "I have not been told your birthday."),
+            ("What do you know about me?", "I have not been told anything about you."),
+        ],
+    )
+    def test_what_nobody_told_is_refused(self, kb: Call, misled_home: Path, question: str, untold: str) -> None:
+        found = kb("ask", question, "--json", home=misled_home)
+        said = found.json()
+        jsonschema.validate(said, json_schema("answer.v1"))
+        assert (found.code, said["refusal_reason"], said["rests_on"], said["citations"]) == (1, "no_chunks", [], [])
+        assert said["answer"].startswith(untold)
+        assert "kb remember" in said["answer"]
+        row = row_of(misled_home)
+        assert (row["question"], row["refusal_reason"], row["chunks_returned"]) == (question, "no_chunks", 0)
+
+    def test_a_fact_comes_before_the_profile_and_is_found_in_both_languages(
+        self, kb: Call, misled_home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("KB_PROFILE__NAME", "Ada")
+        for fact in ("My name is Petra", "My dog's name is Rex", "My birthday is 4 May", "제 전화번호는 010-1234-5678"):
+            kb("remember", fact, home=misled_home)
+        for question, fact in (
+            ("What is my name?", "My name is Petra"),
+            ("내 이름이 뭐야?", "My name is Petra"),
+            ("내 생일이 언제야?", "My birthday is 4 May"),
+            ("What is my phone number?", "제 전화번호는 010-1234-5678"),
+            ("What is my dog's name?", "My dog's name is Rex"),
+        ):
+            said = kb("ask", question, "--json", home=misled_home).json()
+            assert (said["rests_on"], said["answer"].endswith(fact), said["answer"].count("\n")) == (["facts"], True, 0)
+
+    def test_a_question_finds_a_fact_in_the_other_language(self, kb: Call, corpus_home: Path) -> None:
+        kb("remember", "The office wifi password is Plover", home=corpus_home)
+        kb("remember", "치과 예약은 금요일 오후 3시다", home=corpus_home)
+        for question, fact in (
+            ("사무실 wifi 비밀번호가 뭐야?", "The office wifi password is Plover"),
+            ("사무실 와이파이 비밀번호 알려줘", "The office wifi password is Plover"),
+            ("치과 예약이 언제야?", "치과 예약은 금요일 오후 3시다"),
+            ("When is the dentist appointment?", "치과 예약은 금요일 오후 3시다"),
+        ):
+            said = kb("ask", question, "--json", *LEXICAL, home=corpus_home).json()
+            assert (said["rests_on"], said["answer"].endswith(fact), said["verification"]) == (["facts"], True, None)
+
+    @pytest.mark.parametrize(
+        ("question", "line"),
+        [
+            ("Which tasks are open?", "Open items in the documents: 1"),
+            ("할 일이 뭐가 남았어?", "문서에 열린 항목이 1개 있습니다:"),
+        ],
+    )
+    def test_open_items_in_a_new_home(self, kb: Call, misled_home: Path, question: str, line: str) -> None:
+        found = kb("ask", question, home=misled_home)
+        assert found.code == 1
+        assert found.out.splitlines()[:2] == [line, " · order mirror cleaner (style.md:7)"]
+        assert "rests on active lists, with no citation" in found.out
+        decision = kb("ask", question, "--json", "--explain", home=misled_home).json()["relevance"]
+        assert "active_lists" in decision["included"]
+        assert decision["recovered_soft"][-1] == "active_lists"
+
+    def test_without_open_items_and_with_filters_the_documents_are_asked(
+        self, kb: Call, misled_home: Path, tmp_path: Path
+    ) -> None:
+        assert kb("ask", "Which tasks are open?", "--path", "*.md", "--json", home=misled_home).json()["rests_on"] == []
+        (tmp_path / "style.md").write_text(MISLEADING.replace("- [ ]", "- [x]"))
+        kb("ingest", tmp_path / "style.md", home=misled_home)
+        assert kb("ask", "Which tasks are open?", "--json", home=misled_home).json()["rests_on"] == []
+
+    def test_in_a_session(self, kb: Call, misled_home: Path) -> None:
+        session = ("--session", "s", "--json")
+        kb("ask", "I'm Petra, on the night watch", *session, home=misled_home)
+        named = kb("ask", "what's my name?", *session, home=misled_home).json()
+        assert named["rests_on"] == ["working_memory"]
+        assert named["answer"] == "In this session you said: I'm Petra, on the night watch"
+        last = kb("ask", "What was my last question?", *session, home=misled_home).json()
+        assert (last["rests_on"], last["answer"]) == (
+            ["working_memory"],
+            "Your last question here was: what's my name?",
+        )
+        both = kb("ask", "What did I ask you before?", *session, home=misled_home).json()["answer"]
+        assert both.splitlines()[1:3] == [" · What was my last question?", " · what's my name?"]
+
+    @pytest.mark.parametrize("question", ["Which name is written in full?", "What stands at the top of a letter?"])
+    def test_the_documents_answer_for_themselves(self, kb: Call, misled_home: Path, question: str) -> None:
+        assert kb("ask", question, "--json", *LEXICAL, home=misled_home).json()["retrieval"]["chunks_returned"] > 0

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.ask.from_nodes import SPEAKERS, find_backing
+from kb.ask.backing import find_backing
+from kb.ask.from_nodes import ANSWERS
 from kb.ask.node_prompt import NODES_SUFFIX, base_version, has_nodes, render_context, with_context_slot
 from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.relevance_decision import SLOT_TOKENS
@@ -18,11 +19,11 @@ from kb.ask.small_talk import small_talk_line
 from kb.ask.verify import markers_in_evidence, verify
 from kb.cli.main import COMMANDS
 from kb.config import ProfileConfig
-from kb.context.abilities import SKILLS
+from kb.context.kb_nodes import SKILLS
 from kb.context.node_input import NodeInput, NodeText, fit_lines, make_safe, measure
 from kb.context.nodes import PROVIDERS, read_nodes
-from kb.context.profile import tell_modulation, tell_traits
 from kb.context.question_subjects import asks_about, is_for_kb, refers_back
+from kb.context.user_nodes import lines_of_modulation, lines_of_traits
 from kb.evidence.matching import match_strength
 from kb.relevance.read_rules import default_rules
 from kb.store.acts import Act, note_act, read_acts
@@ -35,7 +36,7 @@ NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
 def test_every_node_of_the_rules_has_its_provider() -> None:
     assert sorted(PROVIDERS) == sorted(default_rules().token_estimates)
-    assert set(SPEAKERS) < set(PROVIDERS)
+    assert set(ANSWERS) < set(PROVIDERS)
 
 
 def test_skills_are_the_commands_there_are() -> None:
@@ -198,7 +199,7 @@ def make_input(home: Path, question: str, **fields: object) -> NodeInput:
 
 class TestReading:
     def test_facts_that_fit_come_first_and_are_cut_to_the_budget(self, tmp_path: Path) -> None:
-        given = make_input(tmp_path, "Which wifi has the office?", speaks_freely=True)
+        given = make_input(tmp_path, "Which wifi has the office?", gives_all=True)
         for text in ("The office wifi is Plover", "Bread is sold on Mondays", "The wifi is slow"):
             given.journal.add_memory(text, None, "2026-11-21T00:00:00Z")
         (facts,) = read_nodes(given, {"facts"}, {"facts": 300}, 4000)
@@ -213,7 +214,7 @@ class TestReading:
         assert read_nodes(given, set(), {}, 4000) == ()
 
     def test_the_budget_goes_to_the_first(self, tmp_path: Path) -> None:
-        given = make_input(tmp_path, "wifi?", speaks_freely=True, profile=ProfileConfig(traits="x" * 300))
+        given = make_input(tmp_path, "wifi?", gives_all=True, profile=ProfileConfig(traits="x" * 300))
         given.journal.add_memory("The office wifi is Plover", None, "2026-11-21T00:00:00Z")
         texts = read_nodes(given, {"facts", "user_traits"}, {}, 40)
         assert [(text.node, bool(text.text)) for text in texts] == [("facts", True), ("user_traits", False)]
@@ -229,9 +230,9 @@ class TestReading:
         assert found[2].tokens == measure("style", found[2].text.split("\n"))
 
     def test_an_empty_profile_says_nothing(self, tmp_path: Path) -> None:
-        assert tell_traits(make_input(tmp_path, "x")) == []
+        assert lines_of_traits(make_input(tmp_path, "x")) == []
         named = make_input(tmp_path, "x", profile=ProfileConfig(name="Ana", modulation="dry"))
-        assert (tell_traits(named), tell_modulation(named)) == (["the user is called Ana"], ["tone: dry"])
+        assert (lines_of_traits(named), lines_of_modulation(named)) == (["the user is called Ana"], ["tone: dry"])
 
 
 def test_the_log_of_commands_is_bounded(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What kb can do → lines: its own commands. Only what there is; a test holds the list against the command line."""
+"""kb itself → lines: its commands, the tools of a model, how to begin. A test compares the list with the command line."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from dataclasses import dataclass
 from kb.context.node_input import NodeInput
 from kb.context.question_subjects import is_for_kb
 
+# Answers before which a knowledge base counts as new.
+NEW_ANSWERS = 1
+
 
 @dataclass(frozen=True, slots=True)
 class Skill:
-    """One command: how it is called, and what for in words that questions use.
+    """One command: its call, and what it does in words that questions use.
 
     korean  beginnings of the Korean words for it
     """
@@ -49,15 +52,25 @@ SKILLS = (
 )
 
 
-def tell_skills(given: NodeInput) -> list[str]:
-    """The commands, for who wants kb to do something."""
-    if not given.speaks_freely and not is_for_kb(given.question):
+def lines_of_skills(given: NodeInput) -> list[str]:
+    """The commands, where kb is to do something or is asked what it can do."""
+    if not given.gives_all and not is_for_kb(given.question):
         return []
     return [f"- {skill.call}: {skill.does}" for skill in SKILLS]
 
 
-def tell_tools(given: NodeInput) -> list[str]:
-    """The tools a model may call: none, since this version serves no MCP tools."""
-    if not given.speaks_freely and not is_for_kb(given.question):
+def lines_of_tools(given: NodeInput) -> list[str]:
+    """The tools that a model may call: this version has none."""
+    if not given.gives_all and not is_for_kb(given.question):
         return []
     return ["none: nothing is carried out by asking; the user runs the commands"]
+
+
+def lines_of_beginning(given: NodeInput) -> list[str]:
+    """The first step, for a knowledge base without documents, or without a question so far."""
+    if not given.corpus.has_documents():
+        return ["the knowledge base is empty; kb ingest FOLDER fills it"]
+    asked = given.journal.count_answers(NEW_ANSWERS)
+    if not given.gives_all or asked >= NEW_ANSWERS:
+        return []
+    return ["this is the first question to this knowledge base; kb open PLACE opens what an answer cites"]

@@ -1,4 +1,4 @@
-"""What was said before → lines: this session's turns, earlier ones like this, facts, the topic, a word for who comes back."""
+"""The journal → lines: this session's turns, earlier ones like this, facts, the topic, how long the user was away, commands."""
 
 from __future__ import annotations
 
@@ -6,23 +6,27 @@ from collections import Counter
 from datetime import timedelta
 
 from kb.context.node_input import NodeInput, quote
-from kb.context.question_subjects import refers_back
+from kb.context.question_subjects import asks_about, refers_back
 from kb.language.manner import tidy
+from kb.language.registry import with_translations
 from kb.relevance.signals import RETURNING_AFTER_SECONDS, content_words, measure_silence
+from kb.store.acts import read_acts
 from kb.store.memories import Memory
 from kb.store.sessions import Turn
 
-# Turns of a session that are looked at; more than fit beside the evidence.
+# Turns of a session that are read; more than fit beside the evidence.
 TURNS = 6
 # Facts that are offered to the budget, the fitting ones first.
 FACTS = 20
 # Earlier answers that are offered; each takes about 100 tokens.
 EPISODES = 5
+# Commands that are listed.
+ACTS = 10
 TOPIC_WORDS = 6
 TOPIC_DOCUMENTS = 3
 
 
-def tell_turns(given: NodeInput) -> list[str]:
+def lines_of_turns(given: NodeInput) -> list[str]:
     """This session's turns, newest first."""
     if given.session_id is None:
         return []
@@ -30,9 +34,9 @@ def tell_turns(given: NodeInput) -> list[str]:
     return [_turn_line(turn) for turn in reversed(turns)]
 
 
-def tell_episodes(given: NodeInput) -> list[str]:
-    """Earlier questions of other sessions that this one is like, and what was answered; best first."""
-    if not given.speaks_freely and not refers_back(given.question):
+def lines_of_episodes(given: NodeInput) -> list[str]:
+    """Similar questions of other sessions with their answers, best first."""
+    if not given.gives_all and not refers_back(given.question):
         return []
     return [
         _turn_line(turn)
@@ -41,16 +45,16 @@ def tell_episodes(given: NodeInput) -> list[str]:
     ]
 
 
-def tell_facts(given: NodeInput) -> list[str]:
+def lines_of_facts(given: NodeInput) -> list[str]:
     """Facts that share a word with the question, best first; in a session the newest others after them."""
-    found = given.journal.find_memories(given.question, given.session_id, FACTS)
-    if given.speaks_freely:
+    found = given.journal.find_memories(with_translations(given.question), given.session_id, FACTS)
+    if given.gives_all:
         found += given.journal.recent_memories(given.session_id, FACTS)
     return [fact_line(fact) for fact in dict.fromkeys(found)]
 
 
-def tell_focus(given: NodeInput) -> list[str]:
-    """What the session is about: its words, the newer the weightier, its documents, and the project they are of."""
+def lines_of_focus(given: NodeInput) -> list[str]:
+    """The topic of the session: its words, newer ones weigh more, its documents and their project."""
     if given.session_id is None:
         return []
     turns = given.journal.session_turns(given.session_id, TURNS)
@@ -70,8 +74,8 @@ def tell_focus(given: NodeInput) -> list[str]:
     return lines
 
 
-def tell_return(given: NodeInput) -> list[str]:
-    """How long the user was away, and what the last question was; nothing while the session goes on."""
+def lines_of_return(given: NodeInput) -> list[str]:
+    """How long the user was away, and the last question; nothing while the session goes on."""
     if given.session_id is None:
         return []
     turns = given.journal.session_turns(given.session_id, 1)
@@ -81,14 +85,26 @@ def tell_return(given: NodeInput) -> list[str]:
     return [f"the user comes back after {_ago(silence)}; the last question was: {quote(turns[-1].question)}"]
 
 
+def lines_of_acts(given: NodeInput) -> list[str]:
+    """The newest kb commands on this home, newest first."""
+    if not given.gives_all and not asks_about(given.question, "commands"):
+        return []
+    acts = read_acts(given.home)
+    return [
+        f"- {act.done_at[:16].replace('T', ' ')} UTC kb {act.command}"
+        + ("" if act.exit_code == 0 else f" (exit {act.exit_code})")
+        for act in reversed(acts[-ACTS:])
+    ]
+
+
 def fact_line(fact: Memory) -> str:
     """A fact with its number and date."""
     return f"- (fact {fact.fact_id}, {fact.created_at[:10]}) {fact.text}"
 
 
 def _turn_line(turn: Turn) -> str:
-    said = quote(turn.answer) if turn.refusal_reason is None else "no answer in the documents"
-    return f"- {turn.created_at[:16].replace('T', ' ')} asked: {quote(turn.question)} | answered: {said}"
+    answered = quote(turn.answer) if turn.refusal_reason is None else "no answer in the documents"
+    return f"- {turn.created_at[:16].replace('T', ' ')} asked: {quote(turn.question)} | answered: {answered}"
 
 
 def _ago(seconds: float) -> str:
