@@ -1,6 +1,7 @@
-"""A question that no document answers → what a context node says to it, said so; and which sentences of a model rest on one.
+"""A question that no document answers → what a context node says to it, and which sentences of a model rest on one.
 
-Asked only after the evidence was refused: a node never speaks for evidence. What is found here is no grounded answer.
+Asked after the evidence was refused, where there are no documents, and, for what the user told of themselves, before anything
+is searched. A node never speaks for evidence: what is found here is no grounded answer.
 """
 
 from __future__ import annotations
