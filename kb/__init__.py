@@ -12,26 +12,26 @@ records, drafts, errors, text, arrays, wire, extras, providers   the ground: wha
 config/          config.toml, environment and flags → one checked Config
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 language/        words, phrases, numbers and endings of English and Korean, behind one record a language
-store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, memories)
+store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, facts)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
-graph/           text → names and stated relations; query entities → paths, with an admissibility token
+graph/           text → names and stated relations; names in a query → paths, with a token that vouches for them
 support/         claim + texts → does the text back it: numbers, names, negations, words
-rank/            how well passages hold together and fit a question; what to pack; what repeats text the reader already has
+rank/            scores beside relevance: how well passages hold together, fit a question, repeat known text; packing
 followup/        a question that leans on earlier ones → the same question, complete
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once
-ingest/          discover → parse → chunk → embed → save → index
+ingest/          scan → plan → read → prepare (parse, chunk, names, gist) → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
-search/          filters → retrieve → fuse → compare with known text → hits
-context/         a query and known text → a block for a prompt; context nodes
-evidence/        how likely passages answer a question: what the gate before every answer decides by
-ask/             retrieve → gate → pack → prompt → generate → verify → cite → persist
+search/          filter → retrieve → fuse → reorder (context stability, known text) → hits
+context/         a query and known text → a block for a prompt; context nodes; the walk through the graph
+evidence/        how likely passages answer a question: the evidence gate, which decides before a model is asked
+ask/             question → retrieve → judge → pack → generate → verify → conclude or refuse → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
 status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability
-library          the Python API: kb.open() and its methods
+library          the Python API: kb.open() and its methods, on the runtime
 cli/             one thin module per command group; render.py prints
 """
 

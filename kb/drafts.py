@@ -94,7 +94,7 @@ class ChunkDraft:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDraft:
-    """One document as ingest hands it to the store, without its chunks.
+    """One document as ingest hands it to the store, without its chunks. Each field but `tags` is a column of `documents`.
 
     mtime_ns   the file's modification time in nanoseconds since 1970
     signature  names everything besides the bytes that shaped the chunks: reader, chunker, encoder, settings

@@ -1,4 +1,6 @@
-"""The Python API: one object per knowledge base, with a method for each job. The command line calls exactly this.
+"""The Python API: one object per knowledge base. kb search, ask, context and ingest call the same methods.
+
+A command without a method here (kb answers, chat, tags, eval, status …) takes `runtime()` and calls its job.
 
 Nothing is opened and nothing heavy is imported before a method needs it; a job's modules are imported by the method that
 runs it, because `kb search` must not pay for the parsers of `kb ingest`.
@@ -237,7 +239,7 @@ class KnowledgeBase:
         force        read every file again, changed or not
         dry_run      say what would be done and change nothing
         on_event     told of every step; on_embedded of each batch of chunks that has got its vectors
-        should_stop  asked between documents; True ends the run after the document in hand
+        should_stop  asked between documents; True ends the run after the documents in hand
         raises       NotFound for a path that is not there, InvalidInput, Locked
         """
         from kb.ingest.pipeline import IngestRequest, ingest

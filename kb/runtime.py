@@ -117,7 +117,7 @@ class Runtime:
         return self._vector.index()
 
     def index_keepers(self) -> tuple[IndexKeeper[LexicalRow, LexicalIndex], IndexKeeper[VectorRow, VectorIndex]]:
-        """What keeps the lexical index, and what keeps the vector index: for who looks after them."""
+        """What keeps the lexical index, and what keeps the vector index: for kb status and kb doctor."""
         return self._lexical, self._vector
 
     def refresh_indexes(self, *, force: bool = False) -> tuple[IndexStamp, IndexStamp]:
@@ -193,7 +193,7 @@ class Runtime:
         return np.stack([self._sentences[text] for text in texts]) if texts else vectors
 
     def forget_sentences(self) -> None:
-        """Drop the sentence vectors that are kept: for who measures what they cost."""
+        """Drop the sentence vectors that are kept, so that a benchmark can measure what they cost."""
         self._sentences.clear()
 
     def stored_vectors(self, chunk_ids: Iterable[int]) -> dict[int, FloatVector]:

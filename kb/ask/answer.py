@@ -1,4 +1,4 @@
-"""The end of the line → the answer's record, the one place that builds it."""
+"""Ended → the answer's record. The one place that builds it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kb.store.documents import utc_text
 
 
 def build_answer(config: Config, ended: Ended) -> Answer:
-    """The complete record, whichever way the line was left; gets its trace id and its moment here."""
+    """The complete record, however the ask ended; its trace id and time are made here."""
     question, findings = ended.question, ended.findings
     return Answer(
         trace_id=new_trace_id(),

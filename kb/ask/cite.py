@@ -56,7 +56,8 @@ def is_refusal(text: str) -> bool:
 def judge_citations(text: str, packed_markers: Sequence[int]) -> tuple[bool, RefusalReason | None]:
     """(grounded, refusal reason) of a complete answer, by the form of its citations.
 
-    Grounded: at least one marker, every marker stands for a packed passage, and it is no refusal. Everything else is the model's own refusal, a silent ungrounded answer included.
+    Grounded: at least one marker, every marker stands for a packed passage, and it is no refusal. Everything else counts as
+    the model's own refusal, an answer without a marker too.
     """
     markers = find_markers(text)
     if markers and set(markers) <= set(packed_markers) and not is_refusal(text):

@@ -1,6 +1,6 @@
 """What was found → evidence good enough to answer from, or a refusal: the score gate, the evidence gate, and novelty.
 
-Neither gate loads a model.
+Neither gate asks a language model; the evidence gate may have the encoder read a few sentences.
 """
 
 from __future__ import annotations
@@ -122,6 +122,8 @@ def score_relevance(kb: Runtime, query: str, mode: SearchMode, trace: SearchTrac
     hybrid   the convex score, whatever fusion made the ranking
     lexical  BM25 over the best that any text could reach
     vector   the cosine; 0 for a negative one
+    Not the `relevance` of `kb.records.Retrieval`: that one is (cosine − background) / (1 − background) for vectors, and after
+    a fusion by ranks it has the feedback in it. The score gate reads this one.
     An index that does not say what a score could reach leaves the ranking's own scores, up to 1.
     """
     own = {row.chunk_id: min(1.0, max(0.0, row.score)) for row in trace.ranking}

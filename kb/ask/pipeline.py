@@ -1,7 +1,8 @@
 """A question → a cited answer or a refusal, stored either way.
 
-Question → Retrieved → Judged → Packed → Generated → Verified → Ended → Answer: each stage is a function from one record to
-the next, in a file of its own; a stage that ends the line returns Ended instead. Single-threaded, in that order.
+Question → Retrieved → Judged → Packed → Generated → Verified → Ended → Answer. Each stage is a function from one record to the
+next, in a file of its own. A stage that ends the ask early (a refusal, small talk) returns Ended instead. The stages run on the
+calling thread.
 """
 
 from __future__ import annotations

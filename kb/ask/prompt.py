@@ -1,6 +1,7 @@
 """Question and packed evidence → the prompt, in the question's language, each passage inside a fence. Pure.
 
-The wording is a template with a version; changing a word means a new version.
+The wording is a template with a version: changing a word of `system` or `user` means a new version. The other lines
+(refusal, near, correction …) are here because they are in the same language; every version shares them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Why a question is not answered → the text of the refusal and the nearest places; or a context node's answer instead."""
+"""How an ask ends: refused by a gate or by the model, broken off, or concluded with an answer → Ended.
+
+A refusal is a text and the nearest places; where a context node answers the question, its answer comes instead.
+"""
 
 from __future__ import annotations
 

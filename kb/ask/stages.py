@@ -1,5 +1,5 @@
 """The records that an ask hands from stage to stage, in the order they are made: Question, Retrieved, Judged, Packed,
-Generated, Verified, and Ended, which every way out of the line leads to."""
+Generated, Verified, and Ended, in which every ask ends."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Retrieved:
     response    with its trace
     ranked      the best k chunks by relevance, in whatever order the hits are shown
     candidates  the same ranking further down: what passages are chosen from; empty for ranked packing
-    relevance   chunk_id → score in [0, 1] that means the same in every mode and fusion
+    relevance   chunk_id → score in [0, 1], see `kb.ask.judge.score_relevance`; not the one that a hit shows
     has_rank_scores  the ranking was fused by ranks: its scores only order
     embedding   None in lexical mode
     unseen      None without a window and outside a session
@@ -89,7 +89,10 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class NearPlace:
-    """A place that a refusal lists; score: the relevance of what was found there, in [0, 1]."""
+    """A place that a refusal lists.
+
+    score  the relevance of what was found there, in [0, 1]; in a replay, the score that its passage was packed with
+    """
 
     citation: Citation
     score: float
@@ -213,7 +216,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The end of the line, whichever way it was left: all that the answer is built and stored from.
+    """The end of an ask, whichever way it came about: all that the answer is built and stored from.
 
     text      what is shown
     nodes     context nodes that were read

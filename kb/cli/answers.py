@@ -209,7 +209,6 @@ def export(
 
 
 def _query(since: str | None, until: str | None, refused: bool, grounded: bool, search: str | None) -> AnswerQuery:
-
     if refused and grounded:
         raise InvalidInput("--refused and --grounded exclude each other", fix="leave one of them out")
     return AnswerQuery(since, until, False if refused else True if grounded else None, search)

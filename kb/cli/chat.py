@@ -87,7 +87,6 @@ def _read_lines() -> Iterator[str]:
 
 
 def _read_terminal(talk: Chat) -> Iterator[str]:
-
     yield from ask_for_lines(talk)
 
 
@@ -125,5 +124,4 @@ def _print_said(lines: tuple[str, ...], invocation: Invocation) -> None:
 
 
 def _open_place(uri: str, invocation: Invocation) -> None:
-
     open_place(uri, invocation, returns=True)

@@ -270,7 +270,7 @@ class ContextConfig:
 
 @dataclass(frozen=True, slots=True)
 class NoveltyConfig:
-    """Down-ranks passages that repeat text the reader already has (--window). Overlaps lie in [0, 1]."""
+    """Down-ranks passages that repeat text the reader already has (--seen). Overlaps lie in [0, 1]."""
 
     enabled: bool = key(True, "false ranks as if no seen text were given.", alias="CONTEXT_GATEWAY_SELFREF_ENABLED")
     shingle_size: int = key(

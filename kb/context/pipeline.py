@@ -1,7 +1,7 @@
 """A query and what the prompt holds already → a context block: find → compare → widen → lay out → respond.
 
-Reads only. What novelty cannot do it leaves undone, and says so; the admissibility token is passed on as the traversal
-issued it, whatever was left out around it.
+Reads only. Where the comparison with the known text fails, the block is made without it, and a note says so. The admissibility
+token comes from the traversal and is passed on unchanged, even if some of its paths are left out.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def compose(kb: Runtime, request: ContextRequest) -> ContextResponse:
 
 
 def check_request(request: ContextRequest) -> None:
-    """Refuse a request that cannot mean anything; the query is checked where it is searched."""
+    """Raise InvalidInput for a number that is out of range; the search checks the query."""
     if not LEAST_TOKENS <= request.max_tokens <= MOST_TOKENS:
         raise InvalidInput(
             f"--max-tokens is {request.max_tokens:,}", fix=f"use a number from {LEAST_TOKENS} to {MOST_TOKENS:,}"
@@ -141,8 +141,8 @@ def respond(kb: Runtime, draft: ContextDraft, clock: Stopwatch) -> ContextRespon
 def token_counter(kb: Runtime, notify: Callable[[str], None]) -> tuple[str, CountTokens]:
     """(name, count) of the configured tokenizer.
 
-    The estimate is the default: the block is read by a language model nobody named, whose tokens it overrates rather than
-    underrates, and it loads nothing. The encoder's own tokenizer takes 20 ms to load and spends two tokens on a Hangul
+    The estimate is the default: nobody knows which language model will read the block, so it counts too many tokens rather
+    than too few; and it loads nothing. The encoder's own tokenizer takes 20 ms to load and spends two tokens on a Hangul
     syllable.
     """
     if kb.config.context.tokenizer == "encoder":

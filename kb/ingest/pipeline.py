@@ -83,7 +83,7 @@ class Text:
 
 
 def ingest_text(kb: Runtime, raw: bytes, title: str, request: IngestRequest, on_event: OnEvent) -> IngestReport:
-    """Store one text from standard input as a Markdown document named after its title; the same title replaces it.
+    """Store one text, of standard input or of a caller, as a Markdown document named after its title; the same title replaces it.
 
     request  its `force` and `dry_run` hold here too; it names no paths
     raises   InvalidInput for a title without a word, Locked
@@ -95,7 +95,7 @@ def ingest_text(kb: Runtime, raw: bytes, title: str, request: IngestRequest, on_
 def ingest_documents(
     kb: Runtime, source: str, documents: Iterable[tuple[str, str, bytes]], on_event: OnEvent
 ) -> IngestReport:
-    """Store texts that are in memory as plain text: a collection that is judged document by document.
+    """Store texts that are in memory as plain text, as kb eval does with a judged collection.
 
     documents  (path, title, bytes)
     """

@@ -1,8 +1,8 @@
 """Candidates → one list: a convex combination of absolute scores, or reciprocal rank fusion. Pure.
 
 The convex score is a share of what a passage could reach: of the query's words in its text, headings and title, weighed by
-their rarity, and of the way from the corpus's mean cosine to identity. It grows with relevance and means the same for every query of one corpus and
-encoder. An RRF score only orders: the best of two bad lists scores at least 0.5.
+their rarity, and of the way from the corpus's mean cosine to identity. It grows with relevance and means the same for every
+query of one corpus and encoder. An RRF score only orders: the best of two bad lists scores at least 0.5.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A search request → ranked hits with exact citations: retrieve → fuse → order → hits → response."""
+"""A search request → ranked hits with exact citations: retrieve → fuse → reorder → hits → response."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = N
     """Find passages.
 
     known_text  what the reader has already: passages that stand in it come later, those that all of it holds are left out
-    raises      InvalidInput for an empty query, a `k` below 1 or a date that is none; NotIndexed when there is no document
+    raises      InvalidInput for an empty query, a `k` below 1 or a text that is no date; NotIndexed when there is no document
     """
     clock = Stopwatch()
     with kb.snapshot():
@@ -52,7 +52,7 @@ def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = N
 def rank_chunks(
     kb: Runtime, request: SearchRequest, known_text: KnownText | None = None, clock: Stopwatch | None = None
 ) -> Ordered:
-    """The same up to the order of the chunks: what hits are made of, as far down as anything was found.
+    """The first half of `search`: all chunks that were found, in the order they are shown in, not cut at `k`.
 
     clock   takes the times of the stages; None where nobody asks for them
     raises  as `search`
@@ -76,7 +76,7 @@ def rank_chunks(
 
 
 def check_request(request: SearchRequest) -> None:
-    """Refuse a request that cannot mean anything."""
+    """Raise InvalidInput for an empty or overlong query, or for a number that is out of range."""
     if not request.query.strip():
         raise InvalidInput("the query is empty", fix="say what to look for, for example: kb search 'borrow checker'")
     if len(request.query) > MAX_QUERY_CHARS:

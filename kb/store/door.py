@@ -1,4 +1,4 @@
-"""Functions over a connection → methods of a door: what lets a door be a table of contents, one line a method."""
+"""Functions over a connection → methods of a class, so that `Corpus` and `Journal` can list theirs, one line each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The door to the user's own history: answers, sessions, memories, measured packings.
+"""The door to the user's own history: answers, sessions, facts (`memories`), and measurements.
 
-Nothing here refers to a row of the corpus: the places and chunk ids it names may no longer exist. It stays with the user,
-wherever the corpus is. Each method is a function of the module named beside it, with the connection left out.
+No foreign key leads from here to the corpus: the places and chunk ids in an answer may no longer exist. The history stays
+with the user, wherever the corpus is. Each method is a function of the module named beside it, with the connection left out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """The store's schema as numbered steps: an empty or older kb.sqlite → the schema this version needs.
 
-The statements are in kb/store/sql, one file a step. Steps are only ever added at the end; a published one is never
-edited. Imported only by writers: reading needs no migration, and so no sqlite_utils.
+The statements are in kb/store/sql, in files named after the step; the step's name is in kb/store/schema.py too. In an
+ALTER TABLE, put no comment behind the column: SQLite writes it into the table's definition, where it hides what follows.
+Steps are only ever added at the end; a published one is never edited. Imported only by writers: reading needs no migration,
+and so no sqlite_utils.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The methods another corpus engine has to offer: those that search, ask, context and ingest call.
+"""The methods that another corpus engine has to offer first: the core of what search, ask, context and ingest call.
+
+Not all of it: they also call, among others, `source_roots`, `save_source`, `touch_document`, `newest_documents`,
+`document_titles`, `places_of`, `fence_secret` and a few counts of `Corpus`. Nothing is typed by this protocol yet;
+tests/unit/test_doors.py holds `Corpus` to it.
 
 `kb.store.corpus.Corpus` over SQLite is the first engine. Rows derived from documents (graph, tags, notes, adjacent
 cosines) are separate parts of it; an engine may lack some, and the command that needs one says so. The journal
