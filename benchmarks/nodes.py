@@ -120,7 +120,7 @@ def make_home(home: Path, documents: Path, *, is_clean: bool) -> None:
 def measure(home: Path, prompt: str, hint: str | None, runs: int, *, enabled: bool) -> Cost:
     """Medians of one prompt, asked again and again without being stored."""
     config = Config(llm=LlmConfig(provider="extractive"), profile=PROFILE, relevance=RelevanceConfig(enabled=enabled))
-    request = AskRequest(prompt, session_id=SESSION, mode_hint=hint, is_evaluation=True)
+    request = AskRequest(prompt, session_id=SESSION, intent=hint, is_evaluation=True)
     costs: list[Cost] = []
     with open_runtime(home, config) as kb:
         ask(kb, request)  # what is loaded once in a process

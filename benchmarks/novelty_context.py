@@ -242,7 +242,7 @@ def answers_well(kb: Runtime, query: Query, blocks: list[str]) -> bool:
 def answer_with(kb: Runtime, query: Query, blocks: list[str]) -> tuple[bool, str]:
     """(the answer says what it must, which evidence was used)."""
     window = known_text_from_blocks(blocks) if blocks else None
-    answer = ask(kb, AskRequest(query.text, window=window, is_evaluation=True))
+    answer = ask(kb, AskRequest(query.text, known_text=window, is_evaluation=True))
     says = answer.grounded and contains_wanted(answer.answer, query.must_contain)
     return says, answer.novelty.used if answer.novelty else ""
 

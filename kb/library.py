@@ -172,8 +172,8 @@ class KnowledgeBase:
             seed=seed,
             explain=explain,
             session_id=session,
-            window=self.known_text(seen),
-            mode_hint=intent,
+            known_text=self.known_text(seen),
+            intent=intent,
         )
         return ask(self.runtime(), request, on_event or (lambda event: None))
 

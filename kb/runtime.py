@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from kb.embed.protocol import Encoder
     from kb.llm.protocol import LanguageModel
     from kb.store.journal import Journal
+    from kb.store.protocol import CorpusDoor
 
 Notify = Callable[[str], None]
 # Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
@@ -61,7 +62,7 @@ class Runtime:
         self.notify = notify
         self.cache = cache_folder(os.environ)
         self.store = Store(home, write=write)
-        self.corpus = self.store.corpus
+        self.corpus: CorpusDoor = self.store.corpus
         self._lexical = self._keep_lexical()
         self._vector = self._keep_vector()
         self._encoder: Encoder | None = None

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.ask.stages import UnseenEvidence
 from kb.context.shown_text import known_text_of
 from kb.records import SearchTrace
 from kb.runtime import Runtime
+from kb.search.depth import CANDIDATES_PER_PASSAGE
 from kb.search.novelty import count_request, is_redundant, or_warn, penalize_until
 
 
@@ -17,7 +17,7 @@ def compare_with_shown(kb: Runtime, trace: SearchTrace, request: AskRequest) -> 
 
     trace  its whole ranking is looked at: new evidence may stand further down than the hits
     """
-    known = known_text_of(kb, request.window, request.session_id, kb.notify)
+    known = known_text_of(kb, request.known_text, request.session_id, kb.notify)
     if known is None or known.is_empty:
         return None
     ranking = [(row.chunk_id, row.score) for row in trace.ranking]

@@ -36,11 +36,6 @@ def base_version(version: str) -> str:
     return version.partition("+")[0]
 
 
-def has_nodes(version: str) -> bool:
-    """True for the version of a prompt that held nodes."""
-    return version.endswith(NODES_SUFFIX)
-
-
 def with_context_slot(template: Template, language: str) -> Template:
     """The template with {context} behind its evidence: before the question where that comes last, else at the end."""
     head, bar, tail = template.user.rpartition("\n\n[") if uses_fence(template) else (template.user, "", "")

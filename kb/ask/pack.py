@@ -165,8 +165,6 @@ def with_fence(packed: Sequence[PackedChunk], fence: str) -> tuple[PackedChunk, 
     return tuple(replace(p, entry=render_entry(p.marker, p.chunk, fence)) for p in packed)
 
 
-# For every passage that may be retrieved, candidates that neighbourhoods are chosen from.
-CANDIDATES_PER_PASSAGE = 3
 # Scores by words alone spread wider than those that cosines are part of: of the least share, what is asked of them then.
 # At .35 the span questions lose no recall at 2,000 tokens, at .5 .8 points (benchmarks/context_packs.py).
 WORDS_ALONE = 0.7

@@ -26,8 +26,8 @@ class AskRequest:
     explain        keep the packed texts with the answer, and the trace in it
     is_evaluation  not the user's own question: the answer is given back and not stored among theirs
     replay_of      trace id of the stored answer that this one repeats
-    window         what the reader has already; what the answers of the session have cited joins it
-    mode_hint      the mode of the relevance rules that is meant, whatever the question looks like; None leaves it to them
+    known_text     what the reader has already; what the answers of the session have cited joins it
+    intent         the mode of the relevance rules that is meant, whatever the question looks like; None leaves it to them
     standalone     the question as it stands alone, where `question` leans on something said before; None: it does
     """
 
@@ -41,8 +41,8 @@ class AskRequest:
     session_id: str | None = None
     is_evaluation: bool = False
     replay_of: str | None = None
-    window: KnownText | None = None
-    mode_hint: str | None = None
+    known_text: KnownText | None = None
+    intent: str | None = None
     standalone: str | None = None
 
     @property

@@ -104,8 +104,8 @@ def decide_relevance(kb: Runtime, request: AskRequest, now: datetime | None = No
         averages = kb.journal.fetch_averages()
     signals = compute_signals(request.query, conversation)
     own = asked_of_kb(request.query)
-    choice = choose_mode(signals, hint=request.mode_hint)
-    if own and not request.mode_hint and choice.mode in MODES_WITHOUT_TOPIC:
+    choice = choose_mode(signals, hint=request.intent)
+    if own and not request.intent and choice.mode in MODES_WITHOUT_TOPIC:
         choice = ModeChoice("RESPOND", "a question that kb answers itself")
     situation = signals.situation(choice.mode, token_budget_remaining=config.token_budget, measured_tokens=averages)
     decision = decide(rules, situation, explain=request.explain)

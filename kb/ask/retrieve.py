@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from kb.ask.judge import is_fused_by_ranks, score_relevance
-from kb.ask.pack import CANDIDATES_PER_PASSAGE
 from kb.ask.records import AskRequest, EmbeddingRef
 from kb.ask.stages import Question, Retrieved, UnseenEvidence
 from kb.records import SearchRequest, SearchTrace
 from kb.runtime import Runtime
+from kb.search.depth import CANDIDATES_PER_PASSAGE
 from kb.search.pipeline import search
 
 
@@ -29,7 +28,6 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
         depth = request.k if rag.packing == "ranked" else CANDIDATES_PER_PASSAGE * request.k
         chunks = kb.corpus.fetch_chunks([row.chunk_id for row in trace.ranking[:depth]])
         ranking = [(chunks[row.chunk_id], row.score) for row in trace.ranking[:depth]]
-        relevance = score_relevance(kb, request.query, request.mode, trace)
         unseen = _find_unseen(kb, trace, request)
         model_id, _, dimensions = kb.stored_encoder()
     if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
@@ -39,8 +37,13 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
         response=response,
         ranked=ranking[: request.k],
         candidates=() if rag.packing == "ranked" else ranking,
-        relevance=relevance,
-        has_rank_scores=request.mode == "hybrid" and is_fused_by_ranks(trace),
+        # An index that does not say what a score could reach leaves the ranking's own scores, up to 1.
+        relevance={
+            row.chunk_id: min(1.0, max(0.0, row.score)) if row.relevance is None else row.relevance
+            for row in trace.ranking
+        },
+        # A hybrid ranking that was fused by ranks: its scores order, and say nothing about relevance.
+        has_rank_scores=request.mode == "hybrid" and (trace.fusion is None or bool(trace.tags)),
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         unseen=unseen,
     )
@@ -48,7 +51,7 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
 
 def _find_unseen(kb: Runtime, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:
     """None without a window and outside a session, and for a replay."""
-    if request.replay_of is not None or (request.window is None and request.session_id is None):
+    if request.replay_of is not None or (request.known_text is None and request.session_id is None):
         return None
     # Imported here: comparing texts costs 10 ms to load, and most questions name neither window nor session.
     from kb.ask.compare_shown import compare_with_shown

@@ -71,7 +71,7 @@ class Retrieved:
     response    with its trace
     ranked      the best k chunks by relevance, in whatever order the hits are shown
     candidates  the same ranking further down: what passages are chosen from; empty for ranked packing
-    relevance   chunk_id → score in [0, 1], see `kb.ask.judge.score_relevance`; not the one that a hit shows
+    relevance   chunk_id → score in [0, 1], the one that a hit shows: the same in every mode and fusion
     has_rank_scores  the ranking was fused by ranks: its scores only order
     embedding   None in lexical mode
     unseen      None without a window and outside a session

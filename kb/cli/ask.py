@@ -42,7 +42,7 @@ def ask(
         ),
     ] = None,
     window: KnownTextOption = None,
-    mode_hint: Annotated[
+    intent: Annotated[
         str | None,
         typer.Option(
             "--intent",
@@ -86,7 +86,7 @@ def ask(
                     filters=filters,
                     session=session,
                     seen=seen,
-                    intent=mode_hint,
+                    intent=intent,
                     explain=explain,
                     on_event=printer.on_event,
                 )

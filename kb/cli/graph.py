@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
 from kb.cli.graph_output import print_slice, print_token_check
 from kb.cli.invocation import Invocation, command
-from kb.context.traverse import check_token, traverse
+from kb.context.traverse import check_token
 from kb.errors import ExitCode, InvalidInput
-from kb.wire import to_json
 
 # More paths than this are no answer to anything, and each is a line.
 MOST_PATHS = 200
@@ -38,15 +38,16 @@ def graph(
         raise InvalidInput("no query given", fix="kb graph 'lampd'")
     if not 1 <= max_paths <= MOST_PATHS:
         raise InvalidInput(f"--max-paths {max_paths} is not between 1 and {MOST_PATHS}", fix="leave it out for 12")
-    with invocation.open(invocation.config()) as kb:
-        kb.require_documents()
-        checked = check_token(kb, verify, query, project, max_paths) if verify is not None else None
-        found = traverse(kb, query, project, max_paths) if checked is None else None
-    if invocation.json:
-        print(to_json(checked or found))
-    elif checked:
-        print_token_check(checked)
-    elif found:
-        print_slice(found, quiet=invocation.quiet)
-    if not (checked.is_admissible if checked else found and found.paths):
+    with invocation.base(invocation.config()) as base:
+        if verify is not None:
+            runtime = base.runtime()
+            runtime.require_documents()
+            checked = check_token(runtime, verify, query, project, max_paths)
+            invocation.emit(checked, print_token_check)
+            holds = checked.is_admissible
+        else:
+            found = base.graph(query, project=project, max_paths=max_paths)
+            invocation.emit(found, partial(print_slice, quiet=invocation.quiet))
+            holds = bool(found.paths)
+    if not holds:
         raise typer.Exit(ExitCode.NOTHING)

@@ -10,13 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kb.config import ProfileConfig
 from kb.language.sentences import neutralize_markers
-from kb.store.corpus import Corpus
 from kb.store.journal import Journal
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
+
+if TYPE_CHECKING:  # 10 ms that only writers need
+    from kb.store.protocol import CorpusDoor
 
 # For a question that stands alone, documents of the last day are new.
 LATELY = timedelta(days=1)
@@ -44,7 +47,7 @@ class NodeInput:
                    a question that stands alone: then only the nodes that it asks about give something
     """
 
-    corpus: Corpus
+    corpus: CorpusDoor
     journal: Journal
     home: Path
     profile: ProfileConfig

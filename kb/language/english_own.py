@@ -110,7 +110,7 @@ OWN_REPLIES: Mapping[str, str] = {
     "profile_traits": "Your profile says about you: {text}",
     "said_here": "In this session you said: {text}",
     "not_told": (
-        "I have not been told {what}. Documents are not searched for it: whoever they speak of need not be you.\n"
+        "I have not been told {what}. kb does not look for it in documents: they may be about someone else.\n"
         'To tell me: kb remember "…", or [profile] in config.toml; to look into the documents: kb search "…"'
     ),
     "not_told_you": "anything about you",

@@ -85,11 +85,6 @@ class KnownText:
     dropped_chars: int = 0
 
     @property
-    def was_cut(self) -> bool:
-        """True when the known text was too long and only its end counts."""
-        return self.dropped_chars > 0
-
-    @property
     def is_empty(self) -> bool:
         """True when nothing in it could be repeated."""
         return self.whole.token_count == 0

@@ -1,12 +1,9 @@
-"""The methods that another corpus engine has to offer first: the core of what search, ask, context and ingest call.
+"""What another corpus engine has to offer: everything that the jobs ask of the corpus.
 
-Not all of it: they also call, among others, `source_roots`, `save_source`, `touch_document`, `newest_documents`,
-`document_titles`, `places_of`, `fence_secret` and a few counts of `Corpus`. Nothing is typed by this protocol yet;
-tests/unit/test_doors.py holds `Corpus` to it.
-
-`kb.store.corpus.Corpus` over SQLite is the first engine. Rows derived from documents (graph, tags, notes, adjacent
-cosines) are separate parts of it; an engine may lack some, and the command that needs one says so. The journal
-(`kb.store.journal.Journal`) is separate: it stays in the user's data folder, wherever the corpus is.
+`kb.store.corpus.Corpus` over SQLite is the first engine; the runtime's corpus has this type, so mypy finds a job that asks
+for more. Rows derived from documents (graph, tags, notes, adjacent cosines) are separate parts; an engine may lack some,
+and the command that needs one says so. The journal (`kb.store.journal.Journal`) is separate: it stays in the user's data
+folder, wherever the corpus is.
 
 Ids are integers that live as long as the row. Reads take batches and leave out what is gone. Writes are whole
 documents: readers see the old one or the new one.
@@ -15,12 +12,14 @@ documents: readers see the old one or the new one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.fingerprint import Fingerprint, Shape
 from kb.records import Chunk, Document, Filters
+from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 from kb.store.database import CorpusState
+from kb.store.derived import GraphRows, NeighbourRows, NoteRows, TagRows
 from kb.store.documents import Stamp
 from kb.store.saving import Saved
 
@@ -39,6 +38,9 @@ class CorpusDoor(Protocol):
     def stamp_encoder(self, encoder: tuple[str, str, int], /) -> None:
         """Say whose vectors it holds, before the first of them is written."""
 
+    def fence_secret(self) -> bytes:
+        """The secret that fences evidence off in prompts: the same for as long as the corpus lives."""
+
     # ---- filters: applied before retrieval, never to a short list afterwards
 
     def allowed_documents(self, filters: Filters, /) -> list[int] | None:
@@ -47,10 +49,28 @@ class CorpusDoor(Protocol):
     def chunk_ids_of(self, doc_ids: list[int], /) -> list[int]:
         """The chunks of these documents, ascending."""
 
+    def chunk_ids_by_document(self, doc_ids: list[int], /) -> dict[int, list[int]]:
+        """doc_id → its chunks, ascending."""
+
     # ---- fetch
 
     def has_documents(self) -> bool:
         """True when there is anything to find."""
+
+    def count_documents(self) -> int:
+        """How many documents there are."""
+
+    def count_documents_by(self, column: Literal["source", "type"], /) -> dict[str, int]:
+        """How many documents there are of each source, or of each type."""
+
+    def newest_documents(self, since: str, most: int, /) -> list[tuple[str, str]]:
+        """(path, indexed_at) of the documents that were written since a moment, newest first."""
+
+    def document_titles(self, most: int, /) -> list[str]:
+        """The first titles in their order, each once."""
+
+    def source_roots(self) -> dict[str, str | None]:
+        """Every source and its folder; None for text from standard input."""
 
     def list_documents(self, doc_ids: Sequence[int] | None = None, /) -> list[Document]:
         """These documents, or all, by source and path."""
@@ -60,6 +80,18 @@ class CorpusDoor(Protocol):
 
     def fetch_chunks(self, chunk_ids: Iterable[int], /) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
+
+    def count_chunks(self) -> int:
+        """How many chunks there are."""
+
+    def places_of(self, chunk_ids: Sequence[int], /) -> list[tuple[str, str]]:
+        """(source, path) of each chunk in their order; those that are gone are left out."""
+
+    def chunk_places(self) -> dict[int, str]:
+        """chunk_id → its document's path, for every chunk."""
+
+    def chunks_at_lines(self, path: str, first: int, last: int, /) -> list[tuple[str, bool, str]]:
+        """(root of its source, lies wholly inside, text) of every chunk at a path that touches these lines."""
 
     def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape | None = None, /) -> dict[int, Fingerprint]:
         """Stored fingerprints by chunk id; the caller computes a missing one from the text."""
@@ -75,6 +107,9 @@ class CorpusDoor(Protocol):
     def texts_around(self, doc_id: int, position: int, reach: int, /) -> list[str]:
         """Texts of the chunks up to `reach` before and after a position of a document."""
 
+    def chunk_starts(self) -> dict[str, list[tuple[int, str]]]:
+        """path → (first character, text) of its chunks in reading order, for every document."""
+
     # ---- scan: for building an index, and for comparing files with what is stored
 
     def lexical_rows(self) -> Iterator[tuple[int, int, str, str, str]]:
@@ -88,6 +123,15 @@ class CorpusDoor(Protocol):
 
     def stored_hashes(self, encoder_digest: str, hashes: Iterable[str], /) -> set[str]:
         """Those of the embed hashes whose vector is here already."""
+
+    def count_missing_vectors(self, encoder_digest: str, /) -> int:
+        """How many chunks have no vector of this encoder."""
+
+    def chunks_without_vector(self, encoder_digest: str, limit: int, /) -> list[UnembeddedChunk]:
+        """Some of the chunks that have no vector of this encoder, in id order."""
+
+    def sample_vectors(self, encoder_digest: str, most: int, /) -> list[EmbeddedChunk]:
+        """Some chunks with their vectors, spread over the corpus, the same ones every time."""
 
     # ---- write: one document, all of it or nothing
 
@@ -107,5 +151,32 @@ class CorpusDoor(Protocol):
     def save_vectors(self, encoder_digest: str, hashes: Mapping[int, str], vectors: Mapping[str, bytes], /) -> None:
         """File vectors under their hashes and point chunks at them."""
 
+    def save_source(self, source: str, root: str | None, /) -> None:
+        """Remember where a source's paths start."""
+
+    def touch_document(self, doc_id: int, draft_stamp: Stamp, /) -> None:
+        """Note a new size, time, hash or signature of a document whose chunks stay as they are."""
+
+    def remove_unused_embeddings(self) -> int:
+        """Drop vectors that no chunk has any more; returns how many there were."""
+
     def remove_documents(self, doc_ids: Iterable[int], /) -> int:
         """Remove documents with all that was derived from them; returns how many there were."""
+
+    # ---- parts: rows derived from documents
+
+    @property
+    def graph(self) -> GraphRows:
+        """Names and relations."""
+
+    @property
+    def tags(self) -> TagRows:
+        """The vocabulary, and the tags of documents."""
+
+    @property
+    def notes(self) -> NoteRows:
+        """What documents are about, and their open list items."""
+
+    @property
+    def neighbours(self) -> NeighbourRows:
+        """Adjacent chunks and projects, with their cosines."""

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kb.ask.backing import find_backing
 from kb.ask.from_nodes import ANSWERS
-from kb.ask.node_prompt import NODES_SUFFIX, base_version, has_nodes, render_context, with_context_slot
+from kb.ask.node_prompt import NODES_SUFFIX, base_version, render_context, with_context_slot
 from kb.ask.prompt import TEMPLATES, render_user, template_for
 from kb.ask.relevance_decision import SLOT_TOKENS
 from kb.ask.small_talk import small_talk_line
@@ -169,7 +169,6 @@ class TestPrompt:
 
     def test_versions(self) -> None:
         assert base_version(f"rag-v1{NODES_SUFFIX}") == "rag-v1"
-        assert (has_nodes(f"rag-v2{NODES_SUFFIX}"), has_nodes("rag-v2")) == (True, False)
 
 
 def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:

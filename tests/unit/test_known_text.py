@@ -74,13 +74,11 @@ def test_an_empty_window(window: KnownText) -> None:
 def test_a_window_that_is_too_long_keeps_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_texts, "MOST_KNOWN_CHARS", 20)
     window = known_text_from_text("x" * 100 + " the end is what counts"[-20:])
-    assert window.was_cut
     assert window.dropped_chars == 100
     blocks = known_text_from_blocks(["first block, too old", "second block", "last"])
     assert blocks.dropped_chars == 16
     assert blocks.words == " old second block last "
     assert known_text_from_payload(known_text_payload(blocks)).dropped_chars == 16
-    assert not known_text_from_text("short").was_cut
 
 
 def test_places_of_shingles_are_in_the_order_of_the_text() -> None:
