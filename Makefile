@@ -14,7 +14,7 @@ $(VENV)/.installed: requirements.lock pyproject.toml
 	@$(BIN)/python -m pip install --quiet --upgrade pip
 	@echo "[2/4] installing $$(grep -c == requirements.lock) packages, torch among them: 1 to 3 minutes"
 	@$(BIN)/python -m pip install --progress-bar on --requirement requirements.lock \
-		| sed -u -n -e 's/^Collecting \([^ ]*\).*/      \1/p' -e '/^ *Downloading/p' -e '/^Installing/s/:.*/ (the longest step)/p'
+		| sed -u -n -e 's/^ *Downloading \([^ ]*\).* (\([0-9]*[0-9][0-9]\.[0-9] MB\)).*/      \1, \2/p' -e '/^Installing/s/:.*/ (the longest step)/p'
 	@echo "[3/4] installing kb itself"
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@echo "[4/4] checking that every package has what it needs"
