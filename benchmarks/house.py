@@ -4,7 +4,7 @@
 
 Counts are taken from the syntax trees; what runs in an `ask` and the start-up figures are measured in processes of their own, with the
 interpreter that runs this script. --before names another checkout to print beside this one (`git worktree add TREE d44fded`).
---install builds the wheel and installs it into two new environments, slim and full, for their sizes on disk: minutes.
+--install installs this tree without extras into a new environment, for its size on disk: a minute.
 The toys are real: a file and an entry are added to a copy of this tree, the part is used there, and the files that changed are
 counted.
 """
@@ -285,6 +285,7 @@ def run_python(tree: Path, code: str, *arguments: str, home: Path | None = None)
         text=True,
         check=True,
         env=environment(tree, home),
+        cwd=tree,
     )
     return done.stdout
 
@@ -347,12 +348,12 @@ def files_for(toy: Toy, folder: Path) -> int:
     return len(changed.stdout.splitlines())
 
 
-def install_megabytes(folder: Path, extra: str) -> float:
-    """Megabytes on disk of a new environment with a wheel of this tree in it."""
-    target = folder / f"install-{extra or 'slim'}"
+def install_megabytes(folder: Path) -> float:
+    """Megabytes on disk of a new environment with this tree installed in it, without extras."""
+    target = folder / "install"
     subprocess.run([sys.executable, "-m", "venv", str(target)], check=True)
     pip = [str(target / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, f"{REPOSITORY}[{extra}]" if extra else str(REPOSITORY)], check=True)
+    subprocess.run([*pip, str(REPOSITORY)], check=True)
     sizes = subprocess.run(["du", "-sm", str(target)], check=True, capture_output=True, text=True)
     return float(sizes.stdout.split()[0])
 
@@ -414,14 +415,13 @@ def measure_code(root: Path, arguments: list[str] | None, home: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--before", type=Path, help="another checkout to print beside this one")
-    parser.add_argument("--install", action="store_true", help="install the slim and the full set, for their sizes")
+    parser.add_argument("--install", action="store_true", help="install without extras, for the size on disk")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="kb-house-") as folder:
         after = figures_of(REPOSITORY, Path(folder))
         after |= {f"files of a toy {name}": str(files_for(toy, Path(folder))) for name, toy in TOYS.items()}
         if options.install:
-            for name, extra in {"slim": "", "full": "full"}.items():
-                after[f"MB installed: {name}"] = f"{install_megabytes(Path(folder), extra):.0f}"
+            after["MB installed: slim"] = f"{install_megabytes(Path(folder)):.0f}"
         before = figures_of(options.before.resolve(), Path(folder)) if options.before else {}
     width = max(map(len, after | before))
     for title in dict.fromkeys([*after, *before]):

@@ -104,10 +104,8 @@ class TestClosing:
         with RecordedServer([Reply((line("Rust"), Pause(20.0), last_line()))]) as server:
             stream = model_on(server).generate_stream(request())
             assert next(stream) == Token("Rust")
-            before = time.monotonic()
             stream.close()  # type: ignore[attr-defined]
-            assert server.client_left.wait(2.0)
-            assert time.monotonic() - before < 1.0
+            assert server.client_left.wait(2.0)  # the server would go on after 20 seconds
 
     def test_ctrl_c_while_waiting_for_a_token_closes_the_connection(self) -> None:
         program = (
@@ -146,9 +144,8 @@ class TestTimeOuts:
 
     def test_a_stream_that_stalls_is_aborted_and_keeps_what_came(self) -> None:
         with RecordedServer([Reply((line("Rust"), Pause(20.0), last_line()))]) as server:
-            before = time.monotonic()
+            # Whoever waited for the server, 20 seconds, would have had the whole answer.
             assert ask(server, between_tokens_timeout_seconds=0.2) == [Token("Rust"), Done("aborted")]
-            assert time.monotonic() - before < 2.0
 
     def test_a_reader_that_pauses_is_not_a_server_that_stalls(self) -> None:
         with RecordedServer([Reply((line("Rust"), line(" is"), last_line()))]) as server:
