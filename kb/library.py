@@ -160,8 +160,7 @@ class KnowledgeBase:
         on_event  told of the retrieval and of each piece of text as it comes
         raises    InvalidInput, NotIndexed, ModelError; AnswerInterrupted after a Ctrl-C while the model wrote
         """
-        from kb.ask.pipeline import ask
-        from kb.ask.records import AskRequest
+        from kb.ask.pipeline import AskRequest, ask
 
         request = AskRequest(
             question=question,

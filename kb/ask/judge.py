@@ -58,7 +58,8 @@ def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
         ),
         embedding=retrieved.embedding,
         nearest=tuple(
-            NearPlace(hit.citation, retrieved.relevance.get(hit.chunk_id, 0.0)) for hit in response.hits[:NEAR_PLACES]
+            NearPlace(chunk.citation, retrieved.relevance.get(chunk.chunk_id, 0.0))
+            for chunk, _ in retrieved.ranked[:NEAR_PLACES]
         ),
         response=response,
     )

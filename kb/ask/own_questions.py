@@ -20,7 +20,7 @@ from kb.ask.from_nodes import (
     world_answer,
 )
 from kb.context.node_input import NodeInput, make_safe, quote
-from kb.context.question_subjects import Own, asked_of_kb
+from kb.context.question_subjects import OWN_NODES, Own, asked_of_kb
 from kb.evidence.about_user import asked_keys, tells_of_user_what
 from kb.language.manner import tidy
 from kb.language.registry import LANGUAGES, everyday_keys, question_language, says
@@ -41,16 +41,11 @@ def answer_own_question(node_input: NodeInput, included: Collection[str]) -> Nod
     own = asked_of_kb(node_input.question)
     if own is None:
         return None
-    for node, answer in _ANSWERS[own]:
+    for node, answer in zip(OWN_NODES[own], _ANSWERS[own], strict=True):
         text = answer(node_input) if node in included else None
         if text:
             return NodeAnswer(node, text)
     return NodeAnswer(NOBODY, _not_told(node_input)) if own == "user" else None
-
-
-def nodes_of(own: Own) -> tuple[str, ...]:
-    """The nodes that may answer such a question, the first that has an answer first."""
-    return tuple(node for node, _ in _ANSWERS[own])
 
 
 def _told_facts(node_input: NodeInput) -> str | None:
@@ -141,12 +136,13 @@ def _tools(node_input: NodeInput) -> str:
 
 
 # What is asked → (node, its answer), in the order they are asked.
-_ANSWERS: dict[Own, tuple[tuple[str, Callable[[NodeInput], str | None]], ...]] = {
-    "user": (("facts", _told_facts), ("user_traits", _profile), ("working_memory", _told_here)),
-    "date": (("world_state", world_answer),),
-    "time": (("world_state", lambda node_input: world_answer(node_input, with_time=True)),),
-    "abilities": (("available_skills", skills_answer),),
-    "tools": (("available_skills", _tools),),
-    "earlier": (("working_memory", _earlier_here), ("episodic_memory", _earlier)),
-    "tasks": (("active_lists", _open_items),),
+# In the order of OWN_NODES: each node's way to answer.
+_ANSWERS: dict[Own, tuple[Callable[[NodeInput], str | None], ...]] = {
+    "user": (_told_facts, _profile, _told_here),
+    "date": (world_answer,),
+    "time": (lambda node_input: world_answer(node_input, with_time=True),),
+    "abilities": (skills_answer,),
+    "tools": (_tools,),
+    "earlier": (_earlier_here, _earlier),
+    "tasks": (_open_items,),
 }

@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime
 
-from kb.ask.own_questions import nodes_of
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
 from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
-from kb.context.question_subjects import asked_of_kb
+from kb.context.question_subjects import OWN_NODES, asked_of_kb
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
 from kb.relevance.signals import (
@@ -110,7 +109,7 @@ def decide_relevance(kb: Runtime, request: AskRequest, now: datetime | None = No
     situation = signals.situation(choice.mode, token_budget_remaining=config.token_budget, measured_tokens=averages)
     decision = decide(rules, situation, explain=request.explain)
     if own:
-        decision = include_asked_for(decision, nodes_of(own), rules.token_estimates)
+        decision = include_asked_for(decision, OWN_NODES[own], rules.token_estimates)
     if not request.is_evaluation:
         _tell(kb, decision, is_known=rules.mode_named(choice.mode) is not None, faults=rules.warnings)
     node_input = NodeInput(

@@ -11,10 +11,12 @@ import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from kb.ask.answering import answer_packed
+from kb.ask.finish import OnEvent
 from kb.ask.judge import NEAR_PLACES
 from kb.ask.node_prompt import base_version
 from kb.ask.persist import read_embedding, read_request, read_retrieval
-from kb.ask.pipeline import OnEvent, answer_packed, ask
+from kb.ask.pipeline import ask
 from kb.ask.prompt import template_for
 from kb.ask.records import Answer
 from kb.ask.stages import Findings, NearPlace, Packed, Question

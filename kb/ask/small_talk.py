@@ -5,8 +5,8 @@ Asserts nothing, cites nothing, asks no model.
 
 from __future__ import annotations
 
-from kb.ask.stages import Ended, Question
-from kb.ask.without_documents import nothing_searched
+from kb.ask.records import AnswerRetrieval, AskRequest
+from kb.ask.stages import Ended, Findings, Question
 from kb.context.node_input import make_safe
 from kb.language.interface import PatternKind
 from kb.language.manner import is_greeting, tells_of_user, tidy
@@ -47,3 +47,19 @@ def small_talk_line(text: str, name: str = "", *, returns: bool = False) -> str:
     elif is_greeting(tidied) and kind != "farewell":
         kind = "welcome_back" if returns else "greeting"
     return replies[kind].format(name=replies["name"].format(name) if name else "")
+
+
+def nothing_searched(kb: Runtime, request: AskRequest) -> Findings:
+    """The findings of an answer that no search was made for."""
+    return Findings(
+        AnswerRetrieval(
+            mode=request.mode,
+            k=request.k,
+            score_gate=kb.config.rag.score_gate,
+            top_score=None,
+            evidence_gate=kb.config.rag.evidence_gate,
+            chunks_returned=0,
+            chunks_used=0,
+            corpus_revision=kb.corpus_state().revision,
+        )
+    )

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from kb.ask.prompt import Template
 from kb.ask.records import (
     AnswerCitation,
     AnswerNovelty,
@@ -18,12 +18,15 @@ from kb.ask.records import (
     Verification,
 )
 from kb.ask.relevance_decision import RelevanceDecision
-from kb.ask.weigh import Verdict
 from kb.context.node_input import NodeText
 from kb.language.registry import question_language
-from kb.llm.protocol import FinishReason, GenerateRequest
 from kb.records import Chunk, Citation, ModelRef, SearchResponse
-from kb.support.overlap import Window
+
+if TYPE_CHECKING:  # small talk makes none of these
+    from kb.ask.prompt import Template
+    from kb.ask.weigh import Verdict
+    from kb.llm.protocol import FinishReason, GenerateRequest
+    from kb.support.overlap import Window
 
 # (chunk, score), best first.
 Ranked = Sequence[tuple[Chunk, float]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from kb.ask.from_nodes import NodeAnswer, answer_from_nodes, find_full_fact, find_told_of_user
 from kb.ask.own_questions import NOBODY, answer_own_question
-from kb.ask.records import AnswerRetrieval, AskRequest
-from kb.ask.stages import Ended, Findings, Judged, Question
+from kb.ask.small_talk import nothing_searched
+from kb.ask.stages import Ended, Judged, Question
 from kb.runtime import Runtime
 
 
@@ -54,22 +54,6 @@ def answer_in_place(question: Question, *, was_read: bool) -> NodeAnswer | None:
     if question.decision is None:
         return None
     return answer_from_nodes(question.decision.node_input, question.decision.included, was_read=was_read)
-
-
-def nothing_searched(kb: Runtime, request: AskRequest) -> Findings:
-    """The findings of an answer that no search was made for."""
-    return Findings(
-        AnswerRetrieval(
-            mode=request.mode,
-            k=request.k,
-            score_gate=kb.config.rag.score_gate,
-            top_score=None,
-            evidence_gate=kb.config.rag.evidence_gate,
-            chunks_returned=0,
-            chunks_used=0,
-            corpus_revision=kb.corpus_state().revision,
-        )
-    )
 
 
 def _answer(kb: Runtime, question: Question, told: NodeAnswer) -> Ended:

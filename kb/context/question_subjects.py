@@ -25,6 +25,17 @@ _OWN_KINDS: dict[Own, OwnKind] = {
     "tasks": "own_tasks",
 }
 
+# The nodes that may answer each, the first that has an answer first.
+OWN_NODES: dict[Own, tuple[str, ...]] = {
+    "user": ("facts", "user_traits", "working_memory"),
+    "date": ("world_state",),
+    "time": ("world_state",),
+    "abilities": ("available_skills",),
+    "tools": ("available_skills",),
+    "earlier": ("working_memory", "episodic_memory"),
+    "tasks": ("active_lists",),
+}
+
 
 def asked_of_kb(question: str) -> Own | None:
     """What a question asks of kb itself; None for a question to the documents.

@@ -112,7 +112,7 @@ def test_top_score_below_the_gate(opened: Open, question: str, refusal: str, hea
     assert model.requests == []
     hits = events[0].hits
     assert hits is not None
-    lines = [f" · {hit.citation.uri} (score {hit.retrieval.fusion_score:.2f})" for hit in hits[:3]]
+    lines = [f" · {hit.citation.uri} (score {hit.retrieval.relevance:.2f})" for hit in hits[:3]]
     assert answer.answer.split("\n") == [refusal, heading, *lines]
     assert [(c.marker, c.citation) for c in answer.citations] == [(None, hit.citation) for hit in hits[:3]]
     assert (answer.retrieval.score_gate, answer.retrieval.chunks_returned, answer.retrieval.chunks_used) == (0.99, 5, 0)

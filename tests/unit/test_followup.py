@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.ask.question import is_named
+from kb.ask.complete import is_named
 from kb.followup.records import Turn
 from kb.followup.standalone import MOST_CHARS, make_standalone
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kb.ask.own_questions import answer_own_question, nodes_of
+from kb.ask.own_questions import answer_own_question
 from kb.ask.relevance_decision import include_asked_for
 from kb.config import ProfileConfig
 from kb.context.node_input import NodeInput
-from kb.context.question_subjects import MOST_OWN_CHARS, asked_of_kb
+from kb.context.question_subjects import MOST_OWN_CHARS, OWN_NODES, asked_of_kb
 from kb.evidence.about_user import tells_of_user_what
 from kb.evidence.matching import match_strength
 from kb.language.interface import OwnKind
@@ -137,8 +137,8 @@ def test_the_node_that_answers_is_included(question: str, own: str) -> None:
     rules = default_rules()
     signals = compute_signals(question, Conversation(fact_count=1, gist_count=0))
     decision = decide(rules, signals.situation("RESPOND"), explain=True)
-    asked = include_asked_for(decision, nodes_of(asked_of_kb(question) or "user"), rules.token_estimates)
-    assert set(nodes_of(asked_of_kb(question) or "user")) & set(asked.included)
+    asked = include_asked_for(decision, OWN_NODES[asked_of_kb(question) or "user"], rules.token_estimates)
+    assert set(OWN_NODES[asked_of_kb(question) or "user"]) & set(asked.included)
     assert set(asked.included) | set(asked.excluded_soft) | set(asked.excluded_hard) == set(rules.token_estimates)
     assert asked.nodes is not None
     assert {node.node for node in asked.nodes if node.included} == set(asked.included)
@@ -215,7 +215,7 @@ def test_each_is_answered_or_refused_in_an_empty_home(tmp_path: Path, question: 
         assert told is None
         return
     assert told is not None
-    assert told.node == ("" if own == "user" else nodes_of(own)[-1])  # type: ignore[arg-type]
+    assert told.node == ("" if own == "user" else OWN_NODES[own][-1])  # type: ignore[index]
     assert "{" not in told.text
     assert "}" not in told.text
 

@@ -1,0 +1,76 @@
+"""A question that is no small talk → the end of the ask: Question → Retrieved → Judged → Packed → Generated → Verified → Ended.
+
+Each stage is a function from one record to the next, in a file of its own; a stage that ends the line returns Ended instead.
+"""
+
+from __future__ import annotations
+
+from kb.ask.complete import complete_question
+from kb.ask.finish import OnEvent, finish, guarded
+from kb.ask.generate import ask_again, generate, open_model
+from kb.ask.judge import judge_evidence
+from kb.ask.pack import pack_evidence, pack_less
+from kb.ask.records import Answer, AnswerEvent
+from kb.ask.refuse import broke_off, conclude
+from kb.ask.retrieve import retrieve_evidence
+from kb.ask.stages import Ended, Generated, Judged, Packed, Question
+from kb.ask.verify import verify_answer
+from kb.ask.without_documents import (
+    answer_about_user,
+    answer_from_full_fact,
+    answer_what_kb_knows,
+    answer_without_documents,
+)
+from kb.errors import NotIndexed
+from kb.llm.protocol import LanguageModel
+from kb.llm.server import ContextExceeded
+from kb.runtime import Runtime
+
+
+def answer_question(kb: Runtime, question: Question, tell: OnEvent) -> Ended:
+    """Every stage after small talk, in order.
+
+    raises  NotIndexed where there is no document and no node answers; ModelError
+    """
+    if ended := answer_what_kb_knows(kb, question):
+        return ended
+    question = complete_question(kb, question)
+    if ended := answer_about_user(kb, question):
+        return ended
+    try:
+        retrieved = retrieve_evidence(kb, question)
+    except NotIndexed:
+        if ended := answer_without_documents(kb, question):
+            return ended
+        raise
+    tell(AnswerEvent(event="retrieval", hits=retrieved.response.hits))
+    judged = judge_evidence(kb, retrieved)
+    if isinstance(judged, Ended):
+        return judged
+    return answer_from_full_fact(judged) or _ask_model(kb, judged, tell)
+
+
+def answer_packed(kb: Runtime, packed: Packed, model: LanguageModel, on_event: OnEvent) -> Answer:
+    """The second half of `ask`, from the prompt on; a replay begins here."""
+    return finish(kb, _run_model(kb, packed, model, guarded(on_event, kb)))
+
+
+def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:
+    """Pack for the model's window; pack less where the server finds the prompt too long after all."""
+    model = kb.language_model()
+    window_tokens = open_model(kb, judged, model)
+    if isinstance(window_tokens, Ended):
+        return window_tokens
+    packed = pack_evidence(kb, judged, model.reference(), window_tokens)
+    try:
+        return _run_model(kb, packed, model, tell)
+    except ContextExceeded as error:
+        return _run_model(kb, pack_less(kb, judged, packed, window_tokens, error), model, tell)
+
+
+def _run_model(kb: Runtime, packed: Packed, model: LanguageModel, tell: OnEvent) -> Ended:
+    written = generate(model, packed.prompt, lambda text: tell(AnswerEvent(event="token", text=text)))
+    generated = ask_again(kb, Generated(packed, written), model)
+    if ended := broke_off(generated):
+        return ended
+    return conclude(verify_answer(kb, generated))
