@@ -30,12 +30,12 @@ demo: $(VENV)/.installed
 	$(BIN)/kb --home $(DEMO) ask "How often must the mirror of Marigold be cleaned?"
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The fast half of the tests, in under 40 s: nothing that tests/conftest.py marks slow.
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff format --check .
