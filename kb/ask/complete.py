@@ -19,7 +19,7 @@ from kb.text import analyze
 
 # Rows of the graph that are looked at for one name: most names have one label or two.
 ROWS_READ = 4
-# Turns that are read: those that count and the courtesies between them.
+# Turns that are read: those that count and the small talk between them.
 TURNS_READ = 8
 # Titles that are looked through for names; of more, the graph alone tells.
 MOST_TITLES = 5000

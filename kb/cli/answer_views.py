@@ -182,7 +182,7 @@ def _export_markdown(rows: Iterable[AnswerRow], file: TextIO) -> int:
     for row in rows:
         state = "grounded" if row.grounded else f"refused: {row.refusal_reason}"
         if not row.grounded and not row.refusal_reason:
-            state = f"rests on {', '.join(json.loads(row.rests_on_json))}" if row.rests_on_json else "a courtesy"
+            state = f"rests on {', '.join(json.loads(row.rests_on_json))}" if row.rests_on_json else "small talk"
         places = json.loads(row.citations_json)
         file.write(f"## {harmless_line(row.question)}\n\n{harmless(row.answer)}\n\n")
         for place in places:
