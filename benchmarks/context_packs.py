@@ -28,9 +28,9 @@ from kb.eval.pipeline import RANKING_DEPTH, EvalRequest, evaluate
 from kb.eval.resampling import paired_bootstrap_interval
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
-from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods, step_answerability
-from kb.rank.selection import Found, lift_scores, select_neighbourhoods
-from kb.rank.stability import Axes, Weights, combine_axes
+from kb.packing.packs import Limits, Pack, Scored, pack_neighbourhoods, step_answerability
+from kb.packing.selection import Found, lift_scores, select_neighbourhoods
+from kb.packing.stability import Axes, Weights, combine_axes
 from kb.records import Chunk, ChunkAxes, SearchMode, SearchRequest
 from kb.runtime import Runtime, open_runtime
 from kb.search.fuse import fuse

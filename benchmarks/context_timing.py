@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from kb.config import Config
-from kb.rank.packing import Limits
-from kb.rank.selection import Found, select_neighbourhoods
+from kb.packing.packs import Limits
+from kb.packing.selection import Found, select_neighbourhoods
 from kb.runtime import Runtime, open_runtime
 from kb.search.passage_packs import pack_found
 from kb.search.stability import score_chunks

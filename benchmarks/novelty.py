@@ -26,10 +26,10 @@ from kb import shingles
 from kb.config import NoveltyConfig
 from kb.fingerprint import fingerprint, fingerprint_many
 from kb.normal_form import normalize
-from kb.rank import overlap
-from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text
-from kb.rank.known_text_payload import known_text_from_payload, known_text_payload, read_payload
-from kb.rank.novelty import NoveltyCandidate, NoveltySettings, assess, make_cache, penalize
+from kb.packing import overlap
+from kb.packing.known_text import KnownText, known_text_from_blocks, known_text_from_text
+from kb.packing.known_text_payload import known_text_from_payload, known_text_payload, read_payload
+from kb.packing.novelty import NoveltyCandidate, NoveltySettings, assess, make_cache, penalize
 from kb.shingles import minhash, shingle_hashes, simhash64, token_hashes
 from kb.store.database import open_for_writing
 from kb.store.documents import save_source

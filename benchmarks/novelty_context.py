@@ -36,7 +36,7 @@ from kb.eval.resampling import paired_bootstrap_interval, permutation_p
 from kb.eval.suite import load_suite
 from kb.eval.throwaway import fill_from_folder
 from kb.eval.two_step import facts_held, new_facts
-from kb.rank.known_text import known_text_from_blocks
+from kb.packing.known_text import known_text_from_blocks
 from kb.records import SearchRequest
 from kb.runtime import Runtime, open_runtime
 from kb.search.depth import candidate_depth

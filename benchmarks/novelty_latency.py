@@ -27,7 +27,7 @@ from kb.context.expand import expand
 from kb.context.pipeline import compose
 from kb.context.records import ContextRequest
 from kb.graph.adjacent import AdjacentTerm
-from kb.rank.known_text import KnownText, known_text_from_text
+from kb.packing.known_text import KnownText, known_text_from_text
 from kb.records import SearchRequest
 from kb.runtime import Runtime, open_runtime
 from kb.search.novelty import penalize_chunks, process_cache
@@ -92,7 +92,7 @@ def measure(kb: Runtime, rounds: int) -> None:
 
 def cold_window(kb: Runtime, text: str) -> KnownText:
     """A window of another shape than the stored fingerprints have."""
-    from kb.rank.novelty import NoveltySettings
+    from kb.packing.novelty import NoveltySettings
 
     return known_text_from_text(text, NoveltySettings.of(kb.config.novelty).shape)
 

@@ -17,7 +17,7 @@ embed/           text → vectors: sentence-transformers for batches, ONNX for o
 index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
 graph/           text → names and stated relations; names in a query → paths, with a token that vouches for them
 support/         claim + texts → does the text back it: numbers, names, negations, words
-rank/            scores beside relevance: how well passages hold together, fit a question, repeat known text; packing
+packing/         scores beside relevance: how well passages hold together, fit a question, repeat known text; packing
 followup/        a question that leans on earlier ones → the same question, complete
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
@@ -30,7 +30,7 @@ evidence/        how likely passages answer a question: the evidence gate, which
 ask/             question → retrieve → judge → pack → generate → verify → conclude or refuse → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
-status, doctor, cswr   the state of a home; checks of this installation; thresholds of context stability
+status, doctor, stability_thresholds   the state of a home; checks of this installation; thresholds of context stability
 library          the Python API: kb.open() and its methods, on the runtime
 cli/             one thin module per command group; render.py prints
 """

@@ -26,10 +26,10 @@ from kb.store.lock import writer_lock
 if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands above all of them
     from kb.ask.records import Answer, AnswerEvent
     from kb.context.records import ContextResponse
-    from kb.cswr import Stability
     from kb.graph.records import Slice
     from kb.ingest.report import IngestEvent, IngestReport
-    from kb.rank.known_text import KnownText
+    from kb.packing.known_text import KnownText
+    from kb.stability_thresholds import Stability
     from kb.store.memories import Forgotten, Memory, Remembered
 
 
@@ -386,7 +386,7 @@ class KnowledgeBase:
 
     def stability(self) -> Stability:
         """The weights of context stability and each domain's threshold."""
-        from kb.cswr import read_stability
+        from kb.stability_thresholds import read_stability
 
         return read_stability(self.runtime())
 
@@ -396,10 +396,10 @@ class KnowledgeBase:
         reset   go back to the configured thresholds instead
         raises  NotIndexed
         """
-        from kb import cswr
+        from kb import stability_thresholds
 
         runtime = self.runtime(write=True, create=False)
-        return cswr.reset(runtime) if reset else cswr.recalibrate(runtime)
+        return stability_thresholds.reset(runtime) if reset else stability_thresholds.recalibrate(runtime)
 
     # ---- text the reader already has
 
@@ -410,8 +410,8 @@ class KnowledgeBase:
         """
         if seen is None:
             return None
-        from kb.rank.known_text import KnownText, known_text_from_blocks
-        from kb.rank.novelty import NoveltySettings
+        from kb.packing.known_text import KnownText, known_text_from_blocks
+        from kb.packing.novelty import NoveltySettings
 
         if isinstance(seen, KnownText):
             return seen

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from kb.ask.records import Answer, PackedChunk
-from kb.rank.fit import Question
+from kb.packing.fit import Question
 from kb.records import ChunkAxes, SearchResponse, StabilityTrace
 from kb.runtime import Runtime
 from kb.search.retrieve import can_read

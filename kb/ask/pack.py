@@ -12,8 +12,8 @@ from kb.ask.stages import Judged, Packed, Ranked
 from kb.context.node_input import NodeText
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.llm.server import ContextExceeded
-from kb.rank.packing import Limits
-from kb.rank.selection import Found, select_neighbourhoods
+from kb.packing.packs import Limits
+from kb.packing.selection import Found, select_neighbourhoods
 from kb.records import Chunk, ModelRef, SearchResponse
 from kb.runtime import Runtime
 from kb.search.passages import merge_adjacent

@@ -10,7 +10,7 @@ from kb.records import Chunk, Citation, Filters, Hit, ModelRef, SearchMode, Sear
 from kb.relevance.decide import Decision
 
 if TYPE_CHECKING:  # most questions name no window
-    from kb.rank.known_text import KnownText
+    from kb.packing.known_text import KnownText
 
 RefusalReason = Literal[
     "no_chunks", "score_gate", "weak_evidence", "llm_self_judge", "llm_stream_aborted", "llm_truncated"

@@ -16,8 +16,8 @@ from kb.context.known_text_input import STDIN, read_known_text
 from kb.context.metrics import write_metrics
 from kb.context.records import ContextDebug, ContextResponse
 from kb.errors import ExitCode, InvalidInput
-from kb.rank.known_text_payload import known_text_payload
-from kb.rank.novelty import NoveltySettings
+from kb.packing.known_text_payload import known_text_payload
+from kb.packing.novelty import NoveltySettings
 from kb.records import Filters
 from kb.search.depth import passages_text
 from kb.wire import to_json

@@ -10,7 +10,7 @@ from kb.cli.invocation import Invocation, command
 from kb.cli.terminal import say, styled
 
 if TYPE_CHECKING:  # annotations alone: kb expert relevance opens no knowledge base
-    from kb.cswr import DomainThreshold, Stability
+    from kb.stability_thresholds import DomainThreshold, Stability
 
 app = typer.Typer(
     help="Context stability: the weights and thresholds in force, and their recalibration from past answers.",

@@ -10,7 +10,7 @@ from kb.cli.invocation import Invocation
 from kb.config import Config
 
 if TYPE_CHECKING:
-    from kb.rank.known_text import KnownText
+    from kb.packing.known_text import KnownText
 
 KnownTextOption = Annotated[
     list[str] | None,
@@ -31,6 +31,6 @@ def read_known_text_option(
         return None
     # Here: who names no known text need not pay for reading one.
     from kb.context.known_text_input import read_known_text
-    from kb.rank.novelty import NoveltySettings
+    from kb.packing.novelty import NoveltySettings
 
     return read_known_text(files or [], fingerprint, NoveltySettings.of(config.novelty).shape, invocation.notify)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from kb.context.expand import Expansion, expand, without_dominant
 from kb.context.stages import Compared, ContextDraft, Found, Widened
 from kb.graph.adjacent import AdjacentTerm, adjacent_terms
-from kb.rank.known_text import KnownText
-from kb.rank.novelty import NoveltyCandidate, NoveltySettings, needs_expansion
+from kb.packing.known_text import KnownText
+from kb.packing.novelty import NoveltyCandidate, NoveltySettings, needs_expansion
 from kb.records import SearchRequest
 from kb.runtime import Runtime
 from kb.search.novelty import Counts, Penalized, is_redundant, or_warn, penalize_chunks, penalize_overlap

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kb.graph.adjacent import AdjacentTerm
-from kb.rank.known_text import KnownText
+from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.depth import candidate_depth

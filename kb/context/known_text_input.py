@@ -14,14 +14,14 @@ from typing import BinaryIO
 from kb.errors import InvalidInput, IoError, NotFound
 from kb.fingerprint import Shape
 from kb.ingest.decode import decode, is_binary
-from kb.rank.known_text import (
+from kb.packing.known_text import (
     MOST_KNOWN_CHARS,
     KnownText,
     known_text_from_blocks,
     known_text_from_text,
     merge_known_texts,
 )
-from kb.rank.known_text_payload import known_text_from_payload, read_payload
+from kb.packing.known_text_payload import known_text_from_payload, read_payload
 
 STDIN = "-"
 # Of all input together; a known text holds no more characters either.

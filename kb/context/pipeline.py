@@ -30,7 +30,7 @@ from kb.context.shown_text import known_text_of
 from kb.context.stages import Compared, ContextDraft, Found, Widened
 from kb.context.traverse import traverse
 from kb.errors import InvalidInput, KbError
-from kb.rank.novelty import ScoredCandidate
+from kb.packing.novelty import ScoredCandidate
 from kb.records import SearchRequest
 from kb.runtime import Runtime
 from kb.search.depth import candidate_depth, passages_text

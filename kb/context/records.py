@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kb.rank.known_text import KnownText
+from kb.packing.known_text import KnownText
 from kb.records import Citation, Filters, SearchMode
 
 # Below 50 nothing whole fits.

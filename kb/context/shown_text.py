@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from kb.fingerprint import Shape
-from kb.rank.known_text import KnownText, known_text_from_blocks, merge_known_texts
-from kb.rank.novelty import NoveltySettings
+from kb.packing.known_text import KnownText, known_text_from_blocks, merge_known_texts
+from kb.packing.novelty import NoveltySettings
 from kb.runtime import Runtime
 from kb.search.novelty import or_warn
 

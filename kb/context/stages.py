@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from kb.context.expand import Expansion
 from kb.context.records import ContextRequest
 from kb.graph.records import Slice
-from kb.rank.known_text import KnownText
+from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchResponse
 from kb.search.novelty import Counts, Penalized
 

@@ -9,8 +9,8 @@ from kb.context.pipeline import compose
 from kb.context.records import ContextRequest, ContextResponse
 from kb.eval.records import Query, Scores, Suite
 from kb.eval.resolve import collapse, resolve_suite
-from kb.rank.known_text import known_text_from_blocks
-from kb.rank.novelty import NoveltySettings
+from kb.packing.known_text import known_text_from_blocks
+from kb.packing.novelty import NoveltySettings
 from kb.records import Filters, SearchMode
 from kb.runtime import Runtime
 from kb.text import estimate_tokens

@@ -18,8 +18,8 @@ from typing import TypeVar
 from kb.config import NoveltyConfig
 from kb.errors import KbError
 from kb.fingerprint import FingerprintCache
-from kb.rank.known_text import KnownText
-from kb.rank.novelty import (
+from kb.packing.known_text import KnownText
+from kb.packing.novelty import (
     NoveltyCandidate,
     NoveltySettings,
     ScoredCandidate,

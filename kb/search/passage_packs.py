@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kb.rank.packing import Limits, Pack, Scored, pack_neighbourhoods
-from kb.rank.stability import UNKNOWN_STABILITY
+from kb.packing.packs import Limits, Pack, Scored, pack_neighbourhoods
+from kb.packing.stability import UNKNOWN_STABILITY
 from kb.records import Chunk, Ranking
 from kb.runtime import Runtime
 from kb.search.passages import merge_adjacent

@@ -18,7 +18,7 @@ from kb.search.stopwatch import Stopwatch
 from kb.store.filters import no_match
 
 if TYPE_CHECKING:  # a plain search compares with nothing
-    from kb.rank.known_text import KnownText
+    from kb.packing.known_text import KnownText
 
 MAX_QUERY_CHARS = 20_000
 

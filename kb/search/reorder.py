@@ -5,7 +5,7 @@ Imported only by a search that asks for one of these (kb/search/pipeline.py).
 
 from __future__ import annotations
 
-from kb.rank.known_text import KnownText
+from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.novelty import or_warn, penalize_hits

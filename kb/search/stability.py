@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
 from kb.index.protocol import LexicalStatistics
-from kb.rank.decompose import decompose
-from kb.rank.fit import Question, detect_domain, fit_scorer
-from kb.rank.stability import (
+from kb.packing.decompose import decompose
+from kb.packing.fit import Question, detect_domain, fit_scorer
+from kb.packing.stability import (
     Axes,
     Beside,
     Weights,

@@ -72,7 +72,7 @@ class TestExplain:
         """The axes of every hit are for the log and for --explain: without either `ask` does not import their scoring."""
         code = (
             "import sys; from kb.cli.main import run; run(sys.argv[1:], True);"
-            "print(bool({'kb.search.stability', 'kb.rank.stability'} & set(sys.modules)), file=sys.stderr)"
+            "print(bool({'kb.search.stability', 'kb.packing.stability'} & set(sys.modules)), file=sys.stderr)"
         )
         words = ["ask", QUESTION, "--json", "--model", "extractive", "--home", str(corpus_home)]
         for more, scored in (([], "False"), (["--explain"], "True")):

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.rank.decompose import candidate_names, decompose
-from kb.rank.fit import question_fit
+from kb.packing.decompose import candidate_names, decompose
+from kb.packing.fit import question_fit
 
 KNOWN = {"Router", "NAT", "소유권", "Rust Book", "parse_config", "telescope"}
 

@@ -20,7 +20,17 @@ ORDER = [
     ["kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
-    ["kb.store", "kb.embed", "kb.index", "kb.graph", "kb.rank", "kb.relevance", "kb.support", "kb.followup", "kb.llm"],
+    [
+        "kb.store",
+        "kb.embed",
+        "kb.index",
+        "kb.graph",
+        "kb.packing",
+        "kb.relevance",
+        "kb.support",
+        "kb.followup",
+        "kb.llm",
+    ],
     ["kb.runtime"],
     ["kb.ingest"],
     ["kb.tags"],
@@ -29,7 +39,7 @@ ORDER = [
     ["kb.evidence"],
     ["kb.ask"],
     ["kb.chat"],
-    ["kb.eval", "kb.doctor", "kb.status", "kb.cswr"],
+    ["kb.eval", "kb.doctor", "kb.status", "kb.stability_thresholds"],
     ["kb.library"],
     ["kb.cli"],
     ["kb.__main__"],
@@ -199,9 +209,9 @@ def test_a_command_loads_only_what_it_needs(arguments: list[str], forbidden: set
 @pytest.mark.parametrize(
     ("module", "not_asked"),
     [
-        ("kb.search.pipeline", ("kb.tags", "kb.context", "kb.rank.stability")),
-        ("kb.cli.search", ("kb.tags", "kb.ask", "kb.ingest", "kb.rank.stability")),
-        ("kb.cli.ask", ("kb.tags", "kb.ingest", "kb.eval", "kb.rank.stability", "kb.search.stability")),
+        ("kb.search.pipeline", ("kb.tags", "kb.context", "kb.packing.stability")),
+        ("kb.cli.search", ("kb.tags", "kb.ask", "kb.ingest", "kb.packing.stability")),
+        ("kb.cli.ask", ("kb.tags", "kb.ingest", "kb.eval", "kb.packing.stability", "kb.search.stability")),
     ],
 )
 def test_a_command_does_not_pay_for_what_it_was_not_asked(module: str, not_asked: tuple[str, ...]) -> None:

@@ -10,9 +10,9 @@ import pytest
 
 from kb.errors import InvalidInput
 from kb.fingerprint import FP_VERSION, Shape, Sketch, fingerprint
-from kb.rank import known_text as known_texts
-from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text, merge_known_texts
-from kb.rank.known_text_payload import WindowFingerprint, known_text_from_payload, known_text_payload, read_payload
+from kb.packing import known_text as known_texts
+from kb.packing.known_text import KnownText, known_text_from_blocks, known_text_from_text, merge_known_texts
+from kb.packing.known_text_payload import WindowFingerprint, known_text_from_payload, known_text_payload, read_payload
 from kb.shingles import token_hashes
 from kb.wire import to_json
 

@@ -11,7 +11,7 @@ import pytest
 from kb.context.known_text_input import MOST_KNOWN_BYTES, read_known_text, read_texts
 from kb.errors import InvalidInput, NotFound
 from kb.fingerprint import DEFAULT_SHAPE
-from kb.rank.known_text_payload import known_text_payload
+from kb.packing.known_text_payload import known_text_payload
 from kb.wire import to_json
 
 

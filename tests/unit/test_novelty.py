@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kb.config import Config, NoveltyConfig
 from kb.fingerprint import Fingerprint, FingerprintCache, Shape, fingerprint, sha256_of
 from kb.normal_form import normalize
-from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text
-from kb.rank.known_text_payload import known_text_from_payload, known_text_payload
-from kb.rank.novelty import (
+from kb.packing.known_text import KnownText, known_text_from_blocks, known_text_from_text
+from kb.packing.known_text_payload import known_text_from_payload, known_text_payload
+from kb.packing.novelty import (
     NoveltyCandidate,
     NoveltySettings,
     OverlapAssessment,
@@ -28,7 +28,7 @@ from kb.rank.novelty import (
     penalty,
     without_duplicates,
 )
-from kb.rank.overlap import counted_containment
+from kb.packing.overlap import counted_containment
 
 DEFAULTS = NoveltySettings()
 
@@ -321,7 +321,7 @@ def test_shingle_size_and_permutations_change_the_comparison() -> None:
     estimate = assess(chunk(words(75) + " " + words(75, 5000)), coarse, DEFAULTS).overlap_ratio
     assert estimate > 0
     jaccards = {round(number / 16, 4) for number in range(17)}
-    from kb.rank.overlap import estimated_containment
+    from kb.packing.overlap import estimated_containment
 
     assert estimated_containment(coarse, fingerprint(words(150), Shape(5, 16))) in jaccards | {1.0}
 

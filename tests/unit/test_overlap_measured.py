@@ -12,9 +12,9 @@ import pytest
 
 from kb.config import NoveltyConfig
 from kb.fingerprint import fingerprint, fingerprint_many
-from kb.rank.known_text import KnownText, known_text_from_blocks, known_text_from_text
-from kb.rank.known_text_payload import known_text_from_payload, known_text_payload
-from kb.rank.novelty import NoveltyCandidate, NoveltySettings, ScoredCandidate, assess, make_cache, penalize
+from kb.packing.known_text import KnownText, known_text_from_blocks, known_text_from_text
+from kb.packing.known_text_payload import known_text_from_payload, known_text_payload
+from kb.packing.novelty import NoveltyCandidate, NoveltySettings, ScoredCandidate, assess, make_cache, penalize
 
 ROOT = Path(__file__).parents[2]
 TOPICS = ROOT.parent / "shared" / "data" / "github_explore_topics.json"

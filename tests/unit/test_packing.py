@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.rank.packing import Limits, Scored, build_pack, pack_neighbourhoods
+from kb.packing.packs import Limits, Scored, build_pack, pack_neighbourhoods
 
 B10 = [(0.7, 0.5), (0.6, 0.5), (0.7, 0.6), (0.7, 0.7), (0.3, 0.45), (0.7, 0.5)]
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.rank.selection import Found, lift_scores, select_neighbourhoods
+from kb.packing.selection import Found, lift_scores, select_neighbourhoods
 from kb.records import Chunk
 from kb.search.passages import merge_adjacent
 from kb.store.chunks import make_citation

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.rank.fit import Question, detect_domain, question_fit, word_test
-from kb.rank.stability import (
+from kb.packing.fit import Question, detect_domain, question_fit, word_test
+from kb.packing.stability import (
     Axes,
     Beside,
     Weights,

@@ -1,7 +1,7 @@
 """What the reader already has → a known text that candidates are compared with: spans, a whole, exact shingle sets. Pure.
 
 A known text is made of raw text or of blocks, and then it knows its own text: overlap with it is counted. Or it is made of a
-payload of fingerprints (`kb/rank/known_text_payload.py`), and then overlap is estimated. Knows no candidate and no score.
+payload of fingerprints (`kb/packing/known_text_payload.py`), and then overlap is estimated. Knows no candidate and no score.
 """
 
 from __future__ import annotations

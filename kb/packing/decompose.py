@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 
 from kb.language.interface import PatternKind
 from kb.language.registry import LANGUAGES, has_letters, says, words
-from kb.rank.fit import Question
+from kb.packing.fit import Question
 
 Names = Callable[[Sequence[str]], Collection[str]]
 

@@ -43,7 +43,7 @@ SHAPE_SIGNS = {"list": ("1.", "2.", "-"), "code": ("def ", "class ", "import", "
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A decomposed question (kb/rank/decompose.py).
+    """A decomposed question (kb/packing/decompose.py).
 
     entities  names it is about, as it writes them
     facts     other words or phrases that an answer should hold

@@ -1,7 +1,7 @@
 """A ranking with the chunks' positions → runs of adjacent chunks worth packing, by relevance with a bonus for neighbours. Pure.
 
 A passage beside other good ones is more likely to be relevant than one alone; a passage that scores far below the best is
-left out, however much room remains. `kb.rank.packing` chooses by context stability instead.
+left out, however much room remains. `kb.packing.packs` chooses by context stability instead.
 """
 
 from __future__ import annotations

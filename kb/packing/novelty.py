@@ -6,7 +6,7 @@ An exact duplicate (the same sha256, or whole tokens of the known text) scores 0
 known of overlap only lowers a rank: an estimate never removes anything.
 
 Source: "Self-Referential Context Penalization", its thresholds, weights and exponent as published; overlap by
-containment (`kb/rank/overlap.py`). Its second trigger, that all of the first k repeat the known text, follows from the first.
+containment (`kb/packing/overlap.py`). Its second trigger, that all of the first k repeat the known text, follows from the first.
 SimHash sees only how often words occur: of a long passage that differs from one of the known text in one number, or in the order
 of its halves, it says near-duplicate, which leaves .22 of the score.
 """
@@ -20,8 +20,8 @@ from typing import Literal
 from kb.config import NoveltyConfig
 from kb.fingerprint import DEFAULT_SHAPE, Fingerprint, FingerprintCache, Shape, fingerprint_of
 from kb.normal_form import normalize, spaced
-from kb.rank.known_text import KnownText
-from kb.rank.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash
+from kb.packing.known_text import KnownText
+from kb.packing.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash
 from kb.shingles import token_hashes
 
 Source = Literal["chunk", "path"]

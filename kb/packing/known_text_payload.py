@@ -11,7 +11,7 @@ from typing import Literal
 
 from kb.errors import InvalidInput
 from kb.fingerprint import FP_VERSION, Fingerprint, Shape, Sketch
-from kb.rank.known_text import KnownText, Span
+from kb.packing.known_text import KnownText, Span
 from kb.shingles import SCHEME, SEED
 
 # A known text of MOST_KNOWN_CHARS has at most so many spans when words are two letters long; each is 2.6 kB of JSON.

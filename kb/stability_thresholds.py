@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Literal
 
-from kb.rank.stability import stability_quantiles
+from kb.packing.stability import stability_quantiles
 from kb.runtime import Runtime
 from kb.search.stability import configured_thresholds
 from kb.store.documents import utc_text

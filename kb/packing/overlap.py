@@ -11,7 +11,7 @@ from collections import Counter, deque
 from typing import TYPE_CHECKING
 
 from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint
-from kb.rank.known_text import SPAN_TOKENS, KnownText
+from kb.packing.known_text import SPAN_TOKENS, KnownText
 from kb.shingles import shingle_hashes, shingles_behind
 
 if TYPE_CHECKING:
