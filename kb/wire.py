@@ -39,6 +39,7 @@ WIRE_RECORDS: dict[str, str] = {
     "tag_list.v1": "kb.tags.records:TagList",
     "tag_application.v1": "kb.tags.records:TagApplication",
     "tag_eval.v1": "kb.tags.records:TagEvaluation",
+    "model_list.v1": "kb.cli.models:ModelList",
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",

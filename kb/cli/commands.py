@@ -53,6 +53,7 @@ COMMANDS = {
     "remember": Entry("kb.cli.facts:remember", "Remember a fact for later questions."),
     "forget": Entry("kb.cli.facts:forget", "Forget facts, all that are named or none."),
     "facts": Entry("kb.cli.facts:facts", "List the facts that kb remembers."),
+    "models": Entry("kb.cli.models:app", "List, choose or download language models (Ollama).", is_group=True),
     "tags": Entry("kb.cli.tags:app", "Import, train, suggest and apply tags of a vocabulary.", is_group=True),
     "eval": Entry("kb.cli.eval:app", "Measure search and answers; gate and compare in CI.", is_group=True),
     "list": Entry("kb.cli.documents:list_", "List documents, filtered like a search."),

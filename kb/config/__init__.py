@@ -29,7 +29,7 @@ from kb.config.sections import (
     SearchConfig,
     TagsConfig,
 )
-from kb.config.write import commented_toml, config_markdown
+from kb.config.write import commented_toml, config_markdown, set_keys
 
 __all__ = [
     "ALIASES",
@@ -58,5 +58,6 @@ __all__ = [
     "find_config",
     "find_home",
     "load_config",
+    "set_keys",
     "user_config_path",
 ]

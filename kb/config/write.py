@@ -50,6 +50,37 @@ def config_markdown() -> str:
     return "\n".join(lines)
 
 
+def set_key(text: str, name: str, value: Any) -> str:
+    """The text of a config.toml with one key set; comments and all other lines stay.
+
+    name  "section.key"
+
+    >>> set_key('[llm]\\n# model = "a"\\ntemperature = 0.1\\n', "llm.model", "b")
+    '[llm]\\nmodel = "b"\\ntemperature = 0.1\\n'
+    """
+    section, _, key = name.rpartition(".")
+    setting = f"{key} = {toml_value(value)}"
+    lines = text.splitlines()
+    if f"[{section}]" not in (line.strip() for line in lines):
+        return "\n".join([*lines, *([""] if lines else []), f"[{section}]", setting]) + "\n"
+    start = next(i for i, line in enumerate(lines) if line.strip() == f"[{section}]") + 1
+    end = next((i for i in range(start, len(lines)) if lines[i].lstrip().startswith("[")), len(lines))
+    for mark in ("", "#"):  # a line that is in force goes before one that is commented out
+        for i in range(start, end):
+            word = lines[i].partition("=")[0].strip()
+            if "=" in lines[i] and word.startswith(mark) and word.removeprefix(mark).strip() == key:
+                lines[i] = setting
+                return "\n".join(lines) + "\n"
+    return "\n".join([*lines[:start], setting, *lines[start:]]) + "\n"
+
+
+def set_keys(text: str, values: Mapping[str, Any]) -> str:
+    """The text of a config.toml with several keys set, as `set_key` sets one."""
+    for name, value in values.items():
+        text = set_key(text, name, value)
+    return text
+
+
 def toml_value(value: Any) -> str:
     """A value as config.toml writes it."""
     if isinstance(value, bool):

@@ -33,6 +33,41 @@ class ModelFacts:
     is_remote: bool
 
 
+@dataclass(frozen=True, slots=True)
+class PulledModel:
+    """A model that a server has.
+
+    digest      sha256 of its manifest, None where the server lists none (remote models)
+    size_bytes  of its files, 0 where they are elsewhere or the server does not say
+    parameters  their number as the model's maker writes it, "3.1B"; "" where unknown
+    """
+
+    name: str
+    digest: str | None
+    size_bytes: int
+    parameters: str
+
+
+@dataclass(frozen=True, slots=True)
+class PullStep:
+    """One line of a download: what is done, and how many bytes of this file are there; 0 of 0 where it has none."""
+
+    status: str
+    done_bytes: int
+    total_bytes: int
+
+
+def read_pulled(row: dict[str, Any]) -> PulledModel:
+    """One row of /api/tags."""
+    size, details = row.get("size"), row.get("details") or {}
+    return PulledModel(
+        name=str(row["name"]),
+        digest=row.get("digest") or None,
+        size_bytes=int(size) if isinstance(size, int | float) else 0,
+        parameters=str(details.get("parameter_size") or ""),
+    )
+
+
 def read_facts(shown: dict[str, Any], digest: str | None = None) -> ModelFacts:
     """The body of /api/show as facts."""
     about: dict[str, Any] = shown.get("model_info") or {}

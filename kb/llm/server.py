@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, MalformedResponse, ModelError, ModelNotPulled, ModelTimeout, StreamAborted
 from kb.llm.deadline import Deadline
+from kb.llm.model_info import PulledModel, PullStep, read_pulled
 from kb.llm.protocol import NoServer
 
 if TYPE_CHECKING:
@@ -59,12 +60,35 @@ class OllamaServer:
         self.pulled: tuple[str, ...] | None = None
         self._config = config
 
+    def list_models(self) -> tuple[PulledModel, ...]:
+        """The models that are pulled, by name."""
+        rows = self._request("GET", "/api/tags").get("models") or ()
+        models = tuple(sorted((read_pulled(row) for row in rows), key=lambda model: model.name))
+        self.pulled = tuple(model.name for model in models)
+        return models
+
     def list_digests(self) -> dict[str, str | None]:
         """Every pulled model's name, and the sha256 of its manifest where the server lists one."""
-        rows = self._request("GET", "/api/tags").get("models") or ()
-        digests: dict[str, str | None] = {row["name"]: row.get("digest") or None for row in rows}
-        self.pulled = tuple(sorted(digests))
-        return digests
+        return {model.name: model.digest for model in self.list_models()}
+
+    def pull(self, name: str) -> Generator[PullStep]:
+        """Download a model to the server; its steps as they come. Closing the iterator stops the download.
+
+        raises  ModelError and its kinds
+        """
+        # A server may verify a file of many gigabytes without a word in between.
+        import ollama
+
+        with self.naming_failures(0.0), self._client(0.0) as client:
+            try:
+                for step in client.pull(name, stream=True):
+                    yield PullStep(step.status or "", step.completed or 0, step.total or 0)
+            except ollama.ResponseError as error:
+                raise ModelError(
+                    f"Ollama at {self.endpoint} could not download {name}: {_words_of(error.error).strip()}",
+                    fix="check the name at https://ollama.com/library, and that the server reaches the network",
+                    model=name,
+                ) from error
 
     def show(self) -> dict[str, Any]:
         """The body of /api/show for the configured model."""
@@ -191,9 +215,9 @@ class OllamaServer:
             pulled = ", ".join(self.pulled)
             return ModelNotPulled(
                 f"Ollama at {self.endpoint} has no model {model}; it has {pulled or 'none at all'}",
-                fix=f"ollama pull {model}{', or set llm.model to one of those' if pulled else ''}",
+                fix=f"kb models pull {model}{', or take one of those: kb models use NAME' if pulled else ''}",
                 model=model,
-                in_short=f"Ollama at {self.endpoint} has no {model} (ollama pull {model})",
+                in_short=f"Ollama at {self.endpoint} has no {model} (kb models pull {model})",
                 pulled=pulled,
                 status=status,
             )

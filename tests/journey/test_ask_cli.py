@@ -254,7 +254,7 @@ class TestModels:
         error = json.loads(result.err)
         assert (result.code, error["code"]) == (2, "model_not_pulled")
         assert "gemma3:4b, llama3.2:1b" in error["message"]
-        assert "ollama pull mistral:7b" in error["fix"]
+        assert "kb models pull mistral:7b" in error["fix"]
 
     def test_a_named_model_answers_whatever_is_configured(
         self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch

@@ -56,6 +56,9 @@ CALLS: dict[str, list[str]] = {
     "forget": ["forget", "1"],
     "facts": ["facts"],
     "expert relevance": ["expert", "relevance", "RESPOND"],
+    "models list": ["models", "list"],
+    "models use": ["models", "use", "extractive"],
+    "models pull": ["models", "pull", "qwen2.5:3b"],
     "tags import": ["tags", "import", str(VOCABULARY)],
     "tags train": ["tags", "train"],
     "tags list": ["tags", "list"],
@@ -199,7 +202,7 @@ def test_the_named_home_is_the_only_place_touched(
         found = kb(*call_of(name, tmp_path))
     else:
         found = kb(*call_of(name, tmp_path), home=corpus_home, stdin="" if name == "chat" else None)
-    assert found.code == {**NOTHING_STORED, "eval list": 1}.get(name, 0), found.err
+    assert found.code == {**NOTHING_STORED, "eval list": 1, "models pull": 2}.get(name, 0), found.err
     for folder in ("xdg_data_home", "xdg_config_home", "xdg_state_home", "user"):
         assert not (tmp_path / folder).exists(), folder
 

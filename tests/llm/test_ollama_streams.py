@@ -209,7 +209,7 @@ class TestErrors:
         ):
             ask(server)
         assert "gemma3:4b, llama3.2:1b" in raised.value.problem
-        assert f"ollama pull {MODEL}" in raised.value.fix
+        assert f"kb models pull {MODEL}" in raised.value.fix
 
     def test_no_model_at_all(self) -> None:
         with RecordedServer(models={}) as server, pytest.raises(ModelNotPulled, match="none at all"):
