@@ -96,8 +96,9 @@ class ChunkDraft:
 class DocumentDraft:
     """One document as ingest hands it to the store, without its chunks. Each field but `tags` is a column of `documents`.
 
-    mtime_ns   the file's modification time in nanoseconds since 1970
-    signature  names everything besides the bytes that shaped the chunks: reader, chunker, encoder, settings
+    mtime_ns       the file's modification time in nanoseconds since 1970
+    file_identity  changes with every change of the file, "" for text that is in no file
+    signature      names everything besides the bytes that shaped the chunks: reader, chunker, encoder, settings
     """
 
     source: str
@@ -111,6 +112,7 @@ class DocumentDraft:
     content_hash: str
     signature: str
     note: str | None = None
+    file_identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)

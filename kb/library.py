@@ -227,6 +227,7 @@ class KnowledgeBase:
         prune: bool | None = None,
         force: bool = False,
         dry_run: bool = False,
+        include_secrets: bool = False,
         on_event: Callable[[IngestEvent], None] | None = None,
         on_embedded: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -237,7 +238,7 @@ class KnowledgeBase:
         prune        forget documents whose files are gone; None takes `ingest.prune`
         force        read every file again, changed or not
         dry_run      say what would be done and change nothing
-        on_event     told of every step; on_embedded of each batch of chunks that has got its vectors
+        include_secrets  read files that look like keys, too; on_event is told of every step, on_embedded of each batch
         should_stop  asked between documents; True ends the run after the documents in hand
         raises       NotFound for a path that is not there, InvalidInput, Locked
         """
@@ -247,7 +248,7 @@ class KnowledgeBase:
         with self._runtime_for_ingest(dry_run) as runtime:
             return ingest(
                 runtime,
-                IngestRequest(given, source, prune, force, dry_run),
+                IngestRequest(given, source, prune, force, dry_run, include_secrets),
                 on_event or (lambda event: None),
                 should_stop,
                 on_embedded or (lambda chunks: None),

@@ -62,6 +62,8 @@ class Runtime:
         self.notify = notify
         self.cache = cache_folder(os.environ)
         self.store = Store(home, write=write)
+        if self.store.made_private:
+            notify(f"other users of this machine could read {home}; now only you can")
         self.corpus: CorpusDoor = self.store.corpus
         self._lexical = self._keep_lexical()
         self._vector = self._keep_vector()

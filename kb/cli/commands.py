@@ -64,6 +64,7 @@ COMMANDS = {
     "doctor": Entry("kb.cli.doctor:doctor", "Check this installation; every fault comes with its fix."),
     "reindex": Entry("kb.cli.upkeep:reindex", "Rebuild both indexes from the store."),
     "backup": Entry("kb.cli.upkeep:backup", "Copy the whole knowledge base to one file."),
+    "restore": Entry("kb.cli.upkeep:restore", "Make a backup the knowledge base of this data folder."),
     "schema": Entry("kb.cli.schema:schema", "Print the JSON Schema of a wire object, or list them."),
     "expert": Entry(
         "kb.cli.expert:app", "Look into relevance rules and stability thresholds; tune them.", is_group=True

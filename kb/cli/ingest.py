@@ -34,6 +34,9 @@ def ingest(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="read every file again, changed or not")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would be done; change nothing")] = False,
+    include_secrets: Annotated[
+        bool, typer.Option("--include-secrets", help="read files that look like keys or hold tokens, too")
+    ] = False,
 ) -> None:
     """Bring files and folders in, incrementally.
 
@@ -55,6 +58,7 @@ def ingest(
                 prune=prune,
                 force=force,
                 dry_run=dry_run,
+                include_secrets=include_secrets,
                 on_event=listener.on_event,
                 on_embedded=listener.on_embedded,
                 should_stop=lambda: bool(stopped),

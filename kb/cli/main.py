@@ -34,6 +34,7 @@ from kb.cli.invocation import (
 from kb.cli.terminal import print_error
 from kb.config import load_config
 from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
+from kb.private import open_private
 
 # Set by the shell when it asks for completions: then every command's options have to be known.
 COMPLETING = "_KB_COMPLETE"
@@ -219,9 +220,12 @@ def _print_bug(error: Exception, json: bool) -> int:
     state = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
     log = Path(state) / "kb" / "kb.log"
     try:
-        log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("a", encoding="utf-8", errors="backslashreplace") as file:
-            file.write(f"kb {__version__}: {sys.argv[1:]}\n{traceback.format_exc()}\n")
+        log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with open(log, "a", encoding="utf-8", errors="backslashreplace", opener=open_private) as file:
+            # The command's name alone: its arguments are questions, facts and names of files.
+            name = next((word for word in sys.argv[1:] if word in COMMANDS), "")
+            file.write(f"kb {__version__} {name}\n{''.join(traceback.format_tb(error.__traceback__))}")
+            file.write(f"{type(error).__name__}\n\n")
         place = f"the traceback is in {log}"
     except OSError:
         place = "".join(traceback.format_exception_only(error)).strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Annotated
 
@@ -13,8 +12,11 @@ from kb.cli.render import print_status
 from kb.cli.terminal import harmless, say
 from kb.cli.views import Finished
 from kb.config import commented_toml
-from kb.errors import InvalidInput, IoError
+from kb.errors import InvalidInput
+from kb.private import open_private
 from kb.status import read_status
+from kb.store.backup import restore_backup
+from kb.store.lock import writer_lock
 from kb.store.store import Store
 
 
@@ -31,7 +33,8 @@ def init(
     if path.exists() and not force:
         raise InvalidInput(f"{path} exists already", fix="edit it, or replace it with: kb init --force")
     Store(invocation.home, write=True).close()
-    path.write_text(commented_toml(live=False), encoding="utf-8")
+    with open(path, "w", encoding="utf-8", opener=open_private) as file:
+        file.write(commented_toml(live=False))
     _emit_done(invocation, "created a knowledge base; its settings, with their defaults, are in", path)
 
 
@@ -68,12 +71,28 @@ def backup(
     if not path.parent.is_dir():
         raise InvalidInput(f"no folder {path.parent}", fix="create it first")
     with invocation.open(invocation.config()) as kb:
-        try:
-            kb.store.write_copy(path)
-        except sqlite3.OperationalError as error:
-            path.unlink(missing_ok=True)
-            raise IoError(f"cannot write {path}: {error}", fix="check its folder and free space") from error
+        kb.store.write_copy(path)
     _emit_done(invocation, "copied the knowledge base to", path)
+
+
+@command
+def restore(
+    invocation: Invocation,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="a file that kb backup has made")],
+    replace: Annotated[
+        bool, typer.Option("--replace", help="put it in the place of the knowledge base that is there")
+    ] = False,
+) -> None:
+    """Make a backup the knowledge base of this data folder.
+
+    With --replace, the one that was there is kept beside it.
+    """
+    config = invocation.config()
+    with writer_lock(invocation.home, config.ingest.lock_wait_seconds, invocation.notify):
+        aside = restore_backup(Path(file).expanduser().absolute(), invocation.home, replace=replace)
+    if aside:
+        invocation.notify(f"the earlier knowledge base is now {aside}; delete it when you do not need it")
+    _emit_done(invocation, "restored the knowledge base in", invocation.home)
 
 
 def _emit_done(invocation: Invocation, done: str, path: Path) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from kb.private import take_from_others
+
 INDEX_FOLDER = "index"  # inside a home
 
 
@@ -77,17 +79,19 @@ def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) 
     build    writes the index at the given path, and returns its stamp with any `place`
     returns  the new stamp
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     place = f"{name}-{os.urandom(6).hex()}"
     unfinished = folder / f"{place}.unfinished"
     try:
         stamp = IndexStamp(**(asdict(build(unfinished)) | {"place": place}))
+        take_from_others(unfinished)
         unfinished.rename(folder / place)
     except BaseException:
         _remove(unfinished)
         raise
     stamp_file = folder / f"{place}.json.unfinished"
     stamp_file.write_text(json.dumps(asdict(stamp), indent=1))
+    take_from_others(stamp_file)
     stamp_file.replace(folder / f"{name}.json")
     _clear_old(folder, name, place)
     return stamp

@@ -14,7 +14,9 @@ from pathlib import Path
 from kb.config import IngestConfig
 from kb.ingest.decode import is_binary
 from kb.ingest.ignore import IgnoreRules, rules_above
+from kb.ingest.read_source import limit_key
 from kb.ingest.readers import READERS, reader_for
+from kb.ingest.secrets import secret_by_name
 
 _NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
 _SNIFFED_BYTES = 8_192
@@ -43,6 +45,7 @@ class SourceFile:
     path      relative to the root, with "/"; the file's name where the root is the file
     mtime_ns  modification time, nanoseconds since 1970
     type      the reader's name, a key of READERS
+    identity  inode and time of its last change of any kind: an edit that keeps size and mtime changes this
     """
 
     absolute: Path
@@ -50,6 +53,7 @@ class SourceFile:
     size_bytes: int
     mtime_ns: int
     type: str
+    identity: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ class _Walk:
     root: str
     config: IngestConfig
     home: str | None
+    include_secrets: bool
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
@@ -117,6 +122,7 @@ def scan(
     config: IngestConfig,
     root: Path | None = None,
     home: Path | None = None,
+    include_secrets: bool = False,
 ) -> Scan:
     """The files to read in a folder, or the one file.
 
@@ -124,13 +130,14 @@ def scan(
     root     what paths are relative to, and what links may not leave: `start` or a folder above it; by default `start`,
              or the folder of the file that `start` is
     home     the knowledge base in use, which is not read
+    include_secrets  list files whose names are those of keys and passwords, too
     A symbolic link is followed when it leads to a place inside the root that is not reached without it; no file is
     listed twice. Nothing is raised for what cannot be read: it is in `skipped`, and in `unreadable` if it is a folder.
     """
     top = os.path.realpath(start)
     is_folder = os.path.isdir(top)
     base = os.path.realpath(root) if root else top if is_folder else os.path.dirname(top)
-    walk = _Walk(base, config, os.path.realpath(home) if home else None)
+    walk = _Walk(base, config, os.path.realpath(home) if home else None, include_secrets)
     if is_folder:
         _walk_folders(walk, _Folder(top, top, rules_above(top, base)))
         while walk.links:
@@ -229,6 +236,8 @@ def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         return walk.skip(path, "not a regular file")
     relative = walk.relative(path)
+    if not walk.include_secrets and (reason := secret_by_name(os.path.basename(relative))):
+        return walk.skip(path, reason)
     reader = reader_for(relative)
     if reader is None:
         extension = os.path.splitext(relative)[1].lower()
@@ -238,12 +247,13 @@ def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
         if verdict not in READERS:
             return walk.skip(path, verdict)
         reader = READERS[verdict]
-    key = "max_text_bytes" if reader.kind == "text" else "max_binary_bytes"
+    key = limit_key(reader.name)
     limit = getattr(walk.config, key)
     if status.st_size > limit:
         return walk.skip(path, f"larger than the limit ({_compared(status.st_size, limit)}; raise ingest.{key})")
     walk.known.add(real)
-    walk.files.append(SourceFile(Path(path), relative, status.st_size, status.st_mtime_ns, reader.name))
+    identity = f"{status.st_ino} {status.st_ctime_ns}"
+    walk.files.append(SourceFile(Path(path), relative, status.st_size, status.st_mtime_ns, reader.name, identity))
     return None
 
 

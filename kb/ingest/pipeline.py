@@ -9,16 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kb.errors import InvalidInput, KbError
+from kb.errors import InvalidInput, KbError, ParseFailed
 from kb.ingest.discover import scan
 from kb.ingest.embed import Embedded, embed_missing, embed_window
 from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
 from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
+from kb.ingest.read_source import read_source
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
+from kb.ingest.secrets import secret_by_content
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
 from kb.runtime import Runtime
 from kb.store.documents import Stamp
@@ -38,6 +40,7 @@ class IngestRequest:
     prune    forget documents whose files are gone; None takes the configured default
     force    read and chunk every file again, even when it looks unchanged
     dry_run  say what would be done and change nothing
+    include_secrets  read files that look like keys or hold tokens, too
     """
 
     paths: tuple[Path, ...]
@@ -45,6 +48,7 @@ class IngestRequest:
     prune: bool | None = None
     force: bool = False
     dry_run: bool = False
+    include_secrets: bool = False
 
 
 def ingest(
@@ -174,7 +178,11 @@ def _plan(run: _Run) -> Plan:
     corpus, config = run.kb.corpus, run.kb.config.ingest
     targets = place_paths(run.request.paths, corpus.source_roots(), run.request.source)
     with run.tally.timing("scan"):
-        scans = [(target, scan(target.start, config=config, root=target.root, home=run.kb.home)) for target in targets]
+        secrets = run.request.include_secrets
+        scans = [
+            (target, scan(target.start, config=config, root=target.root, home=run.kb.home, include_secrets=secrets))
+            for target in targets
+        ]
         stamps = {target.source: corpus.document_stamps(target.source) for target in targets}
         prune = config.prune if run.request.prune is None else run.request.prune
         return make_plan(scans, corpus.source_roots(), stamps, prune=prune)
@@ -214,9 +222,15 @@ def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
         run.tally.on_event(IngestEvent(event="document_started", source=candidate.target.source, path=candidate.path))
         try:
             with run.tally.timing("read"):
-                raw = candidate.absolute.read_bytes()
+                raw = read_source(candidate.absolute, candidate.target.root, candidate.type, run.kb.config.ingest)
         except OSError as error:
             run.tally.settle(candidate.failed(f"cannot be read: {error.strerror}", "check its permissions"))
+            continue
+        except ParseFailed as error:
+            run.tally.settle(candidate.failed(error.problem, error.fix))
+            continue
+        if not run.request.include_secrets and (reason := secret_by_content(raw)):
+            run.tally.settle(replace(candidate.outcome("skipped"), reason=reason))
             continue
         yield LoadedFile(candidate, raw, hash_bytes(raw))
 

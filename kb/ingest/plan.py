@@ -23,6 +23,7 @@ class Candidate:
     size_bytes: int
     mtime_ns: int
     stamp: Stamp | None
+    identity: str = ""
 
     def outcome(self, result: Result) -> Outcome:
         """What is reported of it."""
@@ -40,8 +41,8 @@ def has_same_time_and_size(candidate: Candidate, signature: str) -> bool:
     signature  names the settings of today for the candidate's type
     """
     stamp = candidate.stamp
-    stored = stamp and (stamp.size_bytes, stamp.mtime_ns, stamp.signature)
-    return stored == (candidate.size_bytes, candidate.mtime_ns, signature)
+    stored = stamp and (stamp.size_bytes, stamp.mtime_ns, stamp.identity, stamp.signature)
+    return stored == (candidate.size_bytes, candidate.mtime_ns, candidate.identity, signature)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,7 @@ def make_plan(
             if key not in candidates and key not in skipped:
                 stamp = by_path[target.source].get(file.path)
                 candidates[key] = Candidate(
-                    target, file.path, file.absolute, file.type, file.size_bytes, file.mtime_ns, stamp
+                    target, file.path, file.absolute, file.type, file.size_bytes, file.mtime_ns, stamp, file.identity
                 )
         for skip in found.skipped:
             key = (target.source, skip.path)

@@ -87,6 +87,7 @@ class LoadedFile:
             mtime_ns=found.mtime_ns,
             content_hash=self.content_hash,
             signature=signature,
+            identity=found.identity,
         )
 
 
@@ -165,6 +166,7 @@ def prepare(file: LoadedFile, settings: Settings, moved_from: Stamp | None = Non
         content_hash=file.content_hash,
         signature=settings.signature(found.type),
         note=parsed.note or (None if chunks else "holds no text"),
+        file_identity=found.identity,
     )
     replaced = found.stamp or moved_from
     return Prepared(

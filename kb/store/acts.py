@@ -11,6 +11,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from kb.private import open_private
+
 FILE_NAME = "commands.log"
 # When the file has grown past this many bytes, it is cut to the newest `keep` lines; a line has 70.
 TRIM_BYTES = 32_768
@@ -35,7 +37,7 @@ def note_act(home: Path, act: Act, keep: int) -> bool:
     path = home / FILE_NAME
     line = json.dumps({"command": act.command, "done_at": act.done_at, "exit_code": act.exit_code}) + "\n"
     try:
-        with path.open("a", encoding="utf-8") as file:
+        with open(path, "a", encoding="utf-8", opener=open_private) as file:
             file.write(line)
             size = file.tell()
         if size > TRIM_BYTES:
@@ -48,7 +50,8 @@ def note_act(home: Path, act: Act, keep: int) -> bool:
 def _trim(path: Path, keep: int) -> None:
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
     unfinished = path.with_name(f"{FILE_NAME}.{os.getpid()}.part")
-    unfinished.write_text("".join(lines[-keep:]), encoding="utf-8")
+    with open(unfinished, "w", encoding="utf-8", opener=open_private) as file:
+        file.writelines(lines[-keep:])
     unfinished.replace(path)
 
 

@@ -6,10 +6,13 @@ for a moment, and never fails because of it.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
+
+from kb.private import open_private
 
 FILE_NAME = "counters.sqlite"
 # Another request adds in under a millisecond.
@@ -19,6 +22,7 @@ WAIT_SECONDS = 0.2
 def add_counts(home: Path, counts: Mapping[str, float]) -> str | None:
     """Add to the totals; returns why that was not possible, None where it was."""
     try:
+        os.close(open_private(home / FILE_NAME, os.O_RDWR | os.O_CREAT))
         with closing(sqlite3.connect(home / FILE_NAME, timeout=WAIT_SECONDS)) as connection, connection:
             # The last second before a power cut may be lost; waiting for the disk would cost 5 ms a request.
             connection.execute("PRAGMA synchronous = OFF")

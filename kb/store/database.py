@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from kb.errors import CorruptStore, IoError, NotIndexed
+from kb.private import open_private
 from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
@@ -60,12 +61,15 @@ def open_for_writing(home: Path) -> sqlite3.Connection:
 
     raises  CorruptStore, IoError
     """
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise IoError(f"cannot make {home}: {error.strerror}", fix="choose another folder with --home") from error
     path = home / FILE_NAME
-    connection = _connect(path, "mode=rwc")
+    try:
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if not path.exists():
+            # An empty file is an empty database: made here, so that it is its owner's alone from the first byte.
+            os.close(open_private(path, os.O_RDWR | os.O_CREAT))
+    except OSError as error:
+        raise IoError(f"cannot make {path}: {error.strerror}", fix="choose another folder with --home") from error
+    connection = _connect(path, "mode=rw")
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         _switch_to_wal(connection)

@@ -22,7 +22,7 @@ from kb.store.tags import applied_tags, document_tag_lists
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What tells whether a file has changed since it was stored."""
+    """What tells whether a file has changed since it was stored; `identity` as in SourceFile."""
 
     doc_id: int
     source: str
@@ -31,6 +31,7 @@ class Stamp:
     mtime_ns: int
     content_hash: str
     signature: str
+    identity: str = ""
 
 
 def utc_text(moment_ns: int | None = None) -> str:
@@ -52,17 +53,18 @@ def save_source(connection: sqlite3.Connection, source: str, root: str | None) -
 
 def document_stamps(connection: sqlite3.Connection, source: str | None = None) -> list[Stamp]:
     """The stamps of one source's documents, or of all, in path order."""
-    query = "SELECT doc_id, source, path, size_bytes, mtime_ns, content_hash, signature FROM documents"
+    query = "SELECT doc_id, source, path, size_bytes, mtime_ns, content_hash, signature, file_identity FROM documents"
     where, values = (" WHERE source = ?", [source]) if source is not None else ("", [])
     return [Stamp(*row) for row in connection.execute(f"{query}{where} ORDER BY source, path", values)]
 
 
-def touch_document(connection: sqlite3.Connection, doc_id: int, draft_stamp: Stamp) -> None:
+def touch_document(connection: sqlite3.Connection, doc_id: int, now: Stamp) -> None:
     """Note a new size, time, hash or signature for a document whose chunks stay as they are: no new revision."""
     with transaction(connection):
         connection.execute(
-            "UPDATE documents SET size_bytes = ?, mtime_ns = ?, content_hash = ?, signature = ? WHERE doc_id = ?",
-            [draft_stamp.size_bytes, draft_stamp.mtime_ns, draft_stamp.content_hash, draft_stamp.signature, doc_id],
+            "UPDATE documents SET size_bytes = ?, mtime_ns = ?, content_hash = ?, signature = ?, file_identity = ?"
+            " WHERE doc_id = ?",
+            [now.size_bytes, now.mtime_ns, now.content_hash, now.signature, now.identity, doc_id],
         )
 
 

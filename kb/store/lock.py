@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb.errors import IoError, Locked
+from kb.private import open_private
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -77,9 +78,9 @@ def writer_lock(
     """
     from filelock import FileLock
 
-    lock = FileLock(home / LOCK_NAME)
+    lock = FileLock(home / LOCK_NAME, mode=0o600)
     try:
-        home.mkdir(parents=True, exist_ok=True)
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not _try(lock):
             _wait(lock, home, wait_seconds, notify, should_stop)
     except OSError as error:
@@ -87,7 +88,8 @@ def writer_lock(
     note = home / NOTE_NAME
     since = time.strftime("%Y-%m-%d %H:%M:%S")
     try:
-        note.write_text(json.dumps({"pid": os.getpid(), "command": _own_command(), "since": since}))
+        with open(note, "w", opener=open_private) as file:
+            json.dump({"pid": os.getpid(), "command": _own_command(), "since": since}, file)
         yield
     finally:
         note.unlink(missing_ok=True)

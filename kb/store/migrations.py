@@ -83,3 +83,9 @@ def m006_graph(database: Database) -> None:
 def m007_nodes(database: Database) -> None:
     """What the context nodes read: facts, gists, open items, measured tokens; and which nodes an answer had."""
     _execute(database, "m007_nodes")
+
+
+@migrations(name=MIGRATION_NAMES[7])
+def m008_file_identity(database: Database) -> None:
+    """What beside size and time tells that a file was changed; "" for documents that were stored before."""
+    _execute(database, "m008_file_identity")

@@ -11,4 +11,5 @@ MIGRATION_NAMES = (
     "m005_fingerprints",
     "m006_graph",
     "m007_nodes",
+    "m008_file_identity",
 )

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from kb.private import make_private_home
+from kb.store.backup import write_backup
 from kb.store.compact import compact
 from kb.store.corpus import Corpus
 from kb.store.database import checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
@@ -23,11 +25,13 @@ if TYPE_CHECKING:
 class Store:
     """The corpus and the journal of one data folder.
 
+    made_private  how many of its files and folders other users could use until it was opened for writing
     raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
     """
 
     def __init__(self, home: Path, *, write: bool = False) -> None:
         self.home = home
+        self.made_private = make_private_home(home) if write else 0
         self._connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
         self.corpus = Corpus(self._connection)
 
@@ -67,8 +71,11 @@ class Store:
         return compact(self._connection, self.home)
 
     def write_copy(self, path: Path) -> None:
-        """Write a compact copy of the whole store to a file that is not there yet."""
-        self._connection.execute("VACUUM INTO ?", [str(path)])
+        """Write a compact copy of the whole store to a file that is not there yet: whole, or not at all.
+
+        raises  InvalidInput, IoError, CorruptStore
+        """
+        write_backup(self._connection, path)
 
     def copy_to(self, home: Path) -> None:
         """Copy the whole store into another data folder."""

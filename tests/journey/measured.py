@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kb.eval.runs import save_run
+from kb.store.store import Store
 from tests.eval.sample_runs import make_run
 
 SUITE_TEXT = """\
@@ -119,7 +120,15 @@ def write_sessions(folder: Path) -> Path:
     return path
 
 
+def make_backup(folder: Path) -> Path:
+    """An empty knowledge base and a backup of it: the backup."""
+    with Store(folder, write=True) as store:
+        store.write_copy(folder / "copy.sqlite")
+    return folder / "copy.sqlite"
+
+
 MEASURABLE: dict[str, Callable[[Path], Path]] = {
+    "backup": make_backup,
     "suite": write_suite,
     "sessions": write_sessions,
     "beir": write_beir,

@@ -51,6 +51,7 @@ CALLS: dict[str, list[str]] = {
     "doctor": ["doctor"],
     "reindex": ["reindex"],
     "backup": ["backup", "{new}"],
+    "restore": ["restore", "{backup}", "--replace"],
     "schema": ["schema"],
     "remember": ["remember", "The dome key hangs in the kitchen."],
     "forget": ["forget", "1"],

@@ -249,3 +249,17 @@ def test_a_dry_run_changes_nothing(kb: Call, home: Path, notes: Path) -> None:
     stdin = ingest(kb, home, "-", "--title", "Note", "--dry-run", stdin=b"A thought.")
     assert counted(stdin) == {"new": 1}
     assert tree_of(home) == before
+
+
+def test_an_edit_that_keeps_size_and_time_is_seen(kb: Call, tmp_path: Path) -> None:
+    note = tmp_path / "notes" / "a.md"
+    note.parent.mkdir()
+    note.write_text("The gate opens at seven.\n")
+    home = tmp_path / "home"
+    assert kb("ingest", note.parent, home=home).code == 0
+    before = note.stat()
+    note.write_text("The gate opens at eight.\n")
+    os.utime(note, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert kb("ingest", note.parent, home=home).code == 0
+    assert kb("search", "eight", "--mode", "lexical", home=home).code == 0
+    assert kb("search", "seven", "--mode", "lexical", home=home).code == 1
