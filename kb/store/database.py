@@ -47,8 +47,15 @@ def open_for_reading(home: Path) -> sqlite3.Connection:
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     except sqlite3.OperationalError:
-        # On a read-only medium SQLite cannot create the -shm file of a WAL database; without writers the log can be ignored.
+        # On a read-only medium SQLite cannot create the -shm file of a WAL database. Without the log it would show an
+        # older state, deleted documents included, so it goes on without one only where the log is empty.
         connection.close()
+        log = path.with_name(f"{FILE_NAME}-wal")
+        if log.exists() and log.stat().st_size:
+            raise IoError(
+                f"the last writer of {path} did not close it, and this folder may only be read",
+                fix="run one kb command, such as kb status, where the folder can be written",
+            ) from None
         connection = _connect(path, "mode=ro&immutable=1")
     except sqlite3.DatabaseError as error:
         raise _corrupt(path, error) from error

@@ -122,9 +122,11 @@ def write_sessions(folder: Path) -> Path:
 
 def make_backup(folder: Path) -> Path:
     """An empty knowledge base and a backup of it: the backup."""
-    with Store(folder, write=True) as store:
-        store.write_copy(folder / "copy.sqlite")
-    return folder / "copy.sqlite"
+    copy = folder / "copy.sqlite"
+    if not copy.exists():
+        with Store(folder, write=True) as store:
+            store.write_copy(copy)
+    return copy
 
 
 MEASURABLE: dict[str, Callable[[Path], Path]] = {

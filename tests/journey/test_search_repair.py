@@ -194,3 +194,32 @@ def test_a_stale_index_that_may_not_be_written_is_refused(foreign_home: Path) ->
     found = without_rights("search", "mirror cleaning", "--mode", "lexical", "--json", home=foreign_home)
     error = json.loads(found.stderr.splitlines()[-1])
     assert (found.returncode, found.stdout, error["code"]) == (2, "", "index_out_of_date")
+
+
+@bound_by_modes
+def test_a_read_only_home_can_be_asked_and_says_that_it_keeps_nothing(foreign_home: Path) -> None:
+    question = "How often must the mirror of Marigold be cleaned?"
+    found = without_rights("ask", question, "--model", "extractive", home=foreign_home)
+    assert "14 days" in found.stdout
+    assert found.returncode == 0
+    assert "this answer is not kept in the history: " in found.stderr
+
+
+@bound_by_modes
+def test_a_log_that_cannot_be_read_is_an_error_and_not_an_older_state(corpus_home: Path) -> None:
+    """A killed writer leaves a log; without a -shm file, which a read-only folder forbids, SQLite would overlook it."""
+    script = (
+        "import sys, os; from pathlib import Path; from kb.store.database import open_for_writing;"
+        "c = open_for_writing(Path(sys.argv[1])); c.execute('DELETE FROM documents'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", script, str(corpus_home)], check=True)
+    assert (corpus_home / "kb.sqlite-wal").stat().st_size > 0
+    (corpus_home / "kb.sqlite-shm").unlink()
+    for entry in [corpus_home, *corpus_home.rglob("*")]:
+        entry.chmod(0o555 if entry.is_dir() else 0o444)
+    found = without_rights("list", "--json", home=corpus_home)
+    error = json.loads(found.stderr.splitlines()[-1])
+    assert (found.returncode, found.stdout, error["code"]) == (2, "", "io_error")
+    for entry in [corpus_home, *corpus_home.rglob("*")]:
+        entry.chmod(0o755)
+    assert without_rights("list", home=corpus_home).returncode == 1
