@@ -98,11 +98,11 @@ FUSIONS: dict[str, Fuse] = {
     "convex, best possible, .35": by_settings(vector_share=0.35, feedback_chunks=0),
     "convex, best possible, .45": by_settings(feedback_chunks=0),
     "convex, best possible, .55": by_settings(vector_share=0.55, feedback_chunks=0),
-    "  .45, feedback 3 × .2": by_settings(feedback_chunks=3, feedback_weight=0.2),
-    "  .45, feedback 3 × .3": by_settings(feedback_chunks=3),
-    "  .45, feedback 3 × .5": by_settings(feedback_chunks=3, feedback_weight=0.5),
-    "  .45, feedback 5 × .3 (default)": by_settings(),
-    "  .45, feedback 10 × .3": by_settings(feedback_chunks=10),
+    "  .45, feedback 3 × .2 (default)": by_settings(),
+    "  .45, feedback 3 × .3": by_settings(feedback_weight=0.3),
+    "  .45, feedback 3 × .5": by_settings(feedback_weight=0.5),
+    "  .45, feedback 5 × .3": by_settings(feedback_chunks=5, feedback_weight=0.3),
+    "  .45, feedback 10 × .3": by_settings(feedback_chunks=10, feedback_weight=0.3),
 }
 
 

@@ -65,7 +65,7 @@ def main() -> None:
 
         def build_ours() -> LexicalIndex:
             rows = ((i, i, "", "", text) for i, text in enumerate(texts))
-            settings = SearchConfig(title_weight=0.0, heading_weight=0.0)
+            settings = SearchConfig(heading_weight=0.0)
             stamp = write_index(Path(folder), TANTIVY, Origin(1, ""), settings, lambda writer: writer.upsert(rows))
             return open_index(Path(folder), TANTIVY, stamp, settings)
 

@@ -1,6 +1,6 @@
 """What is each setting of chunking, embedding and the word index worth? One changed at a time, on every judged set at hand.
 
-    python benchmarks/settings.py DATA_FOLDER [--only title,heading,embedded,chunks]
+    python benchmarks/settings.py DATA_FOLDER [--only heading,embedded,chunks]
 
 Cranfield and the fixture suite by nDCG@10, the span questions by token recall@5; the paired p is against the defaults.
 Settings that shape chunks or vectors fill a home of their own, cached by content and settings: the first run encodes.
@@ -50,7 +50,6 @@ def change(section: str, **values: Any) -> Change:
 
 WEIGHTS = (0.0, 0.25, 0.5, 1.0, 2.0)
 GROUPS: dict[str, list[Variant]] = {
-    "title": [Variant(f"title weight {w:g}", "lexical", change("search", title_weight=w)) for w in WEIGHTS],
     "heading": [Variant(f"heading weight {w:g}", "lexical", change("search", heading_weight=w)) for w in WEIGHTS],
     "embedded": [Variant("headings not embedded", "vector", change("embedding", headings=False))],
     "chunks": [

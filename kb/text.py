@@ -89,7 +89,16 @@ def analyze(text: str) -> list[str]:
 
 def analyze_query(text: str) -> list[str]:
     """The distinct terms of a query in first-seen order; stop words are dropped unless nothing else is left."""
-    terms = list(dict.fromkeys(analyze(text)))
+    return list(dict.fromkeys(query_terms(text)))
+
+
+def query_terms(text: str) -> list[str]:
+    """The terms of a query in order, repeats included; stop words are dropped unless nothing else is left.
+
+    >>> query_terms("flow past a wing and flow over it")
+    ['flow', 'past', 'wing', 'flow', 'over']
+    """
+    terms = analyze(text)
     return [t for t in terms if t not in _stop_terms()] or terms
 
 

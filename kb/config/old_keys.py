@@ -35,6 +35,7 @@ REMOVED = {
     "novelty.novel_overlap": "a passage is new below an overlap of 0.30",
     "novelty.path_weight": "a repeated path of the graph loses 0.60 of its score at most",
     "search.tags_weight": "the list of --expand-tags weighs 0.25",
+    "search.title_weight": "the title counts as a part of the text",
     "tags.alias_rate": "FastText reads a tenth of the tags as one of their aliases",
     "tags.fasttext_weight": "FastText has a share of 0.1 in the mixture",
     "tags.seed": "the seed is 1",

@@ -85,13 +85,15 @@ class SearchConfig:
         0.45, "convex: share of the score that comes from meaning; the rest comes from words.", low=0, high=1
     )
     feedback_chunks: int = key(
-        5, "convex: number of top passages that are mixed into the query for a second ranking.", low=0, high=100
+        3, "convex: number of top passages that are mixed into the query for a second ranking.", low=0, high=100
     )
-    feedback_weight: float = key(0.3, "convex: share of those passages in the mixed query.", low=0, high=0.9)
+    feedback_weight: float = key(0.2, "convex: share of those passages in the mixed query.", low=0, high=0.9)
     rrf_k: int = key(60, "rrf: the constant k of reciprocal rank fusion (Cormack et al. 2009).", low=1, high=10_000)
-    title_weight: float = key(0.5, "Weight of a match in the title; a match in the text weighs 1.", low=0, high=100)
     heading_weight: float = key(
-        1.0, "Weight of a match in the headings above; a match in the text weighs 1.", low=0, high=100
+        0.5,
+        "Additional weight of a match in the headings above, which count as text as well, with weight 1.",
+        low=0,
+        high=100,
     )
     expand_tags: bool = key(
         False, "hybrid: documents with the tags of the query join the fusion as one more list (--expand-tags)."

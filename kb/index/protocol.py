@@ -49,9 +49,10 @@ class LexicalStatistics:
     """Document frequencies as the index's scores use them.
 
     rows      chunks that were counted
-    holding   field → term → number of chunks with it there; the fields are "text", "title" and "headings"
+    holding   field → term → number of chunks with it there; the fields are "text", which includes the others, "title"
+              and "headings"
     together  field → terms → number of chunks with all of them there, for the requested combinations
-    weights   field → weight of a match there, against 1 for the text
+    weights   field → weight of a match there: 1 for the text, and what a match in the headings or the title adds
     most_per_idf  the most that a term can score in a field, as a multiple of its idf: k1 + 1 for BM25; 0 without bounds
     """
 
@@ -93,7 +94,7 @@ class OpenedIndex(Protocol[Query_contra]):
 
 
 class LexicalIndex(OpenedIndex[Sequence[str]], Protocol):
-    """Finds chunks with any of the terms of `kb.text.analyze_query`."""
+    """Finds chunks with any of the terms of `kb.text.query_terms`; a term that is repeated counts more."""
 
     def statistics(self, terms: Sequence[str], together: Iterable[tuple[str, ...]] = ()) -> LexicalStatistics:
         """Document frequencies of the terms, and of combinations of them in one field of one chunk."""

@@ -1,6 +1,7 @@
 """Chunks → a Tantivy index; query terms → (chunk_id, BM25) best first.
 
-kb's analyzer makes the tokens, Tantivy splits them at spaces. Title and headings are fields with weights of their own. Tantivy scores by BM25 with Lucene's idf: ln(1 + (N - n + 0.5) / (n + 0.5)).
+kb's analyzer makes the tokens, Tantivy splits them at spaces. Title and headings are part of the text; the headings
+are a field with a weight of its own besides, and the title one that only statistics ask for. Tantivy scores by BM25 with Lucene's idf: ln(1 + (N - n + 0.5) / (n + 0.5)).
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from typing import Any, cast
 from kb.config import SearchConfig
 from kb.errors import IndexOutOfDate
 from kb.index.protocol import Abilities, Engine, LexicalEngine, LexicalRow, LexicalStatistics
+from kb.index.repeats import weigh_repeats
 from kb.index.stamp import IndexStamp, Origin
 from kb.index.ties import by_score, cut_ranking
 from kb.records import Ranking
 from kb.text import ANALYZER_VERSION, analyze
 
-FORMAT = f"tantivy-1-analyzer-{ANALYZER_VERSION}"
+FORMAT = f"tantivy-2-analyzer-{ANALYZER_VERSION}"
 
 # Tantivy's BM25 constant: a term scores less than (K1 + 1) times its idf.
 K1 = 1.2
@@ -59,9 +61,10 @@ class TantivyWriter:
             document = self._tantivy.Document()
             document.add_unsigned("chunk_id", chunk_id)
             document.add_unsigned("doc_id", doc_id)
-            document.add_text("text", _joined(text))
-            document.add_text("title", _joined(title))
-            document.add_text("headings", _joined(headings))
+            fields = {"title": _joined(title), "headings": _joined(headings)}
+            fields["text"] = " ".join((*fields.values(), _joined(text)))
+            for field, joined in fields.items():
+                document.add_text(field, joined)
             self._writer.add_document(document)
 
     def delete(self, chunk_ids: Iterable[int]) -> None:
@@ -158,7 +161,7 @@ class TantivyIndex:
         self._is_ordered = not (path / UNORDERED).exists()
         self._schema = index.schema
         self._searcher = index.searcher()
-        self._weights = {"text": 1.0, "title": settings.title_weight, "headings": settings.heading_weight}
+        self._weights = {"text": 1.0, "title": 0.0, "headings": settings.heading_weight}
 
     def search(self, query: Sequence[str], depth: int, within: Sequence[int] | None = None) -> Ranking:
         """See OpenedIndex.search; within doc_ids."""
@@ -208,8 +211,8 @@ class TantivyIndex:
     def _query(self, terms: Sequence[str], documents: Sequence[int] | None) -> Any:
         query, occur, schema = self._tantivy.Query, self._tantivy.Occur, self._schema
         should = [
-            (occur.Should, query.boost_query(query.term_query(schema, field, term, "freq"), weight))
-            for term in terms
+            (occur.Should, query.boost_query(query.term_query(schema, field, term, "freq"), weight * repeats))
+            for term, repeats in weigh_repeats(terms).items()
             for field, weight in self._weights.items()
             if weight > 0
         ]

@@ -7,18 +7,20 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kb.index.protocol import LexicalStatistics, VectorStatistics
+from kb.index.repeats import weigh_repeats
 
 if TYPE_CHECKING:
     from kb.arrays import FloatVector
 
 
 def best_possible(statistics: LexicalStatistics, terms: Sequence[str]) -> tuple[float, float]:
-    """The BM25 that no text could pass for these terms, and that no chunk could with its title and headings.
+    """The BM25 that no text could pass for these terms, and that no chunk could whose title and headings weigh more.
 
     Of each term its idf, as if it filled the field, times the field's weight; 0 without a term. The second is never less
     than the first. A term that no field holds counts in full: nothing here answers for it.
 
     statistics  of these terms
+    terms       of the query, repeats included
     """
     best = {field: _best_in(statistics, field, terms) for field in statistics.weights}
     return best["text"], sum(statistics.weights[field] * value for field, value in best.items())
@@ -26,7 +28,10 @@ def best_possible(statistics: LexicalStatistics, terms: Sequence[str]) -> tuple[
 
 def _best_in(statistics: LexicalStatistics, field: str, terms: Sequence[str]) -> float:
     rows, holding = statistics.rows, statistics.holding[field]
-    return statistics.most_per_idf * sum(math.log1p((rows - n + 0.5) / (n + 0.5)) for n in (holding[t] for t in terms))
+    return statistics.most_per_idf * sum(
+        repeats * math.log1p((rows - holding[term] + 0.5) / (holding[term] + 0.5))
+        for term, repeats in weigh_repeats(terms).items()
+    )
 
 
 def background(statistics: VectorStatistics, query: FloatVector) -> float:

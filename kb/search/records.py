@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 class Candidates:
     """Both retrievers' lists for one query, best first, and what they were asked; empty where one was not asked.
 
-    terms         index terms of the query
+    terms         index terms of the query, repeats included
     documents     doc_ids that the filters let through; None without a filter
     query_vector  None where no vector was searched for
     pool          vectors of all that either retriever found, for a fusion; a chunk without one is missing
-    best_lexical, best_with_fields  the BM25 that no text could pass for the query, and none with its title and headings
+    best_lexical, best_with_fields  the BM25 that no text could pass for the query, and none whose title and headings weigh more
     background    mean cosine of the query to all chunks
     has_bounds    the indexes that were asked say what a score could reach; without, lists are fused by their ranks
     tags          the list by the query's tags, empty unless search.expand_tags asks for it

@@ -10,7 +10,7 @@ from kb.search.bounds import best_possible
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.records import Candidates
 from kb.search.stopwatch import Stopwatch
-from kb.text import analyze_query
+from kb.text import query_terms
 
 # From here on words alone found more on Korean pages (.963 to .967 nDCG@10 up to .3, .952 at .5); below it, fusing did.
 UNREAD_SHARE = 0.25
@@ -23,7 +23,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
     """
     clock = clock or Stopwatch()
     with clock.stage("filter"):
-        terms, documents = analyze_query(request.query), kb.corpus.allowed_documents(request.filters)
+        terms, documents = query_terms(request.query), kb.corpus.allowed_documents(request.filters)
     settings = kb.config.search
     depth = max(settings.depth, request.k)
     lexical: Ranking = ()

@@ -41,10 +41,8 @@ def build(folder: Path, engine: Engine, rows: list, origin: Origin, settings: Se
     return open_index(folder, engine, stamp, settings)
 
 
-def lexical_index(
-    folder: Path, rows: list[tuple[int, int, str, str, str]], title: float = 1, heading: float = 1
-) -> LexicalIndex:
-    settings = SearchConfig(title_weight=title, heading_weight=heading)
+def lexical_index(folder: Path, rows: list[tuple[int, int, str, str, str]], heading: float = 1) -> LexicalIndex:
+    settings = SearchConfig(heading_weight=heading)
     return build(folder, tantivy_index.TANTIVY, rows, Origin(1, "state"), settings)
 
 
@@ -128,7 +126,7 @@ def lexical_example(engine: Engine) -> Example:
     return Example(
         engine,
         Origin(1, "state"),
-        SearchConfig(title_weight=0.5, heading_weight=1.0),
+        SearchConfig(heading_weight=0.5),
         row,
         lambda chunk_id: (chunk_id, chunk_id + 1000, "", "", "sought among equals"),
         ["sought"],
@@ -295,8 +293,8 @@ def test_statistics_of_words_equal_counting(example: Example, tmp_path: Path) ->
     pairs = [tuple(terms[i : i + 2]) for i in range(5)] + [("vafen",), ("vafen", "absent"), ()]
     statistics = index.statistics(terms, pairs)
     assert statistics.rows == 60
-    for field, column in (("title", 2), ("headings", 3), ("text", 4)):
-        said = [set(analyze(row[column])) for row in rows]
+    for field, columns in (("title", (2,)), ("headings", (3,)), ("text", (2, 3, 4))):
+        said = [set(analyze(" \n ".join(row[c] for c in columns))) for row in rows]
         assert statistics.holding[field] == {term: sum(term in words for words in said) for term in terms}
         counted = {pair: sum(bool(pair) and set(pair) <= words for words in said) for pair in pairs}
         assert statistics.together[field] == counted
@@ -396,7 +394,7 @@ class LuceneBM25(BM25Okapi):
 def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
     """Fields of up to 39 terms: Tantivy keeps their lengths exactly, longer ones rounded."""
     corpus = texts(400)
-    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0, 0)
+    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0)
     reference = LuceneBM25([analyze(t) for t in corpus], k1=1.2, b=0.75).get_scores(analyze_query(query))
     expected = sorted(((float(s), i) for i, s in enumerate(reference) if s > 0), key=lambda row: (-row[0], row[1]))
     found = index.search(analyze_query(query), 400)
@@ -409,9 +407,9 @@ def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", ["rabat", "rabat tolen", "vafen mipim kegus", "lubat lubat sodor unheard"])
 def test_no_text_passes_the_best_possible_score(query: str, tmp_path: Path) -> None:
     corpus = [*texts(200), "rabat " * 39, "tolen rabat " * 15]
-    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0, 0)
+    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0)
     best, with_fields = bounds_of(index, query)
-    assert best == with_fields  # title and headings weigh nothing here
+    assert best == with_fields  # headings weigh nothing here
     assert all(score < best for _, score in index.search(analyze_query(query), 300))
     if query == "rabat":  # and one that says nothing else comes near it
         assert index.search(["rabat"], 1)[0][1] > 0.9 * best
@@ -425,18 +423,35 @@ def bounds_of(index: LexicalIndex, query: str) -> tuple[float, float]:
 
 def test_no_chunk_passes_the_best_possible_score_with_fields(tmp_path: Path) -> None:
     rows = [(i, i, text, text, text) for i, text in enumerate([*texts(100), "rabat " * 30])]
-    index = lexical_index(tmp_path, rows, title=0.5, heading=1.0)
+    index = lexical_index(tmp_path, rows, heading=0.5)
     for query in ("rabat", "vafen mipim kegus", "rabat unheard"):
         best, with_fields = bounds_of(index, query)
-        assert with_fields == pytest.approx(2.5 * best)
+        assert with_fields == pytest.approx(1.5 * best)
         assert all(score < with_fields for _, score in index.search(analyze_query(query), 200))
 
 
-def test_lexical_title_and_headings_are_weighted_fields(tmp_path: Path) -> None:
-    rows = [(1, 1, "mirror", "", "x y"), (2, 2, "", "mirror", "x y"), (3, 3, "", "", "x mirror")]
-    assert {i for i, _ in lexical_index(tmp_path / "a", rows).search(["mirror"], 9)} == {1, 2, 3}
-    assert lexical_index(tmp_path / "b", rows, title=5).search(["mirror"], 9)[0][0] == 1
-    assert [i for i, _ in lexical_index(tmp_path / "c", rows, 0, 5).search(["mirror"], 9)] == [2, 3]
+def test_lexical_title_and_headings_are_text_and_headings_weigh_more(tmp_path: Path) -> None:
+    rows = [(1, 1, "", "", "x y mirror"), (2, 2, "", "mirror", "x y"), (3, 3, "mirror", "", "x y")]
+    plain = lexical_index(tmp_path / "a", rows, 0).search(["mirror"], 9)
+    assert [i for i, _ in plain] == [1, 2, 3]
+    assert len({score for _, score in plain}) == 1
+    assert [i for i, _ in lexical_index(tmp_path / "b", rows, 0.5).search(["mirror"], 9)] == [2, 1, 3]
+
+
+@of_kind("lexical")
+def test_a_repeated_term_counts_more(example: Example, tmp_path: Path) -> None:
+    rows = [(1, 1, "", "", "rabat x y z"), (2, 2, "", "", "tolen x y z")]
+    index = example.build(tmp_path, rows)
+    assert ids(index.search(["rabat", "tolen"], 2)) == [1, 2]
+    assert ids(index.search(["rabat", "tolen", "tolen"], 2)) == [2, 1]
+
+
+def test_the_weight_of_a_repeated_term_saturates(tmp_path: Path) -> None:
+    index = lexical_index(tmp_path, [(1, 1, "", "", "rabat"), (2, 2, "", "", "x")])
+    scores = [index.search(["rabat"] * n, 1)[0][1] for n in (1, 2, 9, 90)]
+    assert [score / scores[0] for score in scores] == pytest.approx([1, 1.8, 81 / 17, 810 / 98], rel=1e-5)
+    best, _ = best_possible(index.statistics(["rabat"]), ["rabat"] * 9)
+    assert scores[2] < best == pytest.approx(81 / 17 * best_possible(index.statistics(["rabat"]), ["rabat"])[0])
 
 
 @pytest.mark.parametrize(

@@ -70,12 +70,12 @@ class CountedWords:
     def __init__(self, path: Path, stamp: IndexStamp, settings: SearchConfig) -> None:
         rows = read_rows(path, "lexical")
         self.stamp = stamp
-        self.weights = {"text": 1.0, "title": settings.title_weight, "headings": settings.heading_weight}
+        self.weights = {"text": 1.0, "title": 0.0, "headings": settings.heading_weight}
         self.documents = {chunk_id: row[1] for chunk_id, row in rows.items()}
         self.terms = {
             chunk_id: {
                 field: Counter(analyze(text))
-                for field, text in zip(("title", "headings", "text"), row[2:], strict=True)
+                for field, text in zip(("title", "headings", "text"), [*row[2:4], " \n ".join(row[2:])], strict=True)
             }
             for chunk_id, row in rows.items()
         }
