@@ -15,7 +15,7 @@ PACKAGE = ROOT / "kb"
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
-    ["kb.text", "kb.normal_form", "kb.extras", "kb.providers"],
+    ["kb.text", "kb.text_units", "kb.normal_form", "kb.extras", "kb.providers"],
     ["kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config"],
