@@ -151,11 +151,19 @@ def test_tokens_of_a_script_that_is_spelled_out_do_not_bound(text: str, starts: 
         ("snake_case", [0, 5, 6]),
         ("펌프는 매일", [0, 2, 5]),
         ("насос", [0]),
+        ("水泵房的压力表", [0, 1, 2, 4, 5]),
         ("नमस्ते", [0]),
     ],
 )
 def test_units_of_length(text: str, starts: list[int]) -> None:
     assert unit_starts(text) == starts
+
+
+@given(st.text(max_size=300))
+def test_units_begin_in_the_text_in_order(text: str) -> None:
+    starts = unit_starts(text)
+    assert starts == sorted(set(starts))
+    assert all(0 <= start < len(text) for start in starts)
 
 
 MARKDOWN = st.lists(
