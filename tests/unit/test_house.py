@@ -16,7 +16,7 @@ PACKAGE = ROOT / "kb"
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
     ["kb.text", "kb.text_units", "kb.normal_form", "kb.extras", "kb.providers"],
-    ["kb.shingles", "kb.language"],
+    ["kb.symbols", "kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
