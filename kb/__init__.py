@@ -8,8 +8,9 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, arrays, private, wire, extras, providers   the ground: what everything talks about
+records, drafts, errors, text, text_units, arrays, private, wire, extras, providers   the ground: what everything talks about
 config/          config.toml, environment and flags → one checked Config
+symbols          text → operators and names with their signs, as index terms
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
 language/        words, phrases, numbers and endings of English and Korean, behind one record a language
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, facts)

@@ -77,7 +77,7 @@ class ChunkDraft:
     start, end            character offsets into the parsed text, end exclusive
     start_line, end_line  1-based, inclusive, None where the format has no lines
     heading_path          titles of the headings above, outermost first
-    token_count           length in tokens of the encoder's own tokenizer
+    token_count           length in units of kb.text_units: about one token of English, as much text in every language
     """
 
     position: int

@@ -11,13 +11,13 @@ from functools import cache
 from typing import Any
 
 # Raise when a token changes: indexes built by another version are rebuilt.
-ANALYZER_VERSION = 1
+ANALYZER_VERSION = 2
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han, Hangul. Their runs become bigrams.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 # Marks that belong to the word before them but are no \w: Latin accents, Hebrew and Arabic points, the Indic blocks.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
-_ASCII_WORD = re.compile(r"[A-Za-z](?:\+\+|#)(?![\w+#])|\w+(?:['._]\w+)*", re.ASCII)
+_ASCII_WORD = re.compile(r"[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|\w+(?:['._]\w+)*", re.ASCII)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN = re.compile(r"[a-z']+|\d+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
@@ -26,7 +26,7 @@ _ACRONYMS = re.compile(r"[A-Z]{2,}s")
 @cache
 def _words() -> re.Pattern[str]:
     """Words of any script. Compiled when the first text needs it: the classes take 5 ms, and most queries are ASCII."""
-    return re.compile(rf"[A-Za-z](?:\+\+|#)(?![\w+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
+    return re.compile(rf"[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
 
 
 @cache
@@ -73,6 +73,8 @@ def analyze(text: str) -> list[str]:
 
     >>> analyze("Reading parse_config, HTTPServer")
     ['read', 'parse_config', 'pars', 'config', 'httpserver', 'http', 'server']
+    >>> analyze("self.best_possible")
+    ['self.best_possible', 'best_possible', 'self', 'best', 'possibl']
     >>> analyze("소유권이란")
     ['소유', '유권', '권이', '이란']
     """
@@ -127,8 +129,14 @@ def _word_terms(word: str) -> list[str]:
     if _has_unspaced(word):
         return [t for run in _runs().findall(word) for t in _run_terms(run)]
     whole = folded.strip("_.'")
-    parts = [part for piece in re.split(r"[._]", word) for part in _split_camel(piece)]
-    return [whole, *parts] if len(parts) > 1 else [_stem(whole)] if whole else []
+    parts: list[str] = []
+    names: list[str] = []
+    for name in word.split("."):
+        split = [part for piece in name.split("_") for part in _split_camel(piece)]
+        parts += split
+        names += [name.casefold().strip("_'")] if len(split) > 1 else []
+    wholes = dict.fromkeys([whole, *names])
+    return [*wholes, *parts] if len(parts) > 1 else [_stem(whole)] if whole else []
 
 
 def _run_terms(run: str) -> list[str]:

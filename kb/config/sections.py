@@ -48,7 +48,7 @@ class ChunkingConfig:
     """How kb cuts documents. After a change, kb cuts again and re-embeds only the chunks whose text changed."""
 
     target_tokens: int = key(
-        200, "Approximate length of a chunk, in tokens of the encoder's tokenizer.", low=16, high=8192
+        200, "Approximate length of a chunk, in tokens of English; other languages get as much text.", low=16, high=8192
     )
 
 

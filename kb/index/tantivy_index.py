@@ -21,9 +21,10 @@ from kb.index.repeats import weigh_repeats
 from kb.index.stamp import IndexStamp, Origin
 from kb.index.ties import by_score, cut_ranking
 from kb.records import Ranking
-from kb.text import ANALYZER_VERSION, analyze
+from kb.symbols import SYMBOLS_VERSION, index_terms
+from kb.text import ANALYZER_VERSION
 
-FORMAT = f"tantivy-2-analyzer-{ANALYZER_VERSION}"
+FORMAT = f"tantivy-2-analyzer-{ANALYZER_VERSION}-symbols-{SYMBOLS_VERSION}"
 
 # Tantivy's BM25 constant: a term scores less than (K1 + 1) times its idf.
 K1 = 1.2
@@ -123,7 +124,7 @@ def _schema() -> Any:
 
 def _joined(text: str) -> str:
     """The terms of a text, joined for Tantivy's whitespace tokenizer; no term holds white space."""
-    return " ".join(analyze(text))
+    return " ".join(index_terms(text))
 
 
 def _mirror_read_only(path: Path) -> TemporaryDirectory[str]:

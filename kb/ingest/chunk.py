@@ -1,7 +1,8 @@
-"""A parsed document → chunks that follow its structure, measured with the encoder's own tokenizer.
+"""A parsed document → chunks that follow its structure, with about the same amount of text in every language.
 
 Headings begin chunks and never end one; a page never shares a chunk with the next; code and tables stay whole while
-they fit. Every chunk is a stretch of the source: `text == parsed.text[start:end]`.
+they fit. Length is counted in units of kb.text_units; what the encoder reads of a text bounds it besides.
+Every chunk is a stretch of the source: `text == parsed.text[start:end]`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from dataclasses import dataclass, replace
 
 from kb.drafts import Block, ChunkDraft, Parsed
 from kb.text import split_sentences
+from kb.text_units import unit_starts
 
 # Bump when the same document would be cut differently.
-CHUNKER_VERSION = 2
+CHUNKER_VERSION = 3
 
-# To a WordPiece tokenizer a word of 10,000 letters is one token; as one chunk it would be unreadable.
-MAX_CHARS_PER_TOKEN = 12
+# White space has no units and no tokens; a chunk of 10,000 blanks would be unreadable.
+MAX_CHARS_PER_UNIT = 12
 # A last piece shorter than this share of the target joins the piece before it, if both fit.
 SMALL_REST = 0.25
 # A section up to so many times the target stays whole, if the encoder reads it in one go: .435 against .430 nDCG@10 in
@@ -30,17 +32,52 @@ Span = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
-    """Measures stretches of one text in tokens.
+    """Measures stretches of one text.
+
+    units       character offset of each unit of length, ascending
+    tokens      character offset of each token that the encoder reads, ascending
+    max_tokens  the most tokens that the encoder reads at once
+    """
+
+    units: Sequence[int]
+    tokens: Sequence[int]
+    max_tokens: int
+
+    def length(self, start: int, end: int) -> int:
+        """Units that begin in [start, end), and at least one per MAX_CHARS_PER_UNIT characters."""
+        counted = bisect_left(self.units, end) - bisect_left(self.units, start)
+        return max(counted, (end - start) // MAX_CHARS_PER_UNIT)
+
+    def fits(self, start: int, end: int, most_units: int) -> bool:
+        """Whether [start, end) has at most so many units, and the encoder reads it in one go."""
+        if self.length(start, end) > most_units:
+            return False
+        return bisect_left(self.tokens, end) - bisect_left(self.tokens, start) <= self.max_tokens
+
+    def longest(self, start: int, end: int, most_units: int) -> int:
+        """Where the longest stretch that begins at `start`, ends by `end` and fits would end."""
+        unit, token = bisect_left(self.units, start) + most_units, bisect_left(self.tokens, start) + self.max_tokens
+        by_units = self.units[unit] if unit < len(self.units) else end
+        by_tokens = self.tokens[token] if token < len(self.tokens) else end
+        return min(end, by_units, by_tokens, start + most_units * MAX_CHARS_PER_UNIT)
+
+
+# Letters of scripts that a vocabulary may lack: not ASCII, and not Han, which is a token a character in every vocabulary.
+_FOREIGN_LETTERS = re.compile(r"[^\W\d_\x00-\x7f\u3400-\u9fff]")
+
+
+def read_tokens(text: str, starts: Sequence[int]) -> Sequence[int]:
+    """The tokens of a text that an encoder reads as words or parts of words; they bound a chunk, the others do not.
+
+    A tokenizer that has a token for each letter of a script, or more, spells the script out: its vectors are not used.
 
     starts  character offset of each token, ascending
     """
-
-    starts: Sequence[int]
-
-    def tokens(self, start: int, end: int) -> int:
-        """Tokens that begin in [start, end), and at least one per MAX_CHARS_PER_TOKEN characters."""
-        counted = bisect_left(self.starts, end) - bisect_left(self.starts, start)
-        return max(counted, (end - start) // MAX_CHARS_PER_TOKEN)
+    if text.isascii():
+        return starts
+    letters = {match.start() for match in _FOREIGN_LETTERS.finditer(text)}
+    read = [start for start in starts if start not in letters]
+    return read if letters and len(starts) - len(read) >= len(letters) else starts
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +98,11 @@ def chunk_document(
     """Cut a document.
 
     token_starts   the encoder's tokenizer: character offset of every token of a text
-    target_tokens  chunks are filled up to about this
-    max_tokens     no chunk is longer
+    target_tokens  chunks are filled up to about so many units of length
+    max_tokens     no chunk has more units, nor more tokens that the encoder reads
     returns        chunks in order, positions 0, 1, 2 …; empty when there is no text
     """
-    ruler = Ruler(token_starts(parsed.text))
+    ruler = Ruler(unit_starts(parsed.text), read_tokens(parsed.text, token_starts(parsed.text)), max_tokens)
     newlines = [m.start() for m in re.finditer("\n", parsed.text)] if parsed.has_lines else []
     target = min(target_tokens, max_tokens)
     chunks: list[ChunkDraft] = []
@@ -78,7 +115,7 @@ def chunk_document(
                     end=end,
                     text=parsed.text[start:end],
                     heading_path=section.heading_path,
-                    token_count=ruler.tokens(start, end),
+                    token_count=ruler.length(start, end),
                     start_line=bisect_left(newlines, start) + 1 if parsed.has_lines else None,
                     end_line=bisect_left(newlines, end - 1) + 1 if parsed.has_lines else None,
                     page=blocks[0].page,
@@ -130,7 +167,7 @@ def _section_spans(
     """The section's chunks as ([blocks], (start, end)), filled up to the target."""
     first, last = section.blocks[0], section.blocks[-1]
     start = first.start if section.lead is None else section.lead
-    if first.page == last.page and ruler.tokens(start, last.end) <= min(limit, WHOLE_SECTION * target):
+    if first.page == last.page and ruler.fits(start, last.end, min(limit, int(WHOLE_SECTION * target))):
         # Not cut: its halves would compete in every ranking.
         yield list(section.blocks), (start, last.end)
         return
@@ -143,7 +180,7 @@ def _section_spans(
             groups.append([(block, span)])
     merged: list[list[tuple[Block, Span]]] = []
     for group in groups:
-        size = ruler.tokens(group[0][1][0], group[-1][1][1])
+        size = ruler.length(group[0][1][0], group[-1][1][1])
         if merged and size < SMALL_REST * target and _fits(merged[-1], group[-1][0], group[-1][1], ruler, limit):
             merged[-1] += group
         else:
@@ -154,7 +191,7 @@ def _section_spans(
 
 def _fits(group: list[tuple[Block, Span]], block: Block, span: Span, ruler: Ruler, limit: int) -> bool:
     first, (start, _) = group[0]
-    return first.page == block.page and ruler.tokens(start, span[1]) <= limit
+    return first.page == block.page and ruler.fits(start, span[1], limit)
 
 
 def _pieces(text: str, section: _Section, ruler: Ruler, target: int, limit: int) -> Iterator[tuple[Block, Span]]:
@@ -162,7 +199,7 @@ def _pieces(text: str, section: _Section, ruler: Ruler, target: int, limit: int)
     for i, block in enumerate(section.blocks):
         start = section.lead if i == 0 and section.lead is not None else block.start
         whole_up_to = limit if block.kind in ("code", "table") else target
-        if ruler.tokens(start, block.end) <= whole_up_to:
+        if ruler.fits(start, block.end, whole_up_to):
             yield block, (start, block.end)
             continue
         for span in _cut(text, (start, block.end), ruler, target, _JOINTS[block.kind]):
@@ -172,7 +209,7 @@ def _pieces(text: str, section: _Section, ruler: Ruler, target: int, limit: int)
 def _cut(text: str, span: Span, ruler: Ruler, target: int, joints: Sequence[Callable[[str], list[Span]]]) -> list[Span]:
     """Cut a stretch at the first kind of joint, its parts at the next kind where they are still too long, and refill."""
     start, end = span
-    if ruler.tokens(start, end) <= target:
+    if ruler.fits(start, end, target):
         return [span]
     if not joints:
         return _cut_hard(text, span, ruler, target)
@@ -180,7 +217,7 @@ def _cut(text: str, span: Span, ruler: Ruler, target: int, joints: Sequence[Call
     small = [piece for part in parts for piece in _cut(text, part, ruler, target, joints[1:])]
     filled: list[Span] = []
     for piece in small:
-        if filled and ruler.tokens(filled[-1][0], piece[1]) <= target:
+        if filled and ruler.fits(filled[-1][0], piece[1], target):
             filled[-1] = (filled[-1][0], piece[1])
         else:
             filled.append(piece)
@@ -188,13 +225,11 @@ def _cut(text: str, span: Span, ruler: Ruler, target: int, joints: Sequence[Call
 
 
 def _cut_hard(text: str, span: Span, ruler: Ruler, target: int) -> list[Span]:
-    """Equal steps in tokens, moved back to white space where there is some: for text without any joint."""
+    """Equal steps in units, moved back to white space where there is some: for text without any joint."""
     start, end = span
     pieces: list[Span] = []
     while start < end:
-        first = bisect_left(ruler.starts, start)
-        by_tokens = ruler.starts[first + target] if first + target < len(ruler.starts) else end
-        stop = min(end, by_tokens, start + target * MAX_CHARS_PER_TOKEN)
+        stop = ruler.longest(start, end, target)
         if stop < end:
             space = max(text.rfind(" ", start, stop), text.rfind("\n", start, stop))
             stop = space + 1 if space > start + (stop - start) // 2 else stop
@@ -251,7 +286,7 @@ def embedding_text(
     if not headings:
         return chunk.text
     place = [h for h in dict.fromkeys([title, *chunk.heading_path]) if h and h not in chunk.text[: len(h) + 8]]
-    room = max_tokens - chunk.token_count
+    room = max_tokens - len(token_starts(chunk.text))
     while place and len(token_starts(" > ".join(place))) + 1 > room:
         place.pop(0)
     return f"{' > '.join(place)}\n{chunk.text}" if place else chunk.text

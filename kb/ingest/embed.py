@@ -85,8 +85,7 @@ def embed_missing(
 
 
 def _embedding_text(chunk: EmbeddedChunk | UnembeddedChunk, settings: Settings) -> str:
-    tokens = len(settings.token_starts(chunk.text))
-    draft = ChunkDraft(0, 0, len(chunk.text), chunk.text, chunk.heading_path, tokens)
+    draft = ChunkDraft(0, 0, len(chunk.text), chunk.text, chunk.heading_path, token_count=0)
     return settings.embedding_text(chunk.title, draft)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kb.text import match_spans
+from kb.symbols import term_spans
 
 SNIPPET_CHARS = 320
 
@@ -20,14 +20,14 @@ def make_snippet(
     start, end = _best_window(text, terms, max_chars)
     body = re.sub(r"\s+", " ", text[start:end]).strip()
     snippet = f"{'… ' if start > 0 else ''}{body}{' …' if end < len(text.rstrip()) else ''}"
-    return snippet, tuple(match_spans(snippet, terms))
+    return snippet, tuple(term_spans(snippet, terms))
 
 
 def _best_window(text: str, terms: frozenset[str], max_chars: int) -> tuple[int, int]:
     """[start, end) of the window with the most distinct matched words, the earliest of equals; cut at white space."""
     if len(text) <= max_chars:
         return 0, len(text)
-    spans = match_spans(text, terms)
+    spans = term_spans(text, terms)
     best, best_score = 0, -1
     for i, (left, _) in enumerate(spans):
         inside = [text[a:b].casefold() for a, b in spans[i:] if b <= left + max_chars - 40]

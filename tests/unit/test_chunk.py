@@ -7,8 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.drafts import ChunkDraft, Parsed
-from kb.ingest.chunk import MAX_CHARS_PER_TOKEN, chunk_document, embedding_text
+from kb.ingest.chunk import MAX_CHARS_PER_UNIT, chunk_document, embedding_text, read_tokens
 from kb.ingest.readers import READERS, read_file
+from kb.text_units import unit_starts
 
 
 def words(text: str) -> list[int]:
@@ -94,8 +95,75 @@ def test_pages_do_not_share_a_chunk() -> None:
 
 def test_one_endless_word_is_cut_by_characters() -> None:
     chunks = chunks_of("a" * 5000, target=20, limit=30)
-    assert max(len(c.text) for c in chunks) <= 20 * MAX_CHARS_PER_TOKEN
+    assert max(len(c.text) for c in chunks) <= 20 * MAX_CHARS_PER_UNIT
     assert "".join(c.text for c in chunks) == "a" * 5000
+
+
+ENGLISH = (
+    "The pump is checked every morning. If its pressure falls below two bar, the valve behind the filter is closed. "
+)
+KOREAN = "펌프는 매일 아침에 점검한다. 압력이 2바 아래로 떨어지면 필터 뒤에 있는 밸브를 닫는다. "
+
+
+def spell(text: str) -> list[int]:
+    """A tokenizer that knows English only: two tokens for each Hangul syllable."""
+    return sorted(words(text) + [m.start() for m in re.finditer("[가-힣]", text) for _ in range(2)])
+
+
+def test_a_chunk_holds_as_much_korean_as_english() -> None:
+    english, korean = (chunk_document(parse(t * 60), spell, 200, 256) for t in (ENGLISH, KOREAN))
+    assert abs(len(english) - len(korean)) <= 1
+    assert max(len(c.text) for c in korean) > 300
+
+
+def test_what_the_encoder_reads_bounds_a_chunk() -> None:
+    letters = chunk_document(
+        parse(KOREAN * 60), lambda text: [m.start() for m in re.finditer("[가-힣]{1,2}", text)], 200, 50
+    )
+    assert max(len(re.findall("[가-힣]{1,2}", c.text)) for c in letters) <= 50
+    whole = chunk_document(parse("x" * 5000), lambda text: list(range(len(text))), 200, 30)
+    assert {len(c.text) for c in whole[:-1]} == {30}
+
+
+@pytest.mark.parametrize(
+    ("text", "starts", "read"),
+    [
+        ("pump house", [0, 2, 5], [0, 2, 5]),
+        ("펌프", [0, 0, 1, 1], []),
+        ("a 펌프", [0, 2, 2, 3, 3], [0]),
+        ("펌프 점검표", [0, 3, 5], [0, 3, 5]),
+        ("насос", [0, 1, 2, 3, 4], []),
+        ("水泵", [0, 1], [0, 1]),
+        ("café au lait", [0, 5, 8], [0, 5, 8]),
+    ],
+)
+def test_tokens_of_a_script_that_is_spelled_out_do_not_bound(text: str, starts: list[int], read: list[int]) -> None:
+    assert read_tokens(text, starts) == read
+
+
+@pytest.mark.parametrize(
+    ("text", "starts"),
+    [
+        ("", []),
+        ("A pump runs.", [0, 2, 7, 11]),
+        ("misunderstanding", [0, 9]),
+        ("f(x) == 12345", [0, 1, 2, 3, 5, 6, 8, 11]),
+        ("snake_case", [0, 5, 6]),
+        ("펌프는 매일", [0, 2, 5]),
+        ("насос", [0]),
+        ("水泵房的压力表", [0, 1, 2, 4, 5]),
+        ("नमस्ते", [0]),
+    ],
+)
+def test_units_of_length(text: str, starts: list[int]) -> None:
+    assert unit_starts(text) == starts
+
+
+@given(st.text(max_size=300))
+def test_units_begin_in_the_text_in_order(text: str) -> None:
+    starts = unit_starts(text)
+    assert starts == sorted(set(starts))
+    assert all(0 <= start < len(text) for start in starts)
 
 
 MARKDOWN = st.lists(

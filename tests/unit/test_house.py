@@ -15,8 +15,8 @@ PACKAGE = ROOT / "kb"
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
-    ["kb.text", "kb.normal_form", "kb.extras", "kb.private", "kb.providers"],
-    ["kb.shingles", "kb.language"],
+    ["kb.text", "kb.text_units", "kb.normal_form", "kb.extras", "kb.private", "kb.providers"],
+    ["kb.symbols", "kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config"],
     ["kb.wire"],
