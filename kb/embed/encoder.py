@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
+from kb.embed.centre import centred, read_centre
 from kb.embed.export import (
     ExportFailed,
     discard_export,
@@ -67,6 +69,7 @@ class TextEncoder:
         self._tokens: Tokens | Unigram | None = None
         self._batches = BatchEncoder(files, config.batch_size)
         self._fast: FastEncoder | None = None
+        self._centre: Any = None
         self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
         self._chars_done = 0
 
@@ -84,8 +87,16 @@ class TextEncoder:
         return vector
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
-        """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
-        return self._encode_few(texts)
+        """Vectors of short texts, for comparing sentences with each other: (n, d) float32.
+
+        E5 wants its prefix of a query on both sides, and its mean vector is subtracted; other encoders go without a prefix.
+        """
+        if not self.files.is_packed or not texts:
+            return self._encode_few(texts)
+        vectors = self._encode_few([self.files.query_prompt + text for text in texts])
+        if self._centre is None:
+            self._centre = read_centre(export_folder(self._cache, self.digest))
+        return centred(vectors, self._centre)
 
     def encode_documents(
         self,

@@ -23,6 +23,7 @@ from kb.arrays import FloatMatrix
 from kb.embed.batches import load_sentence_transformer, quiet
 from kb.embed.bert import write_bert
 from kb.embed.bert_folder import can_write_bert, read_bert
+from kb.embed.centre import write_centre
 from kb.embed.fast import Export, FastEncoder
 from kb.embed.model_files import ModelFiles, read_json
 from kb.embed.packed import REQUIREMENT, SPECIAL_IDS, read_packed
@@ -121,6 +122,9 @@ def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path
             parity = measure_parity(export, reference_vectors(files, load))
         if not parity >= LEAST_PARITY:  # NaN fails too
             raise ExportFailed(f"its vectors differ from the model's (cosine {parity:.6f}, least {LEAST_PARITY})")
+        if files.is_packed:
+            encode = FastEncoder(export).encode
+            write_centre(lambda texts: encode([files.query_prompt + text for text in texts]), unfinished)
         content = asdict(export) | {"parity": parity, "format": EXPORT_FORMAT}
         del content["folder"]
         (unfinished / "export.json").write_text(json.dumps(content, indent=1))

@@ -15,6 +15,7 @@ import pytest
 from kb.config import EmbeddingConfig
 from kb.embed.encoder import TextEncoder
 from kb.embed.export import LEAST_PARITY, find_export, make_export
+from kb.embed.fast import FastEncoder
 from kb.embed.model_files import find_model
 from kb.embed.packed import FILE, MODEL, PACKAGE, find_packed, read_packed
 from kb.embed.probes import is_recorded
@@ -69,7 +70,9 @@ def test_vectors_are_checked_against_the_recorded_ones(cache: Path) -> None:
 def test_queries_and_documents_have_prefixes(cache: Path) -> None:
     encoder = open_e5(cache)
     assert (encoder.dimensions, encoder.max_tokens) == (384, 510)
-    plain = encoder.encode_sentences(["query: rust", "passage: rust"])
+    export = find_export(cache, encoder.digest)
+    assert export is not None
+    plain = FastEncoder(export).encode(["query: rust", "passage: rust"])
     assert encoder.encode_query("rust") @ plain[0] >= LEAST_PARITY
     assert encoder.encode_documents(["rust"])[0] @ plain[1] >= LEAST_PARITY
 
@@ -82,6 +85,18 @@ def test_meaning_is_found_across_languages(cache: Path) -> None:
     assert np.allclose(np.linalg.norm(np.concatenate([english, korean]), axis=1), 1, atol=1e-5)
     assert np.argmax(english[:2] @ encoder.encode_query("메모리는 언제 해제되나요?")) == 1
     assert np.argmax(korean @ encoder.encode_query("how is bread made?")) == 0
+
+
+@installed
+def test_unrelated_sentences_are_not_alike(cache: Path) -> None:
+    encoder = open_e5(cache)
+    vectors = encoder.encode_sentences(
+        ["A cat sleeps on the sofa.", "고양이가 소파에서 잔다.", "The invoice is due in May.", ""]
+    )
+    assert vectors[0] @ vectors[1] > 0.5
+    assert abs(vectors[0] @ vectors[2]) < 0.3
+    assert not vectors[3].any() or np.linalg.norm(vectors[3]) == pytest.approx(1, abs=1e-5)
+    assert encoder.encode_sentences([]).shape == (0, 384)
 
 
 @installed
