@@ -1,7 +1,7 @@
 """How fast is the encoder against bare sentence-transformers, and how long does one query take as a whole process?
 
     python benchmarks/encoder.py [folder of .md files] [--texts 256]
-    python benchmarks/encoder.py --record    (write the default encoder's probe vectors into kb/embed/recorded)
+    python benchmarks/encoder.py --record    (write the embedded encoders' probe vectors into kb/embed/recorded)
 
 Throughput is the best of three rounds in which the candidates take turns, so that another load on the machine falls on
 all of them. The query is the median of five processes with a warm page cache.
@@ -19,9 +19,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from e5_reference import encode_with_transformers
+
 from kb.config import EmbeddingConfig
+from kb.embed import packed
 from kb.embed.batches import load_sentence_transformer, unit_rows
 from kb.embed.encoder import TextEncoder
+from kb.embed.model_files import DEFAULT_MODEL, find_model
 from kb.embed.probes import probe_texts, record_path
 from kb.embed.registry import open_encoder
 
@@ -56,16 +60,20 @@ def main() -> None:
 
 
 def record_probes() -> None:
-    """Write what sentence-transformers makes of the probe texts, for installations without it."""
+    """Write what sentence-transformers or transformers makes of the probe texts, for installations without them."""
     import numpy as np
 
-    with TemporaryDirectory() as folder:
-        encoder = open_encoder(EmbeddingConfig(), Path(folder), print)
-    model = load_sentence_transformer(encoder.files)
-    vectors = unit_rows(model.encode(list(probe_texts), batch_size=4, show_progress_bar=False))
-    record_path(encoder.digest).parent.mkdir(exist_ok=True)
-    np.save(record_path(encoder.digest), vectors.astype(np.float16))
-    print(record_path(encoder.digest))
+    for model in (packed.MODEL, DEFAULT_MODEL):
+        with TemporaryDirectory() as folder:
+            files = find_model(model, Path(folder))
+        if files.is_packed:
+            vectors = encode_with_transformers(Path(files.folder), probe_texts)
+        else:
+            reference = load_sentence_transformer(files)
+            vectors = unit_rows(reference.encode(list(probe_texts), batch_size=4, show_progress_bar=False))
+        record_path(files.digest).parent.mkdir(exist_ok=True)
+        np.save(record_path(files.digest), vectors.astype(np.float16))
+        print(model, record_path(files.digest))
 
 
 def cut_texts(encoder: TextEncoder, folder: Path, count: int) -> list[str]:

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from fastapi_pairs import load_fastapi_pairs
 
-from kb.config import Config, cache_folder
+from kb.config import Config, EmbeddingConfig, cache_folder
 from kb.eval.collections import load_beir, load_spans, spans_sha256
 from kb.eval.compare import compare_runs
 from kb.eval.judges import judge_collection, judge_spans, judge_suite
@@ -124,7 +124,9 @@ def ignore_event(event: IngestEvent) -> None:
 def open_filled(name: str, content: str, fill: Callable[[Runtime], None]) -> Runtime:
     """The throw-away home of a set in the user's cache, filled when this content is new; says how long that took."""
     began = time.perf_counter()
-    kb = collection_home(cache_folder(os.environ), Config(), name, content, fill, say)
+    model = os.environ.get("KB_EMBEDDING__MODEL", EmbeddingConfig().model)
+    config = replace(Config(), embedding=replace(EmbeddingConfig(), model=model))
+    kb = collection_home(cache_folder(os.environ), config, name, content, fill, say)
     chunks = kb.store._connection.execute("SELECT count(*) FROM chunks").fetchone()[0]
     say(f"{name}: {chunks:,} chunks, home ready in {time.perf_counter() - began:.1f} s")
     return kb

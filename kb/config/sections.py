@@ -56,7 +56,10 @@ class ChunkingConfig:
 class EmbeddingConfig:
     """Which encoder turns text into vectors. Ingest the documents again after a change."""
 
-    model: str = key("all-MiniLM-L6-v2", "Name of a sentence-transformers model, or a folder with its files.")
+    model: str = key(
+        "multilingual-e5-small",
+        "multilingual-e5-small or all-MiniLM-L6-v2 (English), a sentence-transformers model, or a folder with one.",
+    )
     query_prefix: str = key("", "Text put before every query ('query: ' for E5 models).")
     document_prefix: str = key("", "Text put before every chunk ('passage: ' for E5 models).")
     headings: bool = key(True, "Embed the title and the headings above a chunk with it.")

@@ -1,66 +1,77 @@
-"""A BERT encoder's folder → an ONNX graph from token ids to the pooled vector, without torch.
+"""A BERT encoder's weights → an ONNX graph from token ids to the pooled vector, without torch.
 
 source  Devlin et al.: BERT, NAACL 2019; the layout of the weights is that of transformers' BertModel
 """
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kb.embed.model_files import ModelFiles, module_kinds, read_json
-
 OPSET = 17  # the first with LayerNormalization
-# The modules of sentence-transformers that this graph replaces; its reader scales the vectors to length 1.
-KINDS = ("Transformer", "Pooling", "Normalize")
 POOLINGS = ("mean", "cls")
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 
 
-def can_write_bert(files: ModelFiles) -> bool:
-    """Whether a model is a BERT with float32 safetensors, GELU, absolute positions, and mean or cls pooling only."""
-    folder = Path(files.folder)
-    config = read_json(folder / "config.json")
-    weights = folder / "model.safetensors"
-    return (
-        config.get("model_type") == "bert"
-        and config.get("hidden_act", "gelu") == "gelu"
-        and config.get("position_embedding_type", "absolute") == "absolute"
-        and not config.get("is_decoder")
-        and files.pooling in POOLINGS
-        and set(module_kinds(folder)) <= set(KINDS)
-        and not read_json(folder / "sentence_bert_config.json").get("do_lower_case")
-        and weights.is_file()
-        and _is_float32(weights)
-    )
+@dataclass(frozen=True, slots=True)
+class BlockTable:
+    """A matrix whose numbers share a scale by blocks of a row.
+
+    values  (rows, width) int8
+    scales  (rows, blocks) float32; a block is width / blocks numbers
+    """
+
+    values: Any
+    scales: Any
+
+    def to_floats(self) -> Any:
+        """(rows, width) float32"""
+        rows, width = self.values.shape
+        blocks = self.values.reshape(rows, self.scales.shape[1], -1)
+        return (blocks * self.scales[:, :, None]).reshape(rows, width)
 
 
-def write_bert(files: ModelFiles, path: Path) -> tuple[str, ...]:
-    """Write the graph of a model for which `can_write_bert` is true.
+@dataclass(frozen=True, slots=True)
+class Bert:
+    """A BERT's weights and numbers.
+
+    weights  by the names of transformers' BertModel, float32; the table of words may be a BlockTable, which the graph keeps
+             in 8 bits: a session maps it, and reads the rows of the tokens alone
+    epsilon  of the layer norms
+    pooling  one of POOLINGS
+    """
+
+    weights: Mapping[str, Any]
+    layers: int
+    heads: int
+    width: int
+    epsilon: float
+    pooling: str
+
+
+def write_bert(bert: Bert, path: Path) -> tuple[str, ...]:
+    """Write the graph of a model.
 
     returns  the names of its inputs, in order; each is (batch, length) int64. Its output is "vector", (batch, d) float32
     raises   KeyError, ValueError for weights of another architecture
     """
     from onnx import TensorProto, checker, helper, save_model
-    from safetensors.numpy import load_file
 
-    config = read_json(Path(files.folder) / "config.json")
-    tensors = load_file(Path(files.folder) / "model.safetensors")
-    graph = _Graph({name.removeprefix("bert."): tensor for name, tensor in tensors.items()})
-    hidden = _embeddings(graph, config)
+    graph = _Graph(bert)
+    hidden = _embeddings(graph)
     bias = _attention_bias(graph)
-    for layer in range(int(config["num_hidden_layers"])):
-        hidden = _layer(graph, config, f"encoder.layer.{layer}", hidden, bias)
-    _pool(graph, files.pooling, hidden)
-    inputs = ("input_ids", "attention_mask", "token_type_ids")
+    for layer in range(bert.layers):
+        hidden = _layer(graph, f"encoder.layer.{layer}", hidden, bias)
+    _pool(graph, bert.pooling, hidden)
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "bert",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in inputs],
-            [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", files.dimensions])],
+            [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in INPUTS],
+            [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", bert.width])],
             graph.constants,
         ),
         opset_imports=[helper.make_opsetid("", OPSET)],
@@ -68,16 +79,16 @@ def write_bert(files: ModelFiles, path: Path) -> tuple[str, ...]:
     )
     checker.check_model(model)
     save_model(model, path)
-    return inputs
+    return INPUTS
 
 
 class _Graph:
     """Nodes and constants in the order of their addition; each value has a unique name."""
 
-    def __init__(self, weights: Mapping[str, Any]) -> None:
+    def __init__(self, bert: Bert) -> None:
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
-        self._weights = weights
+        self.bert = bert
 
     def add(self, operator: str, *inputs: str, output: str = "", **attributes: Any) -> str:
         from onnx import helper
@@ -95,16 +106,27 @@ class _Graph:
         return name
 
     def weight(self, name: str) -> str:
-        return self.constant(self._weights[name], "float32")
+        return self.constant(self.bert.weights[name], "float32")
 
     def linear(self, name: str, value: str) -> str:
         """value · Wᵀ + b"""
-        product = self.add("MatMul", value, self.constant(self._weights[f"{name}.weight"].T, "float32"))
+        product = self.add("MatMul", value, self.constant(self.bert.weights[f"{name}.weight"].T, "float32"))
         return self.add("Add", product, self.weight(f"{name}.bias"))
 
-    def normalized(self, name: str, value: str, config: Mapping[str, Any]) -> str:
+    def normalized(self, name: str, value: str) -> str:
         weight, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
-        return self.add("LayerNormalization", value, weight, bias, axis=-1, epsilon=float(config["layer_norm_eps"]))
+        return self.add("LayerNormalization", value, weight, bias, axis=-1, epsilon=self.bert.epsilon)
+
+    def rows(self, name: str, index: str) -> str:
+        """The rows of a table, (batch, length, width) float32."""
+        table = self.bert.weights[name]
+        if not isinstance(table, BlockTable):
+            return self.add("Gather", self.weight(name), index)
+        (_, width), blocks = table.values.shape, table.scales.shape[1]
+        values = self.add("Cast", self.add("Gather", self.constant(table.values, "int8"), index), to=1)
+        scales = self.add("Unsqueeze", self.add("Gather", self.constant(table.scales, "float32"), index), self.ints(3))
+        scaled = self.add("Mul", self.add("Reshape", values, self.ints(0, 0, blocks, width // blocks)), scales)
+        return self.add("Reshape", scaled, self.ints(0, 0, width))
 
     def ints(self, *values: int) -> str:
         return self.constant(values, "int64")
@@ -113,14 +135,14 @@ class _Graph:
         return self.constant(value, "float32")
 
 
-def _embeddings(graph: _Graph, config: Mapping[str, Any]) -> str:
-    words = graph.add("Gather", graph.weight("embeddings.word_embeddings.weight"), "input_ids")
-    kinds = graph.add("Gather", graph.weight("embeddings.token_type_embeddings.weight"), "token_type_ids")
+def _embeddings(graph: _Graph) -> str:
+    words = graph.rows("embeddings.word_embeddings.weight", "input_ids")
+    kinds = graph.rows("embeddings.token_type_embeddings.weight", "token_type_ids")
     length = graph.add("Shape", "input_ids", start=1)
     table = graph.weight("embeddings.position_embeddings.weight")
     places = graph.add("Slice", table, graph.ints(0), length, graph.ints(0))
     total = graph.add("Add", graph.add("Add", words, kinds), places)
-    return graph.normalized("embeddings.LayerNorm", total, config)
+    return graph.normalized("embeddings.LayerNorm", total)
 
 
 def _attention_bias(graph: _Graph) -> str:
@@ -129,8 +151,8 @@ def _attention_bias(graph: _Graph) -> str:
     return graph.add("Mul", graph.add("Sub", graph.scalar(1), mask), graph.scalar(-1e9))
 
 
-def _layer(graph: _Graph, config: Mapping[str, Any], name: str, hidden: str, bias: str) -> str:
-    heads, width = int(config["num_attention_heads"]), int(config["hidden_size"])
+def _layer(graph: _Graph, name: str, hidden: str, bias: str) -> str:
+    heads, width = graph.bert.heads, graph.bert.width
 
     def by_head(part: str, order: list[int]) -> str:
         value = graph.linear(f"{name}.attention.self.{part}", hidden)
@@ -141,10 +163,10 @@ def _layer(graph: _Graph, config: Mapping[str, Any], name: str, hidden: str, bia
     read = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), by_head("value", [0, 2, 1, 3]))
     joined = graph.add("Reshape", graph.add("Transpose", read, perm=[0, 2, 1, 3]), graph.ints(0, 0, width))
     attended = graph.add("Add", graph.linear(f"{name}.attention.output.dense", joined), hidden)
-    attended = graph.normalized(f"{name}.attention.output.LayerNorm", attended, config)
+    attended = graph.normalized(f"{name}.attention.output.LayerNorm", attended)
     inner = _gelu(graph, graph.linear(f"{name}.intermediate.dense", attended))
     outer = graph.add("Add", graph.linear(f"{name}.output.dense", inner), attended)
-    return graph.normalized(f"{name}.output.LayerNorm", outer, config)
+    return graph.normalized(f"{name}.output.LayerNorm", outer)
 
 
 def _gelu(graph: _Graph, value: str) -> str:
@@ -161,11 +183,3 @@ def _pool(graph: _Graph, pooling: str, hidden: str) -> None:
     total = graph.add("ReduceSum", graph.add("Mul", hidden, mask), graph.ints(1), keepdims=0)
     count = graph.add("Max", graph.add("ReduceSum", mask, graph.ints(1), keepdims=0), graph.scalar(1e-9))
     graph.add("Div", total, count, output="vector")
-
-
-def _is_float32(weights: Path) -> bool:
-    """By the header of the file: 8 bytes with its length, then JSON."""
-    with weights.open("rb") as file:
-        header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-    kinds = {about["dtype"] for name, about in header.items() if name.endswith((".weight", ".bias"))}
-    return kinds == {"F32"}

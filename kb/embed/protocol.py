@@ -49,7 +49,7 @@ class Encoder(Protocol):
         """Model, device and precision in a few words, for the user."""
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
-        """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
+        """Vectors of short texts, for comparing sentences with each other: (n, d) float32; unrelated ones near 0."""
 
 
 class TokenCounter(Protocol):

