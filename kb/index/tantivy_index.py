@@ -1,6 +1,6 @@
 """Chunks → a Tantivy index; query terms → (chunk_id, BM25) best first.
 
-kb's analyzer makes the tokens, Tantivy splits them at spaces. Title and headings are part of the text; the headings
+kb's analyzers make the tokens, Tantivy splits them at spaces. Title and headings are part of the text; the headings
 are a field with a weight of its own besides, and the title one that only statistics ask for. Tantivy scores by BM25 with Lucene's idf: ln(1 + (N - n + 0.5) / (n + 0.5)).
 """
 
@@ -20,11 +20,14 @@ from kb.index.protocol import Abilities, Engine, LexicalEngine, LexicalRow, Lexi
 from kb.index.repeats import weigh_repeats
 from kb.index.stamp import IndexStamp, Origin
 from kb.index.ties import by_score, cut_ranking
+from kb.language.morphemes import KOREAN_VERSION, has_morphemes, korean_terms
 from kb.records import Ranking
 from kb.symbols import SYMBOLS_VERSION, index_terms
 from kb.text import ANALYZER_VERSION
 
-FORMAT = f"tantivy-2-analyzer-{ANALYZER_VERSION}-symbols-{SYMBOLS_VERSION}"
+# An index with Korean morphemes and one without find different chunks.
+_KOREAN = f"korean-{KOREAN_VERSION}{'-morphemes' if has_morphemes() else ''}"
+FORMAT = f"tantivy-2-analyzer-{ANALYZER_VERSION}-symbols-{SYMBOLS_VERSION}-{_KOREAN}"
 
 # Tantivy's BM25 constant: a term scores less than (K1 + 1) times its idf.
 K1 = 1.2
@@ -124,7 +127,7 @@ def _schema() -> Any:
 
 def _joined(text: str) -> str:
     """The terms of a text, joined for Tantivy's whitespace tokenizer; no term holds white space."""
-    return " ".join(index_terms(text))
+    return " ".join(index_terms(text) + korean_terms(text))
 
 
 def _mirror_read_only(path: Path) -> TemporaryDirectory[str]:

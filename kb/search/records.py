@@ -25,7 +25,7 @@ class Candidates:
     background    mean cosine of the query to all chunks
     has_bounds    the indexes that were asked say what a score could reach; without, lists are fused by their ranks
     tags          the list by the query's tags, empty unless search.expand_tags asks for it
-    note          why the vector search was left out of a hybrid one, as words for the user
+    note          for the user: misspelt words that were corrected, why the vector search was left out of a hybrid one
     """
 
     terms: list[str]

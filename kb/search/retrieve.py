@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from kb.index.protocol import Abilities, LexicalIndex
+from kb.index.protocol import Abilities
 from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.bounds import background as background_of
 from kb.search.bounds import best_possible
 from kb.search.expand import Expansion, expand_by_tags
+from kb.search.query_words import read_query
 from kb.search.records import Candidates
 from kb.search.stopwatch import Stopwatch
-from kb.symbols import symbol_terms
-from kb.text import query_terms
 
 # From here on words alone found more on Korean pages (.963 to .967 nDCG@10 up to .3, .952 at .5); below it, fusing did.
 UNREAD_SHARE = 0.25
@@ -24,19 +23,20 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
     """
     clock = clock or Stopwatch()
     with clock.stage("filter"):
-        terms, documents = query_terms(request.query), kb.corpus.allowed_documents(request.filters)
+        documents = kb.corpus.allowed_documents(request.filters)
     settings = kb.config.search
     depth = max(settings.depth, request.k)
     lexical: Ranking = ()
     best_lexical = best_with_fields = background = 0.0
     has_bounds = True
+    words = read_query(request.query)
     if request.mode != "vector":
         with clock.stage("open_lexical"):
             index = kb.lexical_index()
-        terms += _known_symbols(index, request.query)
         with clock.stage("lexical"):
-            lexical = index.search(terms, depth, _ids_within(kb, index.abilities, documents))
-        best_lexical, best_with_fields = best_possible(index.statistics(terms), terms)
+            words = read_query(request.query, index)
+            lexical = index.search(words.terms, depth, _ids_within(kb, index.abilities, documents))
+        best_lexical, best_with_fields = best_possible(index.statistics(words.terms), words.terms)
         has_bounds = index.abilities.has_bounds
     vector: Ranking = ()
     query_vector = None
@@ -60,7 +60,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         with clock.stage("tags"):
             tags = expand_by_tags(kb, request.query, [lexical, vector], documents, depth)
     return Candidates(
-        terms=terms,
+        terms=words.terms,
         documents=documents,
         lexical=lexical,
         vector=vector,
@@ -71,17 +71,8 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         background=background,
         has_bounds=has_bounds,
         tags=tags,
-        note=note,
+        note="; ".join(filter(None, [words.note(), note])) or None,
     )
-
-
-def _known_symbols(index: LexicalIndex, query: str) -> list[str]:
-    """The symbols of a query that the index holds. Others are no evidence that an answer is missing: a user who writes
-    `#budget` or *now* asks for the word.
-    """
-    symbols = list(dict.fromkeys(symbol_terms(query)))
-    held = index.statistics(symbols).frequencies() if symbols else {}
-    return [symbol for symbol in symbols if held.get(symbol)]
 
 
 def _ids_within(kb: Runtime, abilities: Abilities, documents: list[int] | None) -> list[int] | None:
