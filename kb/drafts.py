@@ -20,6 +20,7 @@ class Block:
     title       a heading's text without its markup; empty for other kinds
     page        1-based page or slide number, None where the format has none
     section     a label of the place when the format has its own (sheet, slide, notebook cell, code symbol)
+    path        of code: signatures of the definitions that the block stands in, outermost first
     """
 
     kind: BlockKind
@@ -29,6 +30,7 @@ class Block:
     title: str = ""
     page: int | None = None
     section: str | None = None
+    path: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ class ChunkDraft:
     position              0-based order within the document
     start, end            character offsets into the parsed text, end exclusive
     start_line, end_line  1-based, inclusive, None where the format has no lines
-    heading_path          titles of the headings above, outermost first
+    heading_path          titles of the headings above, outermost first; of code, signatures of what it stands in
     token_count           length in units of kb.text_units: about one token of English, as much text in every language
     """
 

@@ -114,7 +114,7 @@ def chunk_document(
                     start=start,
                     end=end,
                     text=parsed.text[start:end],
-                    heading_path=section.heading_path,
+                    heading_path=section.heading_path + _common_path(blocks),
                     token_count=ruler.length(start, end),
                     start_line=bisect_left(newlines, start) + 1 if parsed.has_lines else None,
                     end_line=bisect_left(newlines, end - 1) + 1 if parsed.has_lines else None,
@@ -123,6 +123,14 @@ def chunk_document(
                 )
             )
     return chunks
+
+
+def _common_path(blocks: Sequence[Block]) -> tuple[str, ...]:
+    """The definitions that all of the blocks stand in."""
+    path = blocks[0].path
+    while any(block.path[: len(path)] != path for block in blocks):
+        path = path[:-1]
+    return path
 
 
 def _section_label(blocks: Sequence[Block]) -> str | None:
@@ -174,19 +182,34 @@ def _section_spans(
     pieces = list(_pieces(text, section, ruler, target, limit))
     groups: list[list[tuple[Block, Span]]] = []
     for block, span in pieces:
-        if groups and _fits(groups[-1], block, span, ruler, target):
+        if (
+            groups
+            and _belongs(groups[-1], block, span, ruler, target)
+            and _fits(groups[-1], block, span, ruler, target)
+        ):
             groups[-1].append((block, span))
         else:
             groups.append([(block, span)])
     merged: list[list[tuple[Block, Span]]] = []
     for group in groups:
         size = ruler.length(group[0][1][0], group[-1][1][1])
-        if merged and size < SMALL_REST * target and _fits(merged[-1], group[-1][0], group[-1][1], ruler, limit):
+        if (
+            merged
+            and size < SMALL_REST * target
+            and _belongs(merged[-1], *group[0], ruler, target)
+            and _fits(merged[-1], *group[-1], ruler, limit)
+        ):
             merged[-1] += group
         else:
             merged.append(group)
     for group in merged:
         yield [block for block, _ in group], (group[0][1][0], group[-1][1][1])
+
+
+def _belongs(group: list[tuple[Block, Span]], block: Block, span: Span, ruler: Ruler, target: int) -> bool:
+    """Whether a block goes on in the group's chunk: in code, definitions share one only while they are small."""
+    last, (start, end) = group[-1][0], (group[0][1][0], group[-1][1][1])
+    return last.path == block.path or max(ruler.length(start, end), ruler.length(*span)) < SMALL_REST * target
 
 
 def _fits(group: list[tuple[Block, Span]], block: Block, span: Span, ruler: Ruler, limit: int) -> bool:

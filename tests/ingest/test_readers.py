@@ -18,6 +18,7 @@ from kb.drafts import Parsed
 from kb.errors import ParseFailed
 from kb.ingest.discover import scan
 from kb.ingest.readers import READERS, read_file, reader_for
+from kb.ingest.readers.grammars import GRAMMARS
 from kb.ingest.readers.rst import plain_title
 from tests.ingest.corpora import FORMATS, corpus
 from tests.work import count_calls
@@ -329,6 +330,42 @@ def test_symbols(name: str, text: str, symbols: list[str | None]) -> None:
     parsed = read(name, text)
     check_contract(parsed)
     assert [block.section for block in parsed.blocks] == symbols
+
+
+BODY = "        x = 1\n" * 25
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "paths"),
+    [
+        ("a.py", f"@dec\nclass A(B):\n    a = 1\n\n    # why\n    @property\n    def f(\n        self,\n    ) -> int:\n{BODY}",
+         [("class A(B)",), ("class A(B)", "def f(self) -> int")]),
+        ("a.py", "async def f(a: int = 1):\n  pass\n\nx = (\n\ndef g():\n  pass\n", [("async def f(a: int = 1)",), (), ("def g()",)]),
+        ("a.ts", "export const f = async (a: number) => {\n}\nexport enum E {\n}\n", [("const f = async (a: number)",), ("enum E",)]),
+        ("a.tsx", "function F() {\n  return <b/>;\n}\n", [("function F()",)]),
+        ("a.js", "class A {\n  f(a) {\n  }\n" + "  g = 1;\n" * 25 + "}\n", [("class A",), ("class A", "f(a)"), ("class A",)]),
+        ("a.rs", "/// Doc\n#[derive(Debug)]\npub struct P {\n}\n\nimpl Q for P {\n    fn n() -> Self {\n    }\n}\n", [("pub struct P",), ("impl Q for P",)]),
+        ("a.go", "// Doc\nfunc (p *T) M(a int) error {\n}\n", [("func (p *T) M(a int) error",)]),
+        ("a.java", "class A {\n" + "  int x;\n" * 25 + "  void m(int a) throws E {\n  }\n}\n", [("class A",), ("class A", "void m(int a) throws E")]),
+        ("a.c", "static int add(int a) {\n}\nstruct p v;\n", [("static int add(int a)",), ()]),
+        ("a.cpp", "template <class T>\nclass V {\n};\nint n::g() {\n}\n", [("class V",), ("int n::g()",)]),
+        ("a.cs", "class A {\n  int F() { return 1; }\n}\n", [("class A",)]),
+        ("a.rb", "module M\n  def f(a)\n  end\nend\n", [("module M",)]),
+        ("a.lua", "function f()\nend", [()]),
+    ],
+)  # fmt: skip
+def test_code_stands_in_its_definitions(name: str, text: str, paths: list[tuple[str, ...]]) -> None:
+    parsed = read(name, text)
+    check_contract(parsed)
+    assert [block.path for block in parsed.blocks] == paths
+
+
+@pytest.mark.parametrize("extension", sorted(GRAMMARS))
+@pytest.mark.parametrize(
+    "text", ["", "\x00", "}" * 3000, "(" * 3000, "class A {" * 300, "def f(:\n" * 50, "한글 = '\ufffd'\r\n"]
+)
+def test_broken_code_is_read(extension: str, text: str) -> None:
+    check_contract(read(f"a.{extension}", text))
 
 
 # ---- formats whose text is extracted

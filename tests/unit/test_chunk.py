@@ -125,6 +125,15 @@ def test_what_the_encoder_reads_bounds_a_chunk() -> None:
     assert {len(c.text) for c in whole[:-1]} == {30}
 
 
+def test_a_chunk_of_code_is_headed_by_what_it_stands_in() -> None:
+    methods = "".join(f"    def m{i}(self):\n" + "        call(a, b)\n" * 12 for i in range(3))
+    parsed = read_file(READERS["code"], f"import x\n\nclass A:\n{methods}".encode(), "a.py")
+    chunks = chunk_document(parsed, words, 90, 100)
+    assert [c.heading_path for c in chunks] == [(), *(("class A", f"def m{i}(self)") for i in range(3))]
+    assert all(c.text == parsed.text[c.start : c.end] for c in chunks)
+    assert chunk_document(parsed, words, 300, 400)[0].heading_path == ()
+
+
 @pytest.mark.parametrize(
     ("text", "starts", "read"),
     [

@@ -39,7 +39,7 @@ READERS: dict[str, Reader] = {
         Reader("xlsx", 1, (".xlsx", ".xlsm"), "binary", read_xlsx, has_lines=False),
         Reader("epub", 1, (".epub",), "binary", read_epub, has_lines=False),
         Reader("notebook", 1, (".ipynb",), "text", read_notebook, has_lines=False),
-        Reader("code", 1, _CODE_NAMES, "text", read_code, has_lines=True),
+        Reader("code", 2, _CODE_NAMES, "text", read_code, has_lines=True),
     )
 }
 _BY_NAME = {name: reader for reader in READERS.values() for name in reader.extensions}

@@ -1,22 +1,23 @@
-"""Source code → top-level units over the file's own text, each with its comments and named by its symbol.
+"""Source code → units over the file's own text, each with its comments, named by its symbol and its signature.
 
-Units are found by layout: a line at the margin that declares something begins one. Python is parsed, which gives exact
-ends; a file that does not parse falls back to the layout. No other language is parsed.
+Units follow the grammar of the language: functions, classes, and the methods of a long class. Where there is no grammar,
+or nothing that it calls a definition, they are found by layout: a line at the margin that declares something begins one.
 """
 
 from __future__ import annotations
 
-import ast
 import re
-import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import PurePosixPath
 
 from kb.drafts import Parsed
 from kb.ingest.decode import decode
+from kb.ingest.readers.grammars import Definition, find_definitions
 from kb.ingest.readers.lines import Lines
 
-_LONG_UNIT_LINES = 60  # a class longer than this is cut at its methods, so that each is found by its own name
+_LONG_UNIT_LINES = 20  # a class longer than this is cut at its methods, so that each is found by its own name
 
 _C_MODIFIERS = (
     r"(?:(?:export|default|declare|public|private|protected|internal|static|final|abstract|sealed|open|override|async|"
@@ -94,6 +95,7 @@ class _Unit:
     first: int
     stop: int
     symbol: str | None
+    path: tuple[str, ...] = ()
 
 
 def read_code(raw: bytes, path: str) -> Parsed:
@@ -101,11 +103,21 @@ def read_code(raw: bytes, path: str) -> Parsed:
     decoded = decode(raw)
     lines = Lines(decoded.text)
     style = _style_of(path, decoded.text)
-    units = _python_units(lines) if style == "python" else None
-    if units is None:
-        units = _layout_units(lines, "indent" if style == "python" else style)
-    blocks = (lines.block("code", unit.first, unit.stop, section=unit.symbol) for unit in units)
-    return Parsed(decoded.text, tuple(block for block in blocks if block), has_lines=True, note=decoded.note)
+    units = _defined_units(lines, style, _extension_of(path, style)) or _layout_units(
+        lines, "indent" if style == "python" else style
+    )
+    blocks = ((unit, lines.block("code", unit.first, unit.stop, section=unit.symbol)) for unit in units)
+    return Parsed(
+        decoded.text,
+        tuple(replace(block, path=unit.path) for unit, block in blocks if block),
+        has_lines=True,
+        note=decoded.note,
+    )
+
+
+def _extension_of(path: str, style: str) -> str:
+    """A script without an extension is known by its first line."""
+    return PurePosixPath(path.lower()).suffix.removeprefix(".") or ("py" if style == "python" else "")
 
 
 def _style_of(path: str, text: str) -> str:
@@ -119,45 +131,45 @@ def _style_of(path: str, text: str) -> str:
     return LAYOUTS.get(extension, LAYOUTS.get(name.partition(".")[0], "plain"))
 
 
-def _python_units(lines: Lines) -> list[_Unit] | None:
-    """Exact units of Python that parses; None for Python that does not."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of invalid escapes in the file that is read
-            tree = ast.parse(lines.text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    if lines.text.count("\f") or len(lines.text.splitlines()) > len(lines):
-        return None  # ast counts other line ends too
+def _defined_units(lines: Lines, style: str, extension: str) -> list[_Unit]:
+    """Every line with the innermost definition that it stands in; empty where there are none."""
+    comments = _COMMENTS.get(style, ("#",))
+    owners: list[int | None] = [None] * len(lines)
+    kept: list[Definition] = []
+    for found in find_definitions(lines.text, extension):
+        around = next((d for d in reversed(kept) if d.path == found.path[:-1] and found.stop <= d.stop), None)
+        is_whole = around is None or around.stop - around.first > _LONG_UNIT_LINES
+        before = max((d.stop for d in kept if d is not around and d.stop <= found.stop), default=0)
+        floor = max(before, around.first + 1 if around else 0)
+        if (len(found.path) > 1 and around is None) or not is_whole or found.first < floor:
+            continue
+        begin = _with_comments(lines, found.first, comments, floor)
+        owners[begin : found.stop] = [len(kept)] * (found.stop - begin)
+        kept.append(found)
     units: list[_Unit] = []
-    done = 0
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            first = _with_comments(lines, _first_line(node), ("#",), done)
-            _add_unit(units, done, first, None)
-            done = node.end_lineno or node.lineno
-            _add_definition(lines, units, first, done, node)
-    _add_unit(units, done, len(lines), None)
+    for owner, run in groupby(range(len(lines)), key=lambda line: owners[line]) if kept else ():
+        numbers = list(run)
+        first, stop = numbers[0], numbers[-1] + 1
+        if units and not "".join(lines[n] for n in numbers).strip("\t });]"):
+            units[-1] = replace(units[-1], stop=stop)  # what closes a class
+        elif owner is None:
+            _add_unit(units, first, stop, None)
+        else:
+            found = kept[owner]
+            units.append(_Unit(first, stop, _label(lines, style, found, kept), found.path))
     return units
 
 
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> int:
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)]) - 1
-
-
-def _add_definition(
-    lines: Lines, units: list[_Unit], first: int, stop: int, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-) -> None:
-    if not isinstance(node, ast.ClassDef):
-        return _add_unit(units, first, stop, f"def {node.name}")
-    begin = first
-    methods = [m for m in node.body if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef)]
-    for method in methods if stop - first > _LONG_UNIT_LINES else ():
-        start = _with_comments(lines, _first_line(method), ("#",), begin)
-        _add_unit(units, begin, start, f"class {node.name}")
-        begin = method.end_lineno or method.lineno
-        _add_unit(units, start, begin, f"def {node.name}.{method.name}")
-    return _add_unit(units, begin, stop, f"class {node.name}")
+def _label(lines: Lines, style: str, found: Definition, kept: Sequence[Definition]) -> str:
+    """The kind and the name of a definition, a method's after its class: "def Lamp.light"."""
+    names = [
+        _symbol(_PATTERNS["indent" if style == "python" else style], lines[d.line].strip()[:400]) or d.path[-1]
+        for d in kept
+        if d is found or (d.path == found.path[: len(d.path)] and d.first <= found.first and found.stop <= d.stop)
+    ]
+    kind, _, name = names[-1].rpartition(" ")
+    scopes = [one.rpartition(" ")[2] for one in names[:-1]]
+    return f"{kind} {'.'.join([*scopes, name])}".strip()[:80]
 
 
 def _add_unit(units: list[_Unit], first: int, stop: int, symbol: str | None) -> None:
