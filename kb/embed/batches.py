@@ -180,7 +180,7 @@ def load_sentence_transformer(files: ModelFiles) -> Any:
     except Exception as error:
         raise ModelError(
             f"the encoder {files.model_id} cannot be loaded: {error}",
-            fix="run kb doctor, or set embedding.model to all-MiniLM-L6-v2",
+            fix="run kb doctor, or set embedding.model to multilingual-e5-small",
             folder=files.folder,
         ) from error
     model.eval()
