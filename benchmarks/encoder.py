@@ -25,7 +25,7 @@ from kb.config import EmbeddingConfig
 from kb.embed import packed
 from kb.embed.batches import load_sentence_transformer, unit_rows
 from kb.embed.encoder import TextEncoder
-from kb.embed.model_files import DEFAULT_MODEL, find_model
+from kb.embed.model_files import ENGLISH_MODEL, find_model
 from kb.embed.probes import probe_texts, record_path
 from kb.embed.registry import open_encoder
 
@@ -63,7 +63,7 @@ def record_probes() -> None:
     """Write what sentence-transformers or transformers makes of the probe texts, for installations without them."""
     import numpy as np
 
-    for model in (packed.MODEL, DEFAULT_MODEL):
+    for model in (packed.MODEL, ENGLISH_MODEL):
         with TemporaryDirectory() as folder:
             files = find_model(model, Path(folder))
         if files.is_packed:

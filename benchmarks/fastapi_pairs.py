@@ -13,11 +13,14 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
+import yaml
+
 from kb.eval.collections import Collection
 from kb.eval.records import Query
 from kb.ingest.readers.markdown import read_markdown
 from kb.records import Filters
 
+QUESTIONS = Path(__file__).parent / "korean_questions.yaml"
 ENGLISH, KOREAN = "en/docs", "ko/docs"
 HANGUL, LATIN = re.compile("[\uac00-\ud7a3]"), re.compile("[A-Za-z]")
 # Headings that many pages share ("Recap", "요약") name no page.
@@ -47,12 +50,14 @@ def load_fastapi_pairs(folder: Path) -> list[PairedSet]:
     )
     paired = sorted(in_korean & in_english)
     english, korean = ({path: _headings(folder / language / path) for path in paired} for language in (ENGLISH, KOREAN))
-    across = tuple(_titles_across(korean))
+    across = tuple(_titles_across(korean, ENGLISH))
     sets = {
         "fastapi-ko": (_queries(korean, KOREAN, "ko"), (f"{KOREAN}/**",)),
         "fastapi-en": (_queries(english, ENGLISH, "en"), (f"{ENGLISH}/**",)),
         "fastapi-ko-en": (across, (f"{ENGLISH}/**",)),
         "fastapi-ko-en-all": (across, ()),
+        "fastapi-en-ko": (tuple(_titles_across(english, KOREAN)), (f"{KOREAN}/**",)),
+        "fastapi-ko-questions": (_natural_questions(), (f"{KOREAN}/**",)),
     }
     return [
         PairedSet(Collection(name, (), queries, content, content), Filters(paths=paths))
@@ -71,16 +76,29 @@ def _headings(page: Path) -> list[tuple[str, str]]:
     return [(kinds[b.level], b.title) for b in blocks if b.kind == "heading" and b.level in kinds]
 
 
-def _titles_across(korean: dict[str, list[tuple[str, str]]]) -> Iterator[Query]:
-    """Korean titles, each asking for the English page of the same path; titles that were left in English ask nothing.
+def _titles_across(pages: dict[str, list[tuple[str, str]]], asked: str) -> Iterator[Query]:
+    """Titles, each asking for the page of the same path in the other language; Korean ones without Hangul ask nothing.
 
     The slice "script" tells titles in Hangul alone from those with Latin letters, which words can match across languages.
     """
-    for path, headings in korean.items():
+    for path, headings in pages.items():
         title = next((text for kind, text in headings if kind == "title"), "")
-        if HANGUL.search(title):
-            slices = {"script": "mixed" if LATIN.search(title) else "hangul"}
-            yield Query(f"title-{path}", title, relevant={f"{ENGLISH}/{path}": 1}, slices=slices)
+        if title and (asked == KOREAN or HANGUL.search(title)):
+            script = "latin" if not HANGUL.search(title) else "mixed" if LATIN.search(title) else "hangul"
+            yield Query(f"title-{path}", title, relevant={f"{asked}/{path}": 1}, slices={"script": script})
+
+
+def _natural_questions() -> tuple[Query, ...]:
+    """korean_questions.yaml: questions in a user's words, with the Korean pages that answer them."""
+    questions = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))["questions"]
+    return tuple(
+        Query(f"question-{number}", text, relevant={f"{KOREAN}/{page}": 1 for page in _as_list(pages)})
+        for number, (text, pages) in enumerate(questions.items(), start=1)
+    )
+
+
+def _as_list(pages: str | list[str]) -> list[str]:
+    return [pages] if isinstance(pages, str) else pages
 
 
 def _queries(headings: dict[str, list[tuple[str, str]]], folder: str, language: str) -> tuple[Query, ...]:

@@ -4,7 +4,8 @@
 
 Each set is retrieved once; every fusion is scored on the same lists, against RRF with k = 60, query by query (mean
 difference, paired permutation p). Sets: Cranfield and ClapNQ's passages (nDCG@10 by document), the span questions (token
-recall@5), FastAPI's English headings (nDCG@10 by page), the project's own suite (nDCG@10 by chunk).
+recall@5), FastAPI's pages within and across languages (nDCG@10 by page), the project's own suite (nDCG@10 by chunk).
+KB_EMBEDDING__MODEL names another encoder than the default one; --only takes the beginnings of names.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 from fastapi_pairs import load_fastapi_pairs
 
-from kb.config import Config, SearchConfig, cache_folder
+from kb.config import Config, EmbeddingConfig, SearchConfig, cache_folder
 from kb.eval.collections import Collection, CollectionDocument
 from kb.eval.judged_sets import beir_set, spans_set
 from kb.eval.judges import judge_collection, judge_suite
@@ -98,6 +99,9 @@ FUSIONS: dict[str, Fuse] = {
     "convex, best possible, .35": by_settings(vector_share=0.35, feedback_chunks=0),
     "convex, best possible, .45": by_settings(feedback_chunks=0),
     "convex, best possible, .55": by_settings(vector_share=0.55, feedback_chunks=0),
+    "convex, best possible, .65": by_settings(vector_share=0.65, feedback_chunks=0),
+    "  .55, feedback 3 × .2": by_settings(vector_share=0.55),
+    "  .65, feedback 3 × .2": by_settings(vector_share=0.65),
     "  .45, feedback 3 × .2 (default)": by_settings(),
     "  .45, feedback 3 × .3": by_settings(feedback_weight=0.3),
     "  .45, feedback 3 × .5": by_settings(feedback_weight=0.5),
@@ -110,32 +114,33 @@ def quiet(event: IngestEvent) -> None:
     """No progress."""
 
 
-def sets(data: Path) -> Iterator[FusionSet]:
-    """Each judged set that is there."""
-    config, cache = Config(), cache_folder(os.environ)
-    if (data / "cranfield").is_dir():
+def sets(data: Path, only: tuple[str, ...]) -> Iterator[FusionSet]:
+    """Each judged set that is there, and whose folder begins as asked."""
+    model = os.environ.get("KB_EMBEDDING__MODEL", EmbeddingConfig().model)
+    config, cache = replace(Config(), embedding=replace(EmbeddingConfig(), model=model)), cache_folder(os.environ)
+    if "cranfield".startswith(only) and (data / "cranfield").is_dir():
         judged = beir_set(data / "cranfield")
         kb = judged.open(cache, config, quiet, print)
         yield FusionSet("Cranfield", kb, judged.queries, judged.judge(kb))
-    if (data / "chunking-eval").is_dir():
+    if "spans".startswith(only) and (data / "chunking-eval").is_dir():
         judged = spans_set(data / "chunking-eval")
         kb = judged.open(cache, config, quiet, print)
         yield FusionSet("spans", kb, judged.queries, judged.judge(kb), "recall@5")
-    corpus = ROOT / "fixtures" / "corpus"
-    content = sha256(b"\0".join(f.read_bytes() for f in sorted(corpus.rglob("*")) if f.is_file())).hexdigest()
-    kb = collection_home(cache, config, "fixtures", content, fill_from_folder(corpus, quiet), print)
-    suite = load_suite(ROOT / "fixtures" / "suites" / "corpus.yaml")
-    yield FusionSet("fixtures", kb, suite.queries, judge_suite(kb, suite))
-    if (data / "clapnq").is_dir():
+    if "fixtures".startswith(only):
+        corpus = ROOT / "fixtures" / "corpus"
+        content = sha256(b"\0".join(f.read_bytes() for f in sorted(corpus.rglob("*")) if f.is_file())).hexdigest()
+        kb = collection_home(cache, config, "fixtures", content, fill_from_folder(corpus, quiet), print)
+        suite = load_suite(ROOT / "fixtures" / "suites" / "corpus.yaml")
+        yield FusionSet("fixtures", kb, suite.queries, judge_suite(kb, suite))
+    if "clapnq".startswith(only) and (data / "clapnq").is_dir():
         yield clapnq(data / "clapnq", config, cache)
-    if (data / "fastapi-docs-en-ko" / "docs").is_dir():
+    if "fastapi".startswith(only) and (data / "fastapi-docs-en-ko" / "docs").is_dir():
         folder = data / "fastapi-docs-en-ko" / "docs"
-        english = next(s for s in load_fastapi_pairs(folder) if s.collection.name == "fastapi-en")
-        collection = english.collection
-        fill = fill_from_folder(folder, quiet)
-        kb = collection_home(cache, config, "fastapi-docs-en-ko", collection.documents_sha256, fill, print)
-        judge = judge_collection(kb, collection)
-        yield FusionSet("FastAPI, English", kb, collection.queries, judge, filters=english.filters)
+        for each in load_fastapi_pairs(folder):
+            collection, fill = each.collection, fill_from_folder(folder, quiet)
+            kb = collection_home(cache, config, "fastapi-docs-en-ko", collection.documents_sha256, fill, print)
+            judge = judge_collection(kb, collection)
+            yield FusionSet(collection.name, kb, collection.queries, judge, filters=each.filters)
 
 
 def clapnq(folder: Path, config: Config, cache: Path) -> FusionSet:
@@ -155,10 +160,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--markdown", action="store_true", help="one table of all sets, as in benchmarks/README.md")
+    parser.add_argument("--only", default="")
     chosen = parser.parse_args()
+    only = tuple(chosen.only.split(","))
     cells: dict[str, list[str]] = {label: [] for label in FUSIONS}
     names = []
-    for each in sets(chosen.data):
+    for each in sets(chosen.data, only):
         names.append(f"{each.name}, {each.metric}, {len(each.queries)}")
         if not chosen.markdown:
             print(f"\n{names[-1]} queries")

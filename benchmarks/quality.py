@@ -85,6 +85,8 @@ def measure_fastapi(data: Path, runs_home: Path) -> Iterator[Measured]:
         "fastapi-en": "FastAPI: English headings → English pages",
         "fastapi-ko-en": "FastAPI: Korean titles → English pages",
         "fastapi-ko-en-all": "FastAPI: Korean titles → English pages, Korean ones in the way",
+        "fastapi-en-ko": "FastAPI: English titles → Korean pages",
+        "fastapi-ko-questions": "FastAPI: Korean questions → Korean pages",
     }
     folder = data / "fastapi-docs-en-ko" / "docs"
     sets = load_fastapi_pairs(folder)

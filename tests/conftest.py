@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
 
 from kb.config import EmbeddingConfig
+from kb.embed.model_files import ENGLISH_MODEL
 from kb.embed.registry import open_encoder
 
 TESTS = Path(__file__).parent
@@ -38,12 +40,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the default encoder exported, made once per test run and shared by all xdist workers."""
+    """A cache folder with the embedded encoders exported, made once per test run and shared by all xdist workers."""
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
     cache = root / "encoder_cache"
     with FileLock(root / "encoder_cache.lock"):
         if not (cache / "encoders").is_dir():
-            open_encoder(EmbeddingConfig(), cache, lambda line: None).encode_query("prepare")
+            for model in (EmbeddingConfig().model, ENGLISH_MODEL):
+                config = replace(EmbeddingConfig(), model=model)
+                open_encoder(config, cache, lambda line: None).encode_query("prepare")
     return cache

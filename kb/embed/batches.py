@@ -36,11 +36,20 @@ TEXTS_PER_WINDOW = 2048
 class BatchEncoder:
     """One sentence-transformers model on the CPU, loaded on first use."""
 
-    def __init__(self, files: ModelFiles, batch_size: int, *, bf16: bool | None = None) -> None:
+    def __init__(
+        self,
+        files: ModelFiles,
+        batch_size: int,
+        *,
+        bf16: bool | None = None,
+        load: Callable[[ModelFiles], Any] | None = None,
+    ) -> None:
         """
         batch_size  texts per batch at most; TOKENS_PER_BATCH makes batches of long texts smaller
         bf16        None: on if the CPU multiplies bf16 in hardware
+        load        None: load_sentence_transformer
         """
+        self._load = load or load_sentence_transformer
         self._files = files
         self._batch_size = batch_size
         self._bf16 = has_bf16() if bf16 is None else bf16
@@ -54,7 +63,7 @@ class BatchEncoder:
     def load(self) -> Any:
         """The SentenceTransformer itself, float32, in evaluation mode. Raises ModelError."""
         if self._model is None:
-            self._model = load_sentence_transformer(self._files)
+            self._model = self._load(self._files)
         return self._model
 
     def encode(self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None) -> FloatMatrix:
@@ -180,7 +189,7 @@ def load_sentence_transformer(files: ModelFiles) -> Any:
     except Exception as error:
         raise ModelError(
             f"the encoder {files.model_id} cannot be loaded: {error}",
-            fix="run kb doctor, or set embedding.model to all-MiniLM-L6-v2",
+            fix="run kb doctor, or set embedding.model to multilingual-e5-small",
             folder=files.folder,
         ) from error
     model.eval()

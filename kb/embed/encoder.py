@@ -12,7 +12,7 @@ from typing import Any
 
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
-from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries
+from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries, quiet
 from kb.embed.centre import centred, read_centre
 from kb.embed.export import (
     ExportFailed,
@@ -26,6 +26,7 @@ from kb.embed.export import (
 from kb.embed.fast import Export, FastEncoder
 from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.packed import REQUIREMENT
+from kb.embed.packed_torch import PackedModel, load_packed
 from kb.embed.tokens import Tokens
 from kb.embed.unigram import Unigram
 from kb.errors import KbError, ModelError
@@ -67,7 +68,8 @@ class TextEncoder:
         self._cache = cache
         self._notify = notify
         self._tokens: Tokens | Unigram | None = None
-        self._batches = BatchEncoder(files, config.batch_size)
+        load = self._load_packed if files.is_packed else None
+        self._batches = BatchEncoder(files, config.batch_size, load=load)
         self._fast: FastEncoder | None = None
         self._centre: Any = None
         self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
@@ -113,7 +115,7 @@ class TextEncoder:
         if not texts:
             return self._no_vectors()
         prefixed = [self.document_prefix + text for text in texts]
-        is_many = not self.files.is_packed and self._is_torch_worth_it(prefixed, expected_texts or 0)
+        is_many = self._is_torch_worth_it(prefixed, expected_texts or 0)
         if not is_many and (fast := self._open_fast(may_make=not (has_libraries() and needs_torch(self.files)))):
             return fast.encode(prefixed, on_batch)
         return self._encode_many(prefixed, on_batch)
@@ -122,7 +124,8 @@ class TextEncoder:
         """Model, device, threads, number formats, dimensions and limit, for the user."""
         if self.files.is_packed:
             return (
-                f"{self.model_id}: CPU, {count_threads()} threads, fp32 through ONNX from 4-bit weights, "
+                f"{self.model_id}: CPU, {count_threads()} threads, from 4-bit weights, fp32 through ONNX"
+                f"{', bf16 for many documents' if has_libraries() and has_bf16() else ''}, "
                 f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
             )
         batches = "fp32 through ONNX" if not has_libraries() else "bf16 autocast" if has_bf16() else "fp32"
@@ -145,6 +148,11 @@ class TextEncoder:
                 self._open_fast(may_make=True)
                 self._tokens = Unigram(export_folder(self._cache, self.digest), self.max_tokens)
         return self._tokens
+
+    def _load_packed(self, files: ModelFiles) -> PackedModel:
+        self._open_fast(may_make=True)  # the vocabulary is written with the export
+        with quiet():
+            return load_packed(files, export_folder(self._cache, self.digest))
 
     def _no_vectors(self) -> FloatMatrix:
         import numpy as np

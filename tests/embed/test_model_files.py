@@ -17,7 +17,7 @@ from kb.errors import ModelError
 
 @pytest.fixture
 def copied_model(tmp_path: Path) -> Path:
-    """The default encoder's files in a folder of their own, with weights of a few bytes."""
+    """MiniLM's files in a folder of their own, with weights of a few bytes."""
     folder = tmp_path / "copied"
     source = find_model("all-MiniLM-L6-v2", tmp_path / "cache").folder
     shutil.copytree(source, folder, ignore=shutil.ignore_patterns("*.safetensors", "data_config.json"))
@@ -25,7 +25,7 @@ def copied_model(tmp_path: Path) -> Path:
     return folder
 
 
-def test_default_model_is_the_installed_package(tmp_path: Path) -> None:
+def test_the_english_model_is_the_installed_package(tmp_path: Path) -> None:
     files = find_model("all-MiniLM-L6-v2", tmp_path)
     assert (files.dimensions, files.max_tokens, files.max_length, files.pooling) == (384, 254, 256, "mean")
     assert len(files.digest) == 64

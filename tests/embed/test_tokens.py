@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kb.config import EmbeddingConfig
-from kb.embed.model_files import find_model
+from kb.embed.model_files import ENGLISH_MODEL, find_model
 from kb.embed.registry import open_encoder
 from kb.embed.tokens import WINDOW_CHARS, Tokens, load_tokenizer
 from kb.errors import ModelError
@@ -86,8 +87,8 @@ def test_model_without_any_tokenizer_is_an_error(tmp_path: Path) -> None:
         ("bad \ud800 surrogate", 0, 0.1),
     ],
 )
-def test_the_default_encoder_knows_what_it_cannot_read(
+def test_the_english_encoder_knows_what_it_cannot_read(
     text: str, least: float, most: float, encoder_cache: Path
 ) -> None:
-    encoder = open_encoder(EmbeddingConfig(), encoder_cache, lambda line: None)
+    encoder = open_encoder(replace(EmbeddingConfig(), model=ENGLISH_MODEL), encoder_cache, lambda line: None)
     assert least <= encoder.unread_share(text) <= most
