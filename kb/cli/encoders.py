@@ -267,7 +267,8 @@ def _print_list(found: EncoderList) -> None:
     say()
     say(harmless(f"this home {f'uses {found.used}' if found.used else 'holds no vectors yet'}"))
     if found.used != found.configured:
-        say(harmless(f"the configuration names {found.configured}: kb init --encoder {found.configured}"))
+        say(harmless(f"the configuration names {found.configured}; to change to it:"))
+        say(harmless(f"  kb init --encoder {found.configured}"))
     notes = (
         "en, ko: nDCG@10 of natural questions, English and Korean, where measured",
         "take one: kb init --encoder NAME; it downloads from the hub",

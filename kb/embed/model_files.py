@@ -148,7 +148,7 @@ def _find_folder(model: str) -> Path:
         )
     raise ModelError(
         f"no encoder '{model}': not a folder, not installed, and not in the Hugging Face cache",
-        fix="take one of: kb encoders; kb init --encoder downloads it",
+        fix="kb encoders lists names; kb init --encoder OWNER/NAME downloads one, or set HF_HUB_OFFLINE=0",
         model=model,
     )
 

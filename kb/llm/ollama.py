@@ -20,7 +20,7 @@ tests/llm/test_ollama_traps.py names their tests.
     13  counters may be absent                              None is unknown, not 0
     14  /api/show has many shapes                           <arch>.context_length, any .context_length, num_ctx, 4,096
     15  endless answers, random seeds                       num_predict, temperature and seed inside `options`
-    16  embeddings are truncated too                        none are asked for
+    16  embeddings are truncated too                        texts stay within the model's length (embedding.py)
     17  the Modelfile's system prompt comes first           our own system message always
     18  the prefix cache is byte-exact                      the same question gives the same bytes
     19  _debug_render_only                                  not used: it may vanish

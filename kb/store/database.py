@@ -224,17 +224,20 @@ def stored_prefixes(connection: sqlite3.Connection) -> tuple[str, str] | None:
 
 
 def stamp_encoder(
-    connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str] = ("", "")
+    connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None = None
 ) -> None:
     """Say whose vectors the store holds, as `stored_encoder` and `stored_prefixes` give it."""
     with transaction(connection):
         stamp_rows(connection, encoder, prefixes)
 
 
-def stamp_rows(connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str]) -> None:
+def stamp_rows(connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None) -> None:
     """The rows of `stamp_encoder`; part of the caller's transaction."""
-    for part, value in zip(ENCODER_PARTS, (*encoder, *prefixes), strict=True):
-        write_meta(connection, part, value)
+    for part, value in zip(ENCODER_PARTS, (*encoder, *(prefixes or (None, None))), strict=True):
+        if value is None:
+            connection.execute("DELETE FROM meta WHERE name = ?", [part])
+        else:
+            write_meta(connection, part, value)
 
 
 def fence_secret(connection: sqlite3.Connection) -> bytes:

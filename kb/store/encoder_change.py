@@ -39,9 +39,7 @@ def next_encoder(connection: sqlite3.Connection) -> NextEncoder | None:
     return NextEncoder(model_id or "", digest, int(dimensions or 0), query or "", document or "", int(done))
 
 
-def begin_change(
-    connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str] = ("", "")
-) -> int:
+def begin_change(connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str]) -> int:
     """Say which encoder's vectors follow; a change to another one is given up, one to the same goes on.
 
     returns  chunks that have their next vector already

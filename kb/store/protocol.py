@@ -39,7 +39,7 @@ class CorpusDoor(Protocol):
     def stored_prefixes(self) -> tuple[str, str] | None:
         """What stands before queries and documents for that encoder; None where unknown."""
 
-    def stamp_encoder(self, encoder: tuple[str, str, int], prefixes: tuple[str, str] = ("", ""), /) -> None:
+    def stamp_encoder(self, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None = None, /) -> None:
         """Say whose vectors it holds, before the first of them is written."""
 
     def fence_secret(self) -> bytes:
@@ -160,7 +160,7 @@ class CorpusDoor(Protocol):
     def next_encoder(self) -> NextEncoder | None:
         """The change of encoder that has begun and is not done; None when there is none."""
 
-    def begin_change(self, encoder: tuple[str, str, int], prefixes: tuple[str, str] = ("", ""), /) -> int:
+    def begin_change(self, encoder: tuple[str, str, int], prefixes: tuple[str, str], /) -> int:
         """Say which encoder's vectors follow; returns how many chunks have theirs already."""
 
     def chunks_without_next(self, after: int, limit: int, /) -> list[UnembeddedChunk]:

@@ -17,7 +17,7 @@ import pytest
 from kb.embed.model_files import find_model
 from kb.wire import json_schema
 from tests.journey.conftest import Call
-from tests.journey.folders import BREAD, COMETS, OTTERS, assert_complete, counted, fill, ingest, rows
+from tests.journey.folders import BREAD, COMETS, OTTERS, assert_complete, counted, execute, fill, ingest, rows
 from tests.llm.recorded_server import RecordedServer, free_port, hash_words, whole
 
 NAME = "ollama:nomic-embed-text"
@@ -165,6 +165,22 @@ def test_other_prefixes_are_another_encoder(kb: Call, tmp_path: Path) -> None:
     after, said = hits_of(kb, home)
     assert (after[: len(before)] != before, said) == (True, "")
     assert counted(ingest(kb, home, notes)) == {"unchanged": 3}
+
+
+def test_a_home_of_an_earlier_version_keeps_its_encoder(
+    kb: Call, corpus_home: Path, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It did not note prefixes, and a new version may have another default encoder."""
+    before, _ = hits_of(kb, corpus_home)
+    execute(corpus_home, "DELETE FROM meta WHERE name LIKE 'encoder_%_prefix'")
+    assert hits_of(kb, corpus_home) == (before, "")
+    monkeypatch.setenv("KB_EMBEDDING__MODEL", NAME)
+    now, said = hits_of(kb, corpus_home)
+    assert now == before
+    assert "searching with all-MiniLM-L6-v2" in said
+    doctor = {check["name"]: check for check in kb("doctor", "--json", home=corpus_home).json()["checks"]}
+    warned = [check for check in doctor.values() if f"configured is {NAME}" in check["detail"]]
+    assert [check["status"] for check in warned] == ["warn"]
 
 
 @pytest.mark.parametrize(
