@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from kb.config import Config, EmbeddingConfig, cache_folder
+from kb.config import Config, cache_folder
+from kb.embed.registry import SERVED, open_encoder
 from kb.errors import EmbeddingMismatch, KbError, NotIndexed
 from kb.index.keeper import IndexKeeper, Source
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
@@ -164,7 +165,7 @@ class Runtime:
         raises  ModelError where there is no such model
         """
         if self._configured is None:
-            self._configured = self._open_encoder(self.config.embedding)
+            self._configured = open_encoder(self.config.embedding, self.cache, self.notify, self.config.llm)
         return self._configured
 
     def encoder(self) -> Encoder:
@@ -172,6 +173,8 @@ class Runtime:
 
         raises  ModelError, EmbeddingMismatch where it is gone
         """
+        if self._encoder and self.stored_encoder()[1] and not self.is_stored_encoder(self._encoder):
+            self.forget_encoder()  # another process has changed the vectors
         if self._fault is not None:
             raise self._fault
         if self._encoder is None:
@@ -199,8 +202,13 @@ class Runtime:
 
     def forget_encoder(self) -> None:
         """Look anew for the encoder of the stored vectors, after they were changed."""
-        self._encoder = self._fault = self._last_query = None
+        self._encoder = self._last_query = None
         self._sentences.clear()
+        self.forget_faults()
+
+    def forget_faults(self) -> None:
+        """Try again what has failed: a server may be back by the next question."""
+        self._fault = self._failed = None
 
     def is_stored_encoder(self, encoder: Encoder) -> bool:
         """Whether an encoder makes the stored vectors: by its digest, and by what stands before documents."""
@@ -209,32 +217,36 @@ class Runtime:
         return encoder.digest == self.stored_encoder()[1] and same_prefix
 
     def _find_encoder(self) -> Encoder:
-        configured, fault = None, None
+        (model_id, digest, _), name = self.stored_encoder(), self.config.embedding.model
+        if not digest:
+            return self.configured_encoder()
+        # A server that is only configured is not waited for. Other names are compared: two may mean the same model.
+        if model_id != name and name.partition(":")[0] in SERVED and (stored := self._open_stored(model_id, digest)):
+            return stored
+        fault = None
         try:
-            configured = self.configured_encoder()
+            if self.is_stored_encoder(self.configured_encoder()):
+                return self.configured_encoder()
         except KbError as error:
             fault = error
-        (model_id, digest, _), prefixes = self.stored_encoder(), self.corpus.stored_prefixes()
-        if configured and (not digest or self.is_stored_encoder(configured)):
-            return configured
-        name = self.config.embedding.model
-        if digest:
-            with suppress(KbError):
-                own = replace(self.config.embedding, model=model_id, query_prefix="", document_prefix="")
-                stored = self._open_encoder(own)
-                if prefixes is not None:  # as they were, even where they were empty and the model has its own by now
-                    stored.query_prefix, stored.document_prefix = prefixes
-                if self.is_stored_encoder(stored):
-                    return stored
-        if fault and (not digest or model_id == name):
+        if stored := self._open_stored(model_id, digest):
+            return stored
+        if fault and model_id == name:
             raise fault
         has = f"the encoder of the stored vectors, {model_id}, {'has other weights now' if model_id == name else 'is gone'}"
         raise EmbeddingMismatch(has, fix=f"embed the documents with what is configured: kb init --encoder {name}")
 
-    def _open_encoder(self, config: EmbeddingConfig) -> Encoder:
-        from kb.embed.registry import open_encoder
-
-        return open_encoder(config, self.cache, self.notify, self.config.llm)
+    def _open_stored(self, model_id: str, digest: str) -> Encoder | None:
+        """The encoder that made the stored vectors, None where it is gone or another by now."""
+        own = replace(self.config.embedding, model=model_id, query_prefix="", document_prefix="")
+        try:
+            stored = open_encoder(own, self.cache, self.notify, self.config.llm)
+        except KbError:
+            return None
+        if prefixes := self.corpus.stored_prefixes():
+            # As they were, even where they were empty and the model has its own by now.
+            stored.query_prefix, stored.document_prefix = prefixes
+        return stored if stored.digest == digest else None
 
     def stored_encoder(self) -> tuple[str, str, int]:
         """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""

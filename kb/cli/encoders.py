@@ -122,15 +122,17 @@ def _use_encoder(invocation: Invocation, path: Path, name: str, force: bool) -> 
         raise InvalidInput(f"{VARIABLE} names another encoder: {os.environ[VARIABLE]}", fix=f"unset {VARIABLE} first")
     config, keys = _settings_for(invocation, name)
     _allow_download(invocation, name)
-    open_encoder(config.embedding, invocation.cache(), invocation.notify, config.llm)  # a wrong name changes nothing
-    Store(invocation.home, write=True).close()
-    path.write_text(set_keys(_config_text(path, force), keys), encoding="utf-8")
-    with (
-        stop_on_ctrl_c(invocation.quiet, "batch of chunks") as stopped,
-        _progress(invocation) as on_embedded,
-        invocation.base(config) as base,
-    ):
-        change = use_configured_encoder(base.runtime(write=True), invocation.notify, lambda: bool(stopped), on_embedded)
+    # A wrong name, and a model that cannot be loaded here, change nothing.
+    open_encoder(config.embedding, invocation.cache(), invocation.notify, config.llm)
+    with invocation.base(config) as base:
+        runtime = base.runtime(write=True)
+        runtime.configured_encoder().encode_query(".")
+        path.write_text(set_keys(_config_text(path, force), keys), encoding="utf-8")
+        with (
+            stop_on_ctrl_c(invocation.quiet, "batch of chunks") as stopped,
+            _progress(invocation) as on_embedded,
+        ):
+            change = use_configured_encoder(runtime, invocation.notify, lambda: bool(stopped), on_embedded)
     _report(invocation, name, path, change)
 
 

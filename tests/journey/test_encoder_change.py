@@ -15,10 +15,11 @@ import jsonschema
 import pytest
 
 from kb.embed.model_files import find_model
+from kb.library import open as open_base
 from kb.wire import json_schema
 from tests.journey.conftest import Call
 from tests.journey.folders import BREAD, COMETS, OTTERS, assert_complete, counted, execute, fill, ingest, rows
-from tests.llm.recorded_server import RecordedServer, free_port, hash_words, whole
+from tests.llm.recorded_server import RecordedServer, error, free_port, hash_words, whole
 
 NAME = "ollama:nomic-embed-text"
 MODELS = {"nomic-embed-text:latest": "a" * 64}
@@ -32,11 +33,14 @@ class Server(RecordedServer):
         self.most = 10**6
         self.hangs = threading.Event()
         self.go_on = threading.Event()
+        self.is_broken = False
         self._seen = 0
         super().__init__(models=MODELS, embed=self._answer)
 
     def _answer(self, texts: list[str]) -> Any:
         self._seen += 1
+        if self.is_broken:
+            return error("out of memory", 500)
         if self._seen > self.most and not self.go_on.is_set():
             self.hangs.set()
             self.go_on.wait(60)
@@ -74,7 +78,7 @@ def test_a_change_is_stopped_and_gone_on_with(
 ) -> None:
     before, _ = hits_of(kb, corpus_home)
     texts = chunk_texts(corpus_home)
-    server.most = 5  # the probe, one text before the first batch, that batch, half of the second
+    server.most = 5  # two probes, one text before the first batch, that batch, a quarter of the second
     process = kb_process("init", "--encoder", NAME, home=corpus_home)
     assert server.hangs.wait(60)
     now, said = hits_of(kb, corpus_home)
@@ -102,7 +106,7 @@ def test_a_change_is_stopped_and_gone_on_with(
     assert (finished.code, change["is_done"]) == (0, True)
     assert change["chunks"] == status["chunks"] - done, "what was done is not done again"
     assert change["vectors"] <= texts - done + (status["chunks"] - texts)
-    assert len(server.embedded) - sent == change["vectors"] + 1, "and one text that is not timed"
+    assert len(server.embedded) - sent == change["vectors"] + 2, "and two that are not timed"
     assert f"the last {change['chunks']} of {status['chunks']} chunks" in finished.err
 
     assert_complete(corpus_home)
@@ -129,6 +133,21 @@ def test_a_server_that_is_gone_leaves_words(
     assert "searched by words alone" in asked.err
     refused = kb(*QUERY, home=corpus_home)
     assert (refused.code, json.loads(refused.err.splitlines()[-1])["code"]) == (2, "model_unavailable")
+
+
+def test_an_open_knowledge_base_follows_a_change(kb: Call, corpus_home: Path, server: Server) -> None:
+    """kb chat and library users stay open while another process changes the encoder, and while a server fails."""
+    query = "wind limits of the telescope"
+    with open_base(corpus_home) as base:
+        before = [hit.chunk_id for hit in base.search(query, mode="vector").hits]
+        assert kb("init", "--encoder", NAME, "--quiet", home=corpus_home).code == 0
+        now = base.search(query, mode="vector").hits
+        assert [hit.chunk_id for hit in now[:5]] == [chunk_id for chunk_id, _ in hits_of(kb, corpus_home)[0]]
+        assert [hit.chunk_id for hit in now] != before
+        server.is_broken = True
+        assert "searched by words alone" in (base.search("dome").note or "")
+        server.is_broken = False
+        assert base.search("dome").note is None
 
 
 def test_a_home_goes_back_and_an_unfinished_change_is_given_up(
