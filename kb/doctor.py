@@ -144,7 +144,7 @@ def check_readers(home: Path, config: Config) -> Finding:
 def check_encoder(home: Path, config: Config) -> Finding:
     """The configured encoder is installed, and its fast query path is ready."""
     try:
-        encoder = open_encoder(config.embedding, cache_folder(os.environ), lambda message: None)
+        encoder = open_encoder(config.embedding, cache_folder(os.environ), lambda message: None, config.llm)
     except KbError as error:
         return "fail", error.problem, error.fix
     return "ok", encoder.describe(), None
@@ -187,12 +187,12 @@ def check_same_encoder(kb: Runtime) -> Finding:
     import numpy as np
 
     model_id, digest, _ = kb.stored_encoder()
-    encoder = kb.encoder()
     if not digest:
         return "ok", "nothing embedded yet", None
-    if digest != encoder.digest:
-        detail = f"the vectors were made by {model_id}, configured is {encoder.model_id}"
-        return "fail", detail, "kb ingest again, or set embedding.model back"
+    encoder, name = kb.encoder(), kb.config.embedding.model
+    if not kb.has_configured_encoder():
+        detail = f"the vectors are those of {model_id} and in use; configured is {name}"
+        return "warn", detail, f"kb init --encoder {name}, or set embedding.model back"
     sample = stored_texts(kb, Settings.of(kb.config, encoder), SAMPLED_CHUNKS)
     if not sample:
         return "ok", model_id, None

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
+from kb.embed.registry import SERVED, open_encoder
 from kb.errors import EmbeddingMismatch, KbError, NotIndexed
 from kb.index.keeper import IndexKeeper, Source
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
@@ -67,7 +69,10 @@ class Runtime:
         self.corpus: CorpusDoor = self.store.corpus
         self._lexical = self._keep_lexical()
         self._vector = self._keep_vector()
+        self._configured: Encoder | None = None
         self._encoder: Encoder | None = None
+        self._fault: KbError | None = None
+        self._failed: tuple[str, KbError] | None = None
         self._model: LanguageModel | None = None
         self._last_query: tuple[str, FloatVector] | None = None
         self._sentences: dict[str, FloatVector] = {}
@@ -154,13 +159,94 @@ class Runtime:
 
     # ---- encoder
 
-    def encoder(self) -> Encoder:
-        """The configured encoder; its weights are loaded on first use."""
-        if self._encoder is None:
-            from kb.embed.registry import open_encoder
+    def configured_encoder(self) -> Encoder:
+        """The encoder that the configuration names; its weights are loaded on first use.
 
-            self._encoder = open_encoder(self.config.embedding, self.cache, self.notify)
+        raises  ModelError where there is no such model
+        """
+        if self._configured is None:
+            self._configured = open_encoder(self.config.embedding, self.cache, self.notify, self.config.llm)
+        return self._configured
+
+    def encoder(self) -> Encoder:
+        """The encoder of the stored vectors, even where another one is configured by now; without vectors, that one.
+
+        raises  ModelError, EmbeddingMismatch where it is gone
+        """
+        if self._encoder and self.stored_encoder()[1] and not self.is_stored_encoder(self._encoder):
+            self.forget_encoder()  # another process has changed the vectors
+        if self._fault is not None:
+            raise self._fault
+        if self._encoder is None:
+            try:
+                self._encoder = self._find_encoder()
+            except KbError as error:
+                self._fault = error
+                raise
         return self._encoder
+
+    def has_configured_encoder(self) -> bool:
+        """Whether the encoder of the stored vectors is the configured one; raises as `encoder`."""
+        return self.encoder() is self._configured
+
+    def why_no_encoder(self, query: str | None = None) -> KbError | None:
+        """Why the encoder of the stored vectors cannot be used, None where it can.
+
+        query  counts as a reason where it could not be encoded a moment ago, by a server that was lost meanwhile
+        """
+        try:
+            self.encoder()
+        except KbError as error:
+            return error
+        return self._failed[1] if self._failed and self._failed[0] == query else None
+
+    def forget_encoder(self) -> None:
+        """Look anew for the encoder of the stored vectors, after they were changed."""
+        self._encoder = self._last_query = None
+        self._sentences.clear()
+        self.forget_faults()
+
+    def forget_faults(self) -> None:
+        """Try again what has failed: a server may be back by the next question."""
+        self._fault = self._failed = None
+
+    def is_stored_encoder(self, encoder: Encoder) -> bool:
+        """Whether an encoder makes the stored vectors: by its digest, and by what stands before documents."""
+        prefixes = self.corpus.stored_prefixes()
+        same_prefix = prefixes is None or prefixes[1] == encoder.document_prefix
+        return encoder.digest == self.stored_encoder()[1] and same_prefix
+
+    def _find_encoder(self) -> Encoder:
+        (model_id, digest, _), name = self.stored_encoder(), self.config.embedding.model
+        if not digest:
+            return self.configured_encoder()
+        # A server that is only configured is not waited for. Other names are compared: two may mean the same model.
+        if model_id != name and name.partition(":")[0] in SERVED and (stored := self._open_stored(model_id, digest)):
+            return stored
+        fault = None
+        try:
+            if self.is_stored_encoder(self.configured_encoder()):
+                return self.configured_encoder()
+        except KbError as error:
+            fault = error
+        if stored := self._open_stored(model_id, digest):
+            return stored
+        if fault and model_id == name:
+            raise fault
+        has = f"the encoder of the stored vectors, {model_id}, {'has other weights now' if model_id == name else 'is gone'}"
+        raise EmbeddingMismatch(has, fix=f"embed the documents with what is configured: kb init --encoder {name}")
+
+    def _open_stored(self, model_id: str, digest: str) -> Encoder | None:
+        """The encoder that made the stored vectors, None where it is gone or another by now."""
+        own = replace(self.config.embedding, model=model_id, query_prefix="", document_prefix="")
+        try:
+            stored = open_encoder(own, self.cache, self.notify, self.config.llm)
+        except KbError:
+            return None
+        if prefixes := self.corpus.stored_prefixes():
+            # As they were, even where they were empty and the model has its own by now.
+            stored.query_prefix, stored.document_prefix = prefixes
+        return stored if stored.digest == digest else None
 
     def stored_encoder(self) -> tuple[str, str, int]:
         """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
@@ -169,17 +255,19 @@ class Runtime:
     def encode_query(self, text: str) -> FloatVector:
         """The query's vector, (d,) float32, by the encoder that made the stored vectors.
 
-        raises  EmbeddingMismatch when another one is configured now
+        The user is told once where another one is configured.
+        raises  ModelError, EmbeddingMismatch where it is gone
         """
-        encoder, (model_id, digest, _) = self.encoder(), self.stored_encoder()
-        if digest and digest != encoder.digest:
-            raise EmbeddingMismatch(
-                f"the stored vectors were made by {model_id}, the configured encoder is {encoder.model_id}"
-                + (" with other weights" if model_id == encoder.model_id else ""),
-                fix=f"run kb ingest again to re-embed, or set embedding.model = '{model_id}'",
-            )
+        encoder, name = self.encoder(), self.config.embedding.model
         if self._last_query is None or self._last_query[0] != text:
-            self._last_query = text, encoder.encode_query(text)
+            try:
+                self._last_query = text, encoder.encode_query(text)
+            except KbError as error:
+                self._failed = text, error
+                raise
+            self._failed = None
+        if not self.has_configured_encoder():
+            self.notify_once(f"searching with {encoder.model_id}; to change to {name}: kb init --encoder {name}")
         return self._last_query[1]
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:

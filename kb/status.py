@@ -45,6 +45,17 @@ class GraphStatus:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderStatus:
+    """The configured encoder, where the vectors in use are another one's.
+
+    chunks_done  chunks that have its vector already; all of them have one when the change is done
+    """
+
+    model: str
+    chunks_done: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoveltyTotals:
     """Totals of the requests that came with text the reader already has.
 
@@ -84,6 +95,7 @@ class Status:
     writer: str | None
     graph: GraphStatus | None = None
     novelty: NoveltyTotals | None = None
+    next_encoder: EncoderStatus | None = None
 
 
 def read_status(kb: Runtime) -> Status:
@@ -113,7 +125,16 @@ def read_status(kb: Runtime) -> Status:
             writer=lock_owner(kb.home),
             graph=GraphStatus(names=names, edges=edges) if names else None,
             novelty=_novelty_totals(kb.home),
+            next_encoder=_next_encoder(kb, model_id),
         )
+
+
+def _next_encoder(kb: Runtime, used: str) -> EncoderStatus | None:
+    """By its name alone: opening an encoder would take longer than all the rest."""
+    begun, configured = kb.corpus.next_encoder(), kb.config.embedding.model
+    if begun:
+        return EncoderStatus(model=begun.model_id, chunks_done=begun.chunks_done)
+    return EncoderStatus(model=configured, chunks_done=0) if used and used != configured else None
 
 
 def _novelty_totals(home: Path) -> NoveltyTotals | None:

@@ -40,6 +40,8 @@ WIRE_RECORDS: dict[str, str] = {
     "tag_application.v1": "kb.tags.records:TagApplication",
     "tag_eval.v1": "kb.tags.records:TagEvaluation",
     "model_list.v1": "kb.cli.models:ModelList",
+    "encoder_list.v1": "kb.cli.encoders:EncoderList",
+    "encoder_change.v1": "kb.cli.encoders:EncoderChange",
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",

@@ -26,7 +26,7 @@ class Entry:
 
 
 COMMANDS = {
-    "init": Entry("kb.cli.upkeep:init", "Create the data folder and a commented config.toml."),
+    "init": Entry("kb.cli.encoders:init", "Create the data folder and config.toml; choose the encoder."),
     "ingest": Entry("kb.cli.ingest:ingest", "Add files and folders; read only what has changed."),
     "search": Entry("kb.cli.search:search", "Find passages: ranked hits with exact citations."),
     "ask": Entry("kb.cli.ask:ask", "Ask a question: a cited answer, or a refusal (exit 1)."),
@@ -50,6 +50,7 @@ COMMANDS = {
         "List, search, show, replay, remove or export stored answers.",
         is_group=True,
     ),
+    "encoders": Entry("kb.cli.encoders:encoders", "List the encoders: what is here, what can be fetched."),
     "remember": Entry("kb.cli.facts:remember", "Remember a fact for later questions."),
     "forget": Entry("kb.cli.facts:forget", "Forget facts, all that are named or none."),
     "facts": Entry("kb.cli.facts:facts", "List the facts that kb remembers."),

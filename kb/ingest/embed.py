@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.drafts import ChunkDraft
+from kb.embed.protocol import Encoder
 from kb.ingest.prepare import Prepared, Settings
 from kb.runtime import Runtime
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
@@ -34,12 +35,12 @@ def embed_window(
     text_count = sum(len(document.texts) for document in documents)
     known = kb.corpus.stored_hashes(kb.encoder().digest, texts)
     missing = {h: text for h, text in texts.items() if h not in known}
-    vectors = _encode(kb, missing, max(expected_texts, text_count), on_embedded)
+    vectors = _encode(kb.encoder(), missing, max(expected_texts, text_count), on_embedded)
     return Embedded(vectors, (time.perf_counter() - began) * 1000 / max(1, text_count))
 
 
 def _encode(
-    kb: Runtime, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
+    encoder: Encoder, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
 ) -> dict[str, bytes]:
     if not texts:
         return {}
@@ -49,7 +50,7 @@ def _encode(
         on_embedded(so_far - done[0])
         done[0] = so_far
 
-    matrix = kb.encoder().encode_documents(list(texts.values()), on_batch, expected_texts)
+    matrix = encoder.encode_documents(list(texts.values()), on_batch, expected_texts)
     return {h: row.astype("<f4").tobytes() for h, row in zip(texts, matrix, strict=True)}
 
 
@@ -73,15 +74,27 @@ def embed_missing(
     if not digest or digest != settings.encoder_digest:
         return Completed(chunks, made)
     while not should_stop() and (rows := kb.corpus.chunks_without_vector(digest, BATCH_CHUNKS)):
-        texts = {row.chunk_id: _embedding_text(row, settings) for row in rows}
-        hashes = {chunk_id: settings.embed_hash(text) for chunk_id, text in texts.items()}
-        by_hash = {hashes[chunk_id]: text for chunk_id, text in texts.items()}
-        known = kb.corpus.stored_hashes(digest, by_hash)
-        missing = {h: text for h, text in by_hash.items() if h not in known}
-        vectors = _encode(kb, missing, len(by_hash), on_embedded)
+        hashes, vectors = embed_rows(kb, kb.encoder(), settings, rows, len(rows), on_embedded)
         kb.corpus.save_vectors(digest, hashes, vectors)
         chunks, made = chunks + len(rows), made + len(vectors)
     return Completed(chunks, made)
+
+
+def embed_rows(
+    kb: Runtime,
+    encoder: Encoder,
+    settings: Settings,
+    rows: Sequence[UnembeddedChunk],
+    expected_texts: int,
+    on_embedded: Callable[[int], None],
+) -> tuple[dict[int, str], dict[str, bytes]]:
+    """Embed what the store lacks of some stored chunks: (chunk_id → embed hash, embed hash → float32 bytes)."""
+    texts = {row.chunk_id: _embedding_text(row, settings) for row in rows}
+    hashes = {chunk_id: settings.embed_hash(text) for chunk_id, text in texts.items()}
+    by_hash = {hashes[chunk_id]: text for chunk_id, text in texts.items()}
+    known = kb.corpus.stored_hashes(encoder.digest, by_hash)
+    missing = {h: text for h, text in by_hash.items() if h not in known}
+    return hashes, _encode(encoder, missing, expected_texts, on_embedded)
 
 
 def _embedding_text(chunk: EmbeddedChunk | UnembeddedChunk, settings: Settings) -> str:

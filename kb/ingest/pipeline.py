@@ -19,6 +19,7 @@ from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
 from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
 from kb.ingest.read_source import read_source
+from kb.ingest.reencode import change_encoder
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
 from kb.ingest.secrets import secret_by_content
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
@@ -72,6 +73,7 @@ def ingest(
         plan = _plan(run)
         expected_chunks = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in plan.candidates if not _is_unread(run, c))
         _announce(run, plan, expected_chunks)
+        _change_encoder(run)
         _store(run, _read(run, plan.candidates), plan.gone, expected_chunks)
         _prune(run, plan.gone)
         return _finish(run)
@@ -122,6 +124,7 @@ def _ingest_texts(
         if not request.dry_run and source not in kb.corpus.source_roots():
             kb.corpus.save_source(source, None)
         on_event(IngestEvent(event="scan_completed", total=len(texts)))
+        _change_encoder(run)
         target = Target(source, Path("/"), Path("/"))
         candidates = (
             Candidate(target, t.path, Path(t.path), file_type, len(t.raw), mtime_ns, known.get(t.path)) for t in texts
@@ -162,7 +165,7 @@ def _run(
     """A run under the writer's lock, which a dry run does not need; an exception is published as `aborted`."""
     lock = writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify, should_stop)
     with nullcontext() if request.dry_run else lock:
-        settings = Settings.of(kb.config, kb.encoder())
+        settings = Settings.of(kb.config, kb.configured_encoder())
         tally = Tally(on_event)
         run = _Run(kb, request, settings, should_stop, on_embedded, tally, kb.corpus.state().revision)
         on_event(IngestEvent(event="scan_started"))
@@ -202,6 +205,16 @@ def _announce(run: _Run, plan: Plan, expected_chunks: int) -> None:
 
 
 # ---- the steps
+
+
+def _change_encoder(run: _Run) -> None:
+    """Give stored chunks the vectors of the configured encoder first, so that new documents are embedded once, by it."""
+    if run.request.dry_run:
+        return
+    with run.tally.timing("embed"):
+        change = change_encoder(run.kb, run.settings, run.kb.notify, run.should_stop, run.on_embedded)
+    run.tally.vectors_written += change.vectors
+    run.tally.interrupted = not change.is_done
 
 
 def _is_unread(run: _Run, candidate: Candidate) -> bool:
@@ -314,10 +327,12 @@ def _windows(documents: Iterable[Prepared]) -> Iterator[tuple[Prepared, ...]]:
 
 def _stamp_encoder(run: _Run) -> None:
     """Say whose vectors the store holds, before the first of them is written."""
-    encoder = run.kb.encoder()
+    encoder, corpus = run.kb.configured_encoder(), run.kb.corpus
     wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
-    if run.kb.stored_encoder() != wanted:
-        run.kb.corpus.stamp_encoder(wanted)
+    prefixes = (encoder.query_prefix, encoder.document_prefix)
+    if (corpus.stored_encoder(), corpus.stored_prefixes()) != (wanted, prefixes):
+        corpus.stamp_encoder(wanted, prefixes)
+        run.kb.forget_encoder()
 
 
 def _save(run: _Run, document: Prepared, embedded: Embedded) -> None:
@@ -357,9 +372,8 @@ def _finish(run: _Run) -> IngestReport:
     """Complete what earlier runs left, bring both indexes up to date, and report."""
     kb, tally = run.kb, run.tally
     if kb.corpus.has_documents() and not run.request.dry_run:
-        # Even where no file has changed, the vectors may be another encoder's.
-        _stamp_encoder(run)
         if not tally.interrupted:
+            _stamp_encoder(run)
             _complete(run)
         with tally.timing("index"):
             kb.refresh_indexes()

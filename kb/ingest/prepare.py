@@ -45,7 +45,8 @@ class Settings:
         prefix, headings = encoder.document_prefix, config.embedding.headings
         max_tokens = encoder.max_tokens - len(encoder.token_starts(prefix))
         target_tokens = min(config.chunking.target_tokens, max_tokens)
-        common = [CHUNKER_VERSION, target_tokens, max_tokens, headings, prefix, encoder.digest, GRAPH_VERSION]
+        # Without the encoder and its prefix: another one makes other vectors of the same chunks (kb/ingest/reencode.py).
+        common = [CHUNKER_VERSION, target_tokens, max_tokens, headings, GRAPH_VERSION]
         signatures = {
             name: hash_bytes(json.dumps([name, reader.version, *common]).encode())[:16]
             for name, reader in READERS.items()

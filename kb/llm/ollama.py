@@ -20,7 +20,7 @@ tests/llm/test_ollama_traps.py names their tests.
     13  counters may be absent                              None is unknown, not 0
     14  /api/show has many shapes                           <arch>.context_length, any .context_length, num_ctx, 4,096
     15  endless answers, random seeds                       num_predict, temperature and seed inside `options`
-    16  embeddings are truncated too                        none are asked for
+    16  embeddings are truncated too                        texts stay within the model's length (embedding.py)
     17  the Modelfile's system prompt comes first           our own system message always
     18  the prefix cache is byte-exact                      the same question gives the same bytes
     19  _debug_render_only                                  not used: it may vanish
@@ -32,7 +32,6 @@ would save one search per keep_alive.
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
@@ -42,7 +41,7 @@ from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, KbError, ModelError
 from kb.llm.model_info import ModelFacts, allocated_tokens, bucket_tokens, find_by_name, read_facts
 from kb.llm.protocol import Done, FinishReason, GenerateRequest, Token
-from kb.llm.server import OllamaServer, is_listening, no_server
+from kb.llm.server import OllamaServer, as_keep_alive, is_listening, no_server
 from kb.llm.thinking import ThinkFilter
 from kb.llm.truncation import is_cut, least_tokens
 from kb.records import ModelRef
@@ -264,7 +263,7 @@ class OllamaModel:
             # front of the prompt, the rules and the best evidence, and answers 200.
             "truncate": False,
             "shift": False,
-            "keep_alive": _keep_alive(self._config.keep_alive),
+            "keep_alive": as_keep_alive(self._config.keep_alive),
             "options": {"num_ctx": self.asked_tokens()} | (options or {}),
         } | ({} if think is None else {"think": think})
 
@@ -300,11 +299,6 @@ class OllamaModel:
 
 class _AllThinking(ModelError):
     """An answer had no text but its reasoning."""
-
-
-def _keep_alive(value: str) -> str | int:
-    """A plain number goes as a number of seconds: the server reads text only with a unit, and -1 has none."""
-    return int(value) if re.fullmatch(r"-?\d+", value.strip()) else value
 
 
 def _count(line: dict[str, Any], name: str) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import socket
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
@@ -93,6 +93,20 @@ class OllamaServer:
     def show(self) -> dict[str, Any]:
         """The body of /api/show for the configured model."""
         return self._request("POST", "/api/show", json={"model": self._config.model})
+
+    def embed(self, texts: Sequence[str], keep_alive: str) -> list[list[float]]:
+        """The vectors of texts by the configured model, in their order; a text that is too long is cut.
+
+        The time limit is llm.first_token_timeout_seconds: the first request loads the model.
+        raises  ModelError and its kinds
+        """
+        limit = self._config.first_token_timeout_seconds
+        with self.naming_failures(limit), self._client(limit) as client:
+            found = client.embed(self._config.model, list(texts), truncate=True, keep_alive=as_keep_alive(keep_alive))
+            rows = [list(row) for row in found.embeddings]
+            if len(rows) != len(texts):
+                raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            return rows
 
     def list_running(self) -> dict[str, Any]:
         """The models in memory, as /api/ps lists them."""
@@ -236,6 +250,11 @@ class OllamaServer:
             fix=STATUS_FIXES.get(status, "see the server's log, often memory: try a smaller model or context"),
             status=status,
         )
+
+
+def as_keep_alive(value: str) -> str | int:
+    """A plain number goes as a number of seconds: the server reads text only with a unit, and -1 has none."""
+    return int(value) if re.fullmatch(r"-?\d+", value.strip()) else value
 
 
 def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

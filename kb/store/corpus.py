@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kb.store import chunks, database, documents, filters
+from kb.store import chunks, database, documents, encoder_change, filters
 from kb.store.door import Rows, method
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ class Corpus(Rows):
     # which corpus this is, and whose vectors it holds
     state = method(database.corpus_state)
     stored_encoder = method(database.stored_encoder)
+    stored_prefixes = method(database.stored_prefixes)
     stamp_encoder = method(database.stamp_encoder)
     fence_secret = method(database.fence_secret)
 
@@ -117,4 +118,12 @@ class Corpus(Rows):
     chunks_without_vector = method(chunks.chunks_without_vector)
     save_vectors = method(chunks.save_vectors)
     sample_vectors = method(chunks.sample_vectors)
+
+    # the encoder that is being changed to
+    next_encoder = method(encoder_change.next_encoder)
+    begin_change = method(encoder_change.begin_change)
+    chunks_without_next = method(encoder_change.chunks_without_next)
+    save_next_vectors = method(encoder_change.save_next_vectors)
+    switch_encoder = method(encoder_change.switch_encoder)
+    give_up_change = method(encoder_change.give_up_change)
     remove_unused_embeddings = method(documents.remove_unused_embeddings)

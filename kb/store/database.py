@@ -23,8 +23,14 @@ from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 BUSY_TIMEOUT_SECONDS = 30.0
 # The meta value with the secret that marks evidence in prompts (kb/ask/prompt.py): 32 random bytes, hex.
 FENCE_SECRET = "fence_secret"
-# Of the encoder whose vectors are stored, as meta values.
-ENCODER_PARTS = ("model_id", "digest", "dimensions")
+# Of the encoder whose vectors are stored, as meta values; with next_ before them, of the one that is changed to.
+ENCODER_PARTS = (
+    "encoder_model_id",
+    "encoder_digest",
+    "encoder_dimensions",
+    "encoder_query_prefix",
+    "encoder_document_prefix",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +213,31 @@ def write_meta(connection: sqlite3.Connection, name: str, value: Any) -> None:
 
 def stored_encoder(connection: sqlite3.Connection) -> tuple[str, str, int]:
     """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
-    values = [read_meta(connection, f"encoder_{part}") for part in ENCODER_PARTS]
+    values = [read_meta(connection, part) for part in ENCODER_PARTS]
     return (values[0] or "", values[1] or "", int(values[2] or 0))
 
 
-def stamp_encoder(connection: sqlite3.Connection, encoder: tuple[str, str, int]) -> None:
-    """Say whose vectors the store holds, as `stored_encoder` gives it."""
+def stored_prefixes(connection: sqlite3.Connection) -> tuple[str, str] | None:
+    """What stands before queries and documents for that encoder; None where an earlier version did not note it."""
+    query, document = (read_meta(connection, part) for part in ENCODER_PARTS[3:])
+    return None if query is None or document is None else (query, document)
+
+
+def stamp_encoder(
+    connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None = None
+) -> None:
+    """Say whose vectors the store holds, as `stored_encoder` and `stored_prefixes` give it."""
     with transaction(connection):
-        for part, value in zip(ENCODER_PARTS, encoder, strict=True):
-            write_meta(connection, f"encoder_{part}", value)
+        stamp_rows(connection, encoder, prefixes)
+
+
+def stamp_rows(connection: sqlite3.Connection, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None) -> None:
+    """The rows of `stamp_encoder`; part of the caller's transaction."""
+    for part, value in zip(ENCODER_PARTS, (*encoder, *(prefixes or (None, None))), strict=True):
+        if value is None:
+            connection.execute("DELETE FROM meta WHERE name = ?", [part])
+        else:
+            write_meta(connection, part, value)
 
 
 def fence_secret(connection: sqlite3.Connection) -> bytes:

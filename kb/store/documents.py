@@ -69,11 +69,16 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, now: Stamp) -> N
 
 
 def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
-    """Remove the vectors that no chunk uses, so that removed texts leave no trace; returns how many."""
+    """Remove the vectors that no chunk uses, so that removed texts leave no trace, and those of earlier encoders.
+
+    returns  how many
+    """
     with transaction(connection):
         return connection.execute(
-            "DELETE FROM embeddings WHERE NOT EXISTS"
-            " (SELECT 1 FROM chunks WHERE chunks.embed_hash = embeddings.embed_hash)"
+            "DELETE FROM embeddings WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'encoder_digest') AND encoder_digest"
+            " NOT IN (SELECT value FROM meta WHERE name IN ('encoder_digest', 'next_encoder_digest'))"
+            " OR NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.embed_hash = embeddings.embed_hash)"
+            " AND NOT EXISTS (SELECT 1 FROM next_embed_hashes AS next WHERE next.embed_hash = embeddings.embed_hash)"
         ).rowcount
 
 

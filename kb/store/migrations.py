@@ -89,3 +89,9 @@ def m007_nodes(database: Database) -> None:
 def m008_file_identity(database: Database) -> None:
     """What beside size and time tells that a file was changed; "" for documents that were stored before."""
     _execute(database, "m008_file_identity")
+
+
+@migrations(name=MIGRATION_NAMES[8])
+def m009_next_encoder(database: Database) -> None:
+    """Vectors of the encoder that is being changed to, beside those that are searched."""
+    _execute(database, "m009_next_encoder")

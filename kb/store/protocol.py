@@ -21,6 +21,7 @@ from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 from kb.store.database import CorpusState
 from kb.store.derived import GraphRows, NeighbourRows, NoteRows, TagRows
 from kb.store.documents import Stamp
+from kb.store.encoder_change import NextEncoder
 from kb.store.saving import Saved
 
 
@@ -35,7 +36,10 @@ class CorpusDoor(Protocol):
     def stored_encoder(self) -> tuple[str, str, int]:
         """(model_id, digest, dimensions) of the encoder that made the vectors; ("", "", 0) when there are none."""
 
-    def stamp_encoder(self, encoder: tuple[str, str, int], /) -> None:
+    def stored_prefixes(self) -> tuple[str, str] | None:
+        """What stands before queries and documents for that encoder; None where unknown."""
+
+    def stamp_encoder(self, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None = None, /) -> None:
         """Say whose vectors it holds, before the first of them is written."""
 
     def fence_secret(self) -> bytes:
@@ -150,6 +154,30 @@ class CorpusDoor(Protocol):
 
     def save_vectors(self, encoder_digest: str, hashes: Mapping[int, str], vectors: Mapping[str, bytes], /) -> None:
         """File vectors under their hashes and point chunks at them."""
+
+    # ---- write: vectors of another encoder, beside those that are searched
+
+    def next_encoder(self) -> NextEncoder | None:
+        """The change of encoder that has begun and is not done; None when there is none."""
+
+    def begin_change(self, encoder: tuple[str, str, int], prefixes: tuple[str, str], /) -> int:
+        """Say which encoder's vectors follow; returns how many chunks have theirs already."""
+
+    def chunks_without_next(self, after: int, limit: int, /) -> list[UnembeddedChunk]:
+        """Some of the chunks after an id that have no next vector, in id order."""
+
+    def save_next_vectors(
+        self, encoder_digest: str, hashes: Mapping[int, str], vectors: Mapping[str, bytes], /
+    ) -> None:
+        """Keep next vectors; searches do not see them."""
+
+    def switch_encoder(self) -> bool:
+        """Search the next vectors from now on, in one transaction; False where they are not complete."""
+
+    def give_up_change(self) -> None:
+        """Forget a change that has begun."""
+
+    # ---- write: sources, and what is not needed any more
 
     def save_source(self, source: str, root: str | None, /) -> None:
         """Remember where a source's paths start."""

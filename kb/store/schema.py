@@ -12,4 +12,5 @@ MIGRATION_NAMES = (
     "m006_graph",
     "m007_nodes",
     "m008_file_identity",
+    "m009_next_encoder",
 )

@@ -23,6 +23,7 @@ class ToyEncoder:
     digest = "0" * 64
     dimensions = DIMENSIONS
     max_tokens = 200
+    query_prefix = ""
     document_prefix = ""
 
     def __init__(self, model_id: str) -> None:

@@ -58,6 +58,7 @@ CALLS: dict[str, list[str]] = {
     "facts": ["facts"],
     "expert relevance": ["expert", "relevance", "RESPOND"],
     "models list": ["models", "list"],
+    "encoders": ["encoders"],
     "models use": ["models", "use", "extractive"],
     "models pull": ["models", "pull", "qwen2.5:3b"],
     "tags import": ["tags", "import", str(VOCABULARY)],

@@ -58,7 +58,7 @@ def test_settings_redo_what_they_affect(kb: Call, home: Path, notes: Path, monke
 
     monkeypatch.setenv("KB_EMBEDDING__DOCUMENT_PREFIX", "passage: ")
     report = ingest(kb, home, notes)
-    assert counted(report) == {"updated": 2}
+    assert counted(report) == {"unchanged": 2}, "the same chunks, with other vectors"
     assert report["vectors_written"] == len(rows(home, "SELECT chunk_id FROM chunks"))
     assert_complete(home)
     assert counted(ingest(kb, home, notes)) == {"unchanged": 2}
@@ -99,8 +99,9 @@ def test_another_encoder_is_refused_and_then_healed(kb: Call, home: Path, notes:
     execute(home, "UPDATE documents SET signature = 'of another'")
     assert mismatch(kb, home)["code"] == "embedding_mismatch"
     report = ingest(kb, home, notes)
-    assert counted(report) == {"updated": 2}
+    assert counted(report) == {"unchanged": 2}, "read again, and found the same"
     assert report["vectors_written"] == len(rows(home, "SELECT chunk_id FROM chunks"))
+    assert rows(home, "SELECT count(*) FROM embeddings WHERE encoder_digest = 'another'") == [(0,)]
     assert "otters.md" in paths_found(kb, home, "otter", "vector")
 
     execute(home, "DELETE FROM embeddings")

@@ -11,13 +11,15 @@ The n-th /api/chat gets the n-th reply of `chat`, later ones the last. `routes` 
 
 from __future__ import annotations
 
+import hashlib
 import json
+import re
 import select
 import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
@@ -100,6 +102,15 @@ def shown(**fields: Any) -> dict[str, Any]:
     } | fields
 
 
+def hash_words(texts: Sequence[str], dimensions: int = 64) -> list[list[float]]:
+    """Vectors without a model, not of unit length: each word counts in one dimension, so that like texts are near."""
+    vectors = [[0.0] * dimensions for _ in texts]
+    for vector, text in zip(vectors, texts, strict=True):
+        for word in re.findall(r"\w+", text.lower()):
+            vector[hashlib.sha256(word.encode()).digest()[0] % dimensions] += 1.0
+    return vectors
+
+
 class RecordedServer:
     """The server; a context manager. `url`, `requests`, `chats`, and `client_left`, set when a client went early."""
 
@@ -113,12 +124,14 @@ class RecordedServer:
         loaded: int | None = None,
         most: int | None = None,
         load: Reply | None = None,
+        embed: Callable[[list[str]], Reply] | None = None,
     ) -> None:
-        """loaded: the context allocated at the start, None with no model loaded; most: never more; load: what a chat
+        """embed: what /api/embed is told for its texts; loaded: the context allocated at the start, None with no model loaded; most: never more; load: what a chat
         without messages is told."""
         self.allocated = loaded
         self._most = most
         self._load = load or whole({"model": MODEL, "message": {}, "done": True, "done_reason": "load"})
+        self._embed = embed or (lambda texts: whole({"embeddings": hash_words(texts)}))
         self.requests: list[Recorded] = []
         self.client_left = threading.Event()
         self._chat = list(chat)
@@ -146,6 +159,12 @@ class RecordedServer:
         """The bodies of those without, which only load the model."""
         return [body for body in self._chat_bodies() if not body.get("messages")]
 
+    @property
+    def embedded(self) -> list[str]:
+        """The texts of the /api/embed requests, in order."""
+        bodies = [request.body or {} for request in self.requests if request.path == "/api/embed"]
+        return [text for body in bodies for text in body["input"]]
+
     def _chat_bodies(self) -> list[dict[str, Any]]:
         return [request.body or {} for request in self.requests if request.path == "/api/chat"]
 
@@ -169,10 +188,14 @@ class RecordedServer:
             return whole({"models": rows})
         if request.path == "/api/ps":
             return whole({"models": [row | {"context_length": self.allocated} for row in rows if self.allocated]})
-        if request.path in ("/api/show", "/api/chat") and not {name, f"{name}:latest"} & set(self._models):
+        if request.path in ("/api/show", "/api/chat", "/api/embed") and not {name, f"{name}:latest"} & set(
+            self._models
+        ):
             return error(f"model '{name}' not found", 404)
         if request.path == "/api/show":
             return whole(self._show)
+        if request.path == "/api/embed":
+            return self._embed(list((request.body or {})["input"]))
         if request.path == "/api/chat":
             wanted = int((request.body or {}).get("options", {}).get("num_ctx", 4096))
             self.allocated = min(wanted, self._most or wanted)
