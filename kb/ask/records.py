@@ -190,8 +190,8 @@ class Explanation:
     evidence: EvidenceView | None = None
 
 
-SentenceStatus = Literal["verified", "weak", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"]
-VerificationStatus = Literal["verified", "weak", "unsupported"]
+SentenceStatus = Literal["verified", "weak", "contradicted", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"]
+VerificationStatus = Literal["verified", "weak", "contradicted", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,9 @@ from kb.ask.stages import Checked, Generated, Verified
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, read_claims, status_of
+from kb.support.check import VERIFIED, WEAK, Reading, read_claims, status_of
 from kb.support.claims import MARKER, Claim, find_claims
+from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.overlap import Window, said_share, units_of, weights_of
 
 # Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
@@ -109,7 +110,7 @@ def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = Non
             checks.append(_check_uncited(claim, passages, own[i], others))
             continue
         score, reading = read[i]
-        check = _check_cited(claim, own[i], known[i], score, reading.faults, passages)
+        check = _check_cited(claim, own[i], known[i], score, reading, passages)
         checks.append(check)
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
         if check.status in ("verified", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
@@ -120,6 +121,11 @@ def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = Non
     markers = tuple(dict.fromkeys(int(n) for n in MARKER.findall(clean) if int(n) in passages))
     record = _summarize(checks, known, forged, retried=retried)
     return Checked(record, clean, markers, {m: tuple(w) for m, w in windows.items()})
+
+
+def has_tick(verification: Verification) -> bool:
+    """True where every sentence is backed: nothing less is shown with a tick."""
+    return verification.status == "verified"
 
 
 def _told(chunk: Chunk) -> str:
@@ -156,10 +162,10 @@ def _check_cited(
     own: tuple[int, ...],
     known: tuple[int, ...],
     score: float,
-    faults: tuple[str, ...],
+    reading: Reading,
     passages: Mapping[int, Chunk],
 ) -> SentenceCheck:
-    status: SentenceStatus = status_of(score)
+    status: SentenceStatus = status_of(score, reading.found)
     instead = None
     idle: tuple[int, ...] = ()
     if set(own) - set(known):
@@ -178,7 +184,7 @@ def _check_cited(
         score=round(score, 4),
         misattributed_to=instead,
         idle_markers=idle,
-        reasons=() if status == "verified" else faults,
+        reasons=() if status == "verified" else (*reading.faults, *reading.found.unsaid),
     )
 
 
