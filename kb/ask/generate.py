@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from kb.ask.backing import find_backing
-from kb.ask.cite import find_markers, has_refusal_phrase, is_refusal
+from kb.ask.cite import has_refusal_phrase, is_refusal
 from kb.ask.prompt import Template, render_correction, template_for
 from kb.ask.refuse import near_citations
 from kb.ask.stages import Ended, Generated, Judged, Written
@@ -20,6 +20,7 @@ from kb.errors import MalformedResponse
 from kb.llm.protocol import Done, GenerateRequest, LanguageModel, Token
 from kb.providers import PROVIDERS
 from kb.runtime import Runtime
+from kb.support.markers import find_markers, normalize_markers
 
 
 def open_model(kb: Runtime, judged: Judged, model: LanguageModel) -> int | Ended:

@@ -18,7 +18,7 @@ from typing import Literal
 
 from kb.arrays import Encode
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
-from kb.support.claims import find_claims, plain_text
+from kb.support.claims import find_claims, plain_text, without_lead
 from kb.support.faults import Found, find_faults
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
 
@@ -187,6 +187,7 @@ def read_claims(
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:
     """The features of one sentence by words; its cosine is None."""
+    claim = without_lead(claim)
     weights = weights_of(claim)
     windows = tuple(best_window(claim, text) for text in texts)
     parts = [text[w.start : w.end] for text, w in zip(texts, windows, strict=True)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
@@ -49,14 +50,37 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
 
     windows  the best stretch of each text: a bound on a number is looked for there
     """
-    if not any(text.strip() for text in texts):
+    if not any(text.strip() for text in texts) or any(is_copy(claim, text) for text in texts):
         return Found()
+    if claim.startswith(("```", "~~~")):
+        return _faults_of_code(claim, texts)
     sentences = [text[unit.start : unit.end] for text in texts for unit in units_of(text)]
     against = list(dict.fromkeys(_against(claim, sentences, texts, windows)))
     facts = [facts_of(text) for text in texts]
     absent = [f"{number} is not there" for number in _absent_numbers(claim, facts)]
     unsaid = list(dict.fromkeys(_unsaid(claim, texts, sentences)))
     return Found(tuple(against), tuple(absent), tuple(unsaid))
+
+
+def is_copy(claim: str, text: str) -> bool:
+    """True for a whole sentence that stands in the text word for word: whatever it says, the text says it."""
+    said = " ".join(claim.casefold().split()).rstrip(".。!")
+    at = _one_line(text).find(said)
+    return len(said) >= 8 and at >= 0 and not _one_line(text)[at + len(said) : at + len(said) + 1].isalnum()
+
+
+@lru_cache(maxsize=256)
+def _one_line(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _faults_of_code(block: str, texts: Sequence[str]) -> Found:
+    """Lines of code that no text holds: code is not reworded. Comments, and lines of brackets, are left out."""
+    told = "".join("".join(text.split()) for text in texts)
+    lines = [line.strip() for line in block.splitlines()[1:] if not re.match(r"\s*(?:[`~]{3}|#|//|--|/?\*|$)", line)]
+    lines = [line for line in lines if re.search(r"\w", line)]
+    unsaid = [line for line in lines if "".join(line.split()) not in told]
+    return Found(unsaid=tuple(f"'{_shortened(line)}' is not there" for line in unsaid[:3])) if unsaid else Found()
 
 
 def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows: str) -> Iterator[str]:
