@@ -26,7 +26,7 @@ FOREIGN = "Oldenburg Marlowe Castellane Whitcombe Drusilla Penhallow Zagora Vint
 KOREAN_FOREIGN = "남궁혜린 도라지연구소 백두상사 청람출판사 황보석 은하제약 한빛섬 구름나루".split()
 # Verbs whose two sides say the same.
 _EVEN = frozenset("married met joined shared resembled equals matched and with versus".split())
-_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?|^(?!(?:The|This|That|These|In|On|At|For|When|While|After|It|As|By)\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?")
+_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?|^(?!(?:The|This|That|These|In|On|At|For|When|While|After|It|As|By|They|Some|More|Since|During|According|Although|Most|Many|There|His|Her|And|But|Each|Both|From|With|Then|Here|They|Their|Its|Unlike|Under|Until|Because|Cut|Press|Stir)\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?")
 _PAST = re.compile(r"\b[a-z]{3,}(?:ed|es|ote|old|ook|ave|ent|ought|on)\b|\b(?:wrote|sold|took|gave|sent|won|beat|led|made|saw)\b")
 ANTONYMS = {
     "dev": (
@@ -216,7 +216,7 @@ def join_korean_clause(s: str, dice: random.Random, _: list[str]) -> str | None:
     return s.rstrip(".") + ", " + dice.choice(KOREAN_INVENTED) + "." if s.endswith(".") else None
 
 
-_KOREAN_NOUN = re.compile(r"(?<![가-힣])([가-힣A-Za-z]{2,6}?)(은|는|이|가|을|를|에게|의)(?= )")
+_KOREAN_NOUN = re.compile(r"(?<![가-힣A-Za-z*\"=])([가-힣A-Za-z]{2,6}?)(은|는|이|가|을|를|에게|의)(?= )")
 
 
 def change_korean_word(s: str, dice: random.Random, passage: list[str]) -> str | None:
@@ -343,7 +343,7 @@ def convert_unit(s: str, _: random.Random, __: list[str]) -> str | None:
     pairs = {"km": ("metres", 1000), "kilometres": ("m", 1000), "kilometers": ("m", 1000), "meters": ("cm", 100), "metres": ("cm", 100),
              "m": ("cm", 100), "kg": ("g", 1000), "hours": ("minutes", 60), "minutes": ("seconds", 60), "weeks": ("days", 7),
              "years": ("months", 12), "seconds": ("ms", 1000)}  # fmt: skip
-    m = re.search(rf"(?<![\w.,-])(\d{{1,4}}) ({'|'.join(pairs)})\b(?! old)", s)
+    m = re.search(rf"(?<![\w.,-])(\d{{1,4}}) ({'|'.join(pairs)})\b(?! old| ?/)", s)
     if not m:
         return None
     unit, factor = pairs[m[2]]

@@ -238,7 +238,11 @@ morning|evening afternoon
 summer|winter
 spring|autumn fall
 sunrise dawn|sunset dusk
-male man men boy father son husband brother king he|female woman women girl mother daughter wife sister queen she
+male man men boy|female woman women girl
+husband|wife
+king|queen
+father|mother
+son|daughter
 true right correct valid accurate|false wrong incorrect invalid mistaken
 safe secure harmless|dangerous unsafe hazardous risky harmful
 free complimentary|paid charged

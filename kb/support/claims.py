@@ -104,7 +104,7 @@ def _claim(text: str, start: int, end: int, head: str) -> Claim | None:
     markers = tuple(dict.fromkeys(int(n) for n in MARKER.findall(told)))
     if is_code:
         plain = whole[: code_spans(whole)[0][1]].strip() if code_spans(whole) else whole.strip()
-        return Claim(start, end, plain, markers, is_code=True) if re.search(r"\w", plain) else None
+        return Claim(start, end, plain, markers, is_code=True) if re.search(r"\w", MARKER.sub("", plain)) else None
     heading = _HEADING.match(whole)
     plain = plain_text(whole[heading.end() :] if heading else whole)
     if _TABLE_ROW.match(whole):

@@ -17,7 +17,7 @@ from kb.support.contrast import bounds_of, contrasts, wrong_bounds
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
-from kb.support.substitution import exchanged_words
+from kb.support.substitution import changed_words, exchanged_words
 
 # A sentence that holds a smaller share of the claim may be about something else, and its negation too.
 SAME_MATTER = 0.6
@@ -25,6 +25,8 @@ SAME_MATTER = 0.6
 AS_NEAR = 0.05
 # A clause of which the texts hold less than this share is not said; shorter ones may be turns of phrase.
 SAID_CLAUSE, LEAST_CLAUSE_WORDS = 0.34, 3
+# So much of it may stand in several sentences.
+SAID_ANYWHERE = 0.7
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
 # "more than 200" of 212, "about 40" of 41: how far a number may be from the one that it rounds.
@@ -90,6 +92,8 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
         found = [_against_sentence(part, sentence, texts) for sentence in near]
         if found and all(found):
             yield from found[0]
+        for sentence in near:
+            yield from (f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence))
     yield from wrong_bounds(claim, windows)
     headings = texts[-1] if len(texts) > 1 else ""
     yield from misplaced_names(claim, [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS], headings)
@@ -157,15 +161,20 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
     claimed = facts_of(claim)
     for name in missing_facts(claimed, _joined([facts_of(text) for text in texts]))[1]:
         yield f"'{name}' is not named there"
+    near = _nearest(claim, sentences)
+    changed = [changed_words(claim, sentence) for sentence in near]
+    if changed and all(changed):
+        yield from (f"'{ours}' is not what the text says: '{theirs}'" for ours, theirs in changed[0])
     everything = [word for text in texts for word in words_of(text)]
     keys = {word.key for word in everything}
     joined = " ".join(texts)
     clauses = clauses_of(claim)
     for clause in clauses:
-        words = content_of(clause)
+        words = [word for word in content_of(clause) if not word.key[:1].isdigit()]
         if len(words) >= LEAST_CLAUSE_WORDS and len(clauses) > 1:
             said = sum(_is_known(word, keys, joined) for word in words) / len(words)
-            if said < SAID_CLAUSE:
+            close = max((shared(words, content_of(s)) for s in sentences), default=0.0)
+            if said < SAID_CLAUSE or (said < SAID_ANYWHERE and close < SAID_CLAUSE):
                 yield f"'{_shortened(clause)}' is not said there"
     if re.search("[가-힣]", claim):
         yield from _foreign_nouns(claim, sentences, keys, joined)

@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import combinations
 
+from kb.language.english import MONTHS
 from kb.language.korean_particles import is_hangul
+from kb.text import STOP_WORDS
 from kb.support.clauses import Word, are_converse, bare_verb, clauses_of, content_of, is_same, shared, words_of
 
 # A claim is about the same event as a sentence where this share of its words is in it.
@@ -22,6 +24,8 @@ SAME_PLACE = 0.7
 _PIVOTS = frozenset("than before after until since instead".split())
 _ARTICLES = frozenset("the a an her his its their our my your this that these those".split())
 _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".split())
+_PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
+_MONTHS = frozenset(MONTHS)
 _BE = frozenset("is are was were be been being get gets got".split())
 _EVEN = frozenset("and or with versus vs & both between equal equals like meet met marri join share resembl same differ".split())
 _PAST = re.compile(r"(?:ed|ought|aught|old|ent|ook|ave|ote|eat|rew|ept|uilt|ound|on|es|s)$")
@@ -67,7 +71,7 @@ def _pivots(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[tuple[Word
 
 def _may_be_verb(words: Sequence[Word], word: Word) -> bool:
     """False for names, and for what stands behind an article or a preposition, with an adjective between or without."""
-    if not word.is_content or word.text[:1].isupper() or word.key[:1].isdigit():
+    if word.text.lower() in STOP_WORDS or word.text[:1].isupper() or word.key[:1].isdigit():
         return False
     before = [w.text.lower() for w in words if 0 < word.place - w.place <= 2]
     if before and before[-1] in _NOUN_FOLLOWS:
@@ -78,19 +82,29 @@ def _may_be_verb(words: Sequence[Word], word: Word) -> bool:
 def _swap_at(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: Word) -> Iterator[str]:
     left, right = _sides(ours, pivot)
     their_left, their_right = _sides(theirs, other)
-    crossed_right = [w for w in left if _in(w, their_right) and not _in(w, their_left)]
-    crossed_left = [w for w in right if _in(w, their_left) and not _in(w, their_right)]
+    crossed_right = [w for w in left if _in(w, their_right) and not _in(w, their_left) and not _is_aside(w, ours, theirs)]
+    crossed_left = [w for w in right if _in(w, their_left) and not _in(w, their_right) and not _is_aside(w, ours, theirs)]
     turned = _is_passive(ours, pivot) != _is_passive(theirs, other)
     if pivot.is_content and are_converse(pivot, other):
         turned = not turned
     if not turned and crossed_right and crossed_left:
         if not _is_even(ours, crossed_right[0], crossed_left[0]) and not _is_even_pivot(pivot):
             yield f"'{crossed_right[0].text}' and '{crossed_left[0].text}' have changed places"
-    elif turned and not crossed_right and not crossed_left and pivot.is_content and _tells_both(ours, theirs, pivot, other):
+    elif turned and not crossed_right and not crossed_left and _tells_both(ours, theirs, pivot, other):
         kept_left = [w for w in left if _in(w, their_left) and not _in(w, their_right)]
         kept_right = [w for w in right if _in(w, their_right) and not _in(w, their_left)]
         if kept_left and kept_right:
             yield f"'{kept_left[0].text}' and '{kept_right[0].text}' have changed places"
+
+
+def _is_aside(word: Word, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
+    """True for a word behind a preposition of place or time in both sentences: such a phrase may stand anywhere."""
+    there = next((t for t in theirs if t.key == word.key), None)
+    return there is not None and _follows_preposition(word, ours) and _follows_preposition(there, theirs)
+
+
+def _follows_preposition(word: Word, words: Sequence[Word]) -> bool:
+    return any(w.text.lower() in _PREPOSITIONS for w in words if 0 < word.place - w.place <= 3)
 
 
 def _tells_both(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: Word) -> bool:
@@ -192,20 +206,45 @@ def misplaced_names(claim: str, sentences: Sequence[str], headings: str) -> list
     best = max(scores, default=0.0)
     if best < SAME_PLACE:
         return []
+    nearest = [s for s, score in zip(sentences, scores, strict=True) if score >= best - 0.15]
     at = scores.index(best)
-    around = " ".join(sentences[max(0, at - 2) : at + 1]) if _PRONOUNS.search(sentences[at]) else sentences[at]
-    near = {w.key for w in words_of(around)} | {w.key for w in words_of(headings)}
+    around = " ".join(sentences[max(0, at - 2) : at + 1]) if _PRONOUNS.search(sentences[at]) else ""
+    near = {w.key for s in (*nearest, around, headings) for w in words_of(s)}
     claimed = {w.key for w in words_of(claim)}
-    missing = [w for w in names if w.key not in near and not any(is_same(w.key, k) for k in near)]
     theirs = [w for w in words_of(sentences[at]) if w.is_content and _is_name(w, sentences[at]) and w.key not in claimed]
-    if not missing or not theirs or any(s >= best - 0.15 and missing[0].key in {w.key for w in words_of(t)} for s, t in zip(scores, sentences, strict=True)):
-        return []
-    return [f"'{missing[-1].text}' stands for '{theirs[-1].text}'"]
+    for word in names:
+        if not any(is_same(word.key, key) for key in near):
+            for other in theirs:
+                if _stand_alike(word, words_of(claim), other, words_of(sentences[at])):
+                    return [f"'{word.text}' stands for '{other.text}'"]
+    return []
+
+
+def _stand_alike(word: Word, ours: Sequence[Word], other: Word, theirs: Sequence[Word]) -> bool:
+    """True where the word before both, or the word behind both, is the same; names between do not count."""
+    return any(
+        mine is not None and its is not None and mine.text.lower() not in _ARTICLES and is_same(mine.key, its.key)
+        for mine, its in (
+            (_beside(word, ours, -1), _beside(other, theirs, -1)),
+            (_beside(word, ours, 1), _beside(other, theirs, 1)),
+        )
+    )
+
+
+def _beside(word: Word, words: Sequence[Word], step: int) -> Word | None:
+    """The next word before or behind one that is neither a name nor an article nor a form of "be"."""
+    at = word.place + step
+    while 0 <= at < len(words):
+        text = words[at].text
+        if not text[:1].isupper() and text.lower() not in _ARTICLES | _BE | {"of", "and", "by"}:
+            return words[at]
+        at += step
+    return None
 
 
 def _is_name(word: Word, sentence: str) -> bool:
     """True for a capitalised word, at the beginning of a sentence only where another follows it."""
-    if not word.text[:1].isupper():
+    if not word.text[:1].isupper() or word.text.lower() in _MONTHS:
         return False
     following = words_of(sentence)[word.place + 1 : word.place + 2]
     return word.place > 0 or any(w.text[:1].isupper() for w in following)
