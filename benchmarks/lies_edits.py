@@ -20,6 +20,8 @@ from benchmarks.support_edits import (
     negate_korean,
 )
 
+from kb.language.korean_particles import fitting_particle
+
 Edit = Callable[[str, random.Random, list[str]], str | None]
 
 FOREIGN = "Oldenburg Marlowe Castellane Whitcombe Drusilla Penhallow Zagora Vintersund Brackenridge Okonjo".split()
@@ -62,7 +64,7 @@ SYNONYMS = (
     ("also", "additionally"), ("however", "though"), ("because", "since"), ("about", "approximately"), ("such as", "like"),
     ("called", "named"), ("known as", "referred to as"), ("made", "produced"), ("important", "significant"),
     ("different", "various"), ("allows", "lets"), ("allow", "let"), ("need to", "have to"), ("must", "has to"),
-    ("first", "initially"), ("main", "principal"), ("usually", "typically"), ("begin", "start"), ("end", "finish"),
+    ("main", "principal"), ("usually", "typically"), ("begin", "start"), ("end", "finish"),
     ("ended", "finished"), ("wrote", "authored"), ("received", "got"), ("founded", "established"), ("created", "made"),
     ("create", "make"), ("multiple", "several"), ("provides", "offers"), ("provide", "offer"), ("contains", "includes"),
     ("includes", "contains"), ("people", "persons"), ("however", "nevertheless"), ("although", "though"), ("near", "close to"),
@@ -226,7 +228,7 @@ def change_korean_word(s: str, dice: random.Random, passage: list[str]) -> str |
     if not found or not others:
         return None
     m = dice.choice(found)
-    return s[: m.start(1)] + dice.choice(others) + s[m.end(1) :]
+    return _put(s, m, dice.choice(others))
 
 
 def change_korean_foreign(s: str, dice: random.Random, _: list[str]) -> str | None:
@@ -235,18 +237,24 @@ def change_korean_foreign(s: str, dice: random.Random, _: list[str]) -> str | No
     if not found:
         return None
     m = dice.choice(found)
-    return s[: m.start(1)] + dice.choice(KOREAN_FOREIGN) + s[m.end(1) :]
+    return _put(s, m, dice.choice(KOREAN_FOREIGN))
 
 
 def swap_korean_roles(s: str, _: random.Random, __: list[str]) -> str | None:
     """The words of the subject and of the object in each other's place."""
-    subject = re.search(r"(?<![가-힣])([가-힣A-Za-z]{2,8}?)(이|가|은|는)(?= )", s)
-    other = re.search(r"(?<![가-힣])([가-힣A-Za-z]{2,8}?)(을|를|에게)(?= )", s)
+    subject = re.search(r"(?<![가-힣A-Za-z*])([가-힣A-Za-z]{2,8}?)(이|가|은|는)(?= )", s)
+    other = re.search(r"(?<![가-힣A-Za-z*])([가-힣A-Za-z]{2,8}?)(을|를|에게)(?= )", s)
     if not subject or not other or subject[1] == other[1] or subject.start() >= other.start():
         return None
     if other.start() - subject.end() > 40 or "," in s[subject.end() : other.start()]:
         return None
-    return s[: subject.start(1)] + other[1] + s[subject.end(1) : other.start(1)] + subject[1] + s[other.end(1) :]
+    behind = _put(s, other, subject[1])
+    return _put(behind, subject, other[1])
+
+
+def _put(s: str, place: re.Match[str], noun: str) -> str:
+    """Another noun at a place, with the form of the particle that goes with it."""
+    return s[: place.start(1)] + noun + fitting_particle(noun, place[2]) + s[place.end(2) :]
 
 
 def exchange_korean(pairs: tuple[tuple[str, str], ...], *, both_ways: bool) -> Edit:

@@ -119,8 +119,23 @@ def is_same(one: str, other: str) -> bool:
 
 def _is_same_korean(one: str, other: str) -> bool:
     """True for two forms of one verb (켠다, 켜지) and for a noun with and without another particle."""
+    if _plain_verb(one) == _plain_verb(other):
+        return True
     a, b = sorted((unicodedata.normalize("NFD", bare_verb(word)) for word in (one, other)), key=len)
     return len(a) >= 2 and b.startswith(a) and (len(a) >= 5 or len(b) - len(a) <= 3 or len(a) >= 0.6 * len(b))
+
+
+_POLITE = (
+    (re.compile(r"(?:합니다|해요|한다|하다|하여|해서|하며|하고|해야|했다|했습니다|했어요|하였다|하였습니다)$"), "하"),
+    (re.compile(r"(?:됩니다|돼요|된다|되다|되어|돼|되며|되고|됐다|되었다|되었습니다|됐습니다)$"), "되"),
+    (re.compile(r"(?:입니다|이다|이에요|예요|이며|이고)$"), "이"),
+    (re.compile(r"(?:습니다|어요|아요|는다|다)$"), ""),
+)
+
+
+def _plain_verb(word: str) -> str:
+    """A Korean verb without what tells only of politeness and tense."""
+    return next((pattern.sub(plain, word) for pattern, plain in _POLITE if pattern.search(word)), word)
 
 
 _VERB_ENDING = re.compile(

@@ -27,7 +27,7 @@ _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".s
 _PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
 _MONTHS = frozenset(MONTHS)
 _BE = frozenset("is are was were be been being get gets got".split())
-_EVEN = frozenset("and or with versus vs & both between equal equals like meet met marri join share resembl same differ".split())
+_EVEN = frozenset("and or with versus vs & both between equal equals like meet met marri join share resembl same differ represent mean".split())
 _PAST = re.compile(r"(?:ed|ought|aught|old|ent|ook|ave|ote|eat|rew|ept|uilt|ound|on|es|s)$")
 _PRONOUNS = re.compile(r"\b(?:he|she|it|they|his|her|its|their|this|these|who|which)\b", re.I)
 

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import facts_of, missing_facts
-from kb.support.clauses import is_same, words_of
+from kb.support.clauses import Word, is_same, words_of
 from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 
@@ -79,10 +79,21 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]]:
             continue
         if any(is_same(w.key, t.key) for w in mine for t in theirs) and not mine[0].text[:1].isupper():
             continue  # said elsewhere in the sentence
+        # "the group" for a name that the text has, and the other way round, may mean the same.
+        if mine[0].text[:1].isupper() != other[0].text[:1].isupper() and mine[0].text[:1].isascii() and a > 0:
+            continue
+        if _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
+            continue  # numbers and their units are checked apart
         if any(_resemble(w.text, o.text) for w in mine for o in other):
             continue
         found.append((" ".join(w.text for w in ours[a:b]), " ".join(w.text for w in theirs[c:d])))
     return found if len(found) <= MOST_CHANGES else []
+
+
+def _is_measured(words: Sequence[Word], at: int, changed: Sequence[Word]) -> bool:
+    """True where a unit of measure behind a number is what is changed."""
+    digits = [w for w in words[max(0, at - 1) : at + 2] if w.text[:1].isdigit()]
+    return bool(digits) and any(q.kind for w in changed for q in facts_of(f"1 {w.text}").quantities)
 
 
 def _tells(word: str) -> bool:
