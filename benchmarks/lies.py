@@ -68,6 +68,7 @@ def _texts(data: Path, language: str, half: str) -> Iterator[str]:
     if language == "en":
         yield from (clean(json.loads(line)["text"]) for line in (data / "clapnq" / "corpus.jsonl").open(encoding="utf-8"))
         folders = [ROOT / "fixtures" / "corpus" / part for part in ("guide", "ops", "notes")]
+        folders.append(data / "fastapi-docs-en-ko" / "docs" / "en")
     else:
         folders = [data / "fastapi-docs-en-ko" / "docs" / "ko", ROOT / "fixtures" / "corpus" / "ko"]
     for folder in folders:
@@ -194,6 +195,8 @@ def report(cases: list[Case], encode: Encode | None, show: int) -> None:
         rows = {key: value for key, value in found.items() if key[0] == is_true}
         together = {(is_true, language, "all"): [r for k, v in rows.items() if k[1] == language for r in v] for language in ("en", "ko")}
         for (_, language, kind), results in (rows | together).items():
+            if not results:
+                continue
             bad = [r for r in results if r[0] != is_true]
             low, high = wilson(len(bad), len(results))
             print(f"| {language} {kind} | {len(results)} | {len(bad) / len(results):.1%} | {low:.1%}–{high:.1%} |")

@@ -118,7 +118,8 @@ def _quantifier(clause: str, nearest: str) -> Iterator[str]:
         yield f"it says '{some_here[0]}' where the text says '{all_there[0]}'"
     none_here, none_there = _pattern("NONE").search(clause), _pattern("NONE").search(nearest)
     if none_here and not none_there and (all_there or some_there) and not polarity_of(nearest).negated:
-        yield f"it says '{none_here[0]}' where the text says '{(all_there or some_there)[0]}'"  # type: ignore[index]
+        there = all_there or some_there
+        yield f"it says '{none_here[0]}' where the text says '{there[0] if there else ''}'"
 
 
 def _whenever(clause: str, sentence: str) -> Iterator[str]:
