@@ -8,6 +8,44 @@ from __future__ import annotations
 
 # Words on one line may replace each other in nearly any sentence.
 SYNONYMS = """
+bring brought
+take took taken
+go went gone
+come came
+see saw seen
+do did done does
+keep kept
+hold held
+leave left
+lose lost
+meet met
+rise rose risen
+run ran
+sell sold
+send sent
+sit sat
+stand stood
+think thought
+wear wore worn
+win won
+break broke broken
+draw drew drawn
+drive drove driven
+eat ate eaten
+fly flew flown
+know knew known
+lie lay lain
+read reading
+ride rode ridden
+sing sang sung
+sink sank sunk
+speak spoke spoken
+swim swam
+throw threw thrown
+is are was were be been
+has have had
+child children
+person people
 begin start commence launch initiate began begun started
 end finish conclude terminate complete
 build construct erect built constructed building construction
@@ -372,11 +410,16 @@ ALL = r"\b(?:all|every|each|always|everyone|everybody|everything|entirely|comple
 SOME = (
     r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
 )
-NONE = r"\b(?:no|none|never|neither|nobody|nothing|nowhere)\b"
+NONE = r"\b(?:no(?! (?:more|less|fewer|later))|none|never|neither|nobody|nothing|nowhere)\b"
 # A claim may be careful where the text is not.
 CAREFUL = r"\b(?:usually|generally|typically|mostly|often|commonly)\b"
-WHENEVER = r"\ball[ -]year(?:[ -]round)?\b|\byear[ -]round\b|\baround the clock\b|\b24 hours a day\b|\bat any time\b|\bevery day\b|\bevery day of the\b|\bdaily\b|\bany day\b|\bat all times\b|\bthroughout the year\b|\b24/7\b"
-AT_TIMES = r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|weekdays|summer|winter|spring|autumn|dawn|dusk|sunset|sunrise|noon|midnight|night|except|closed)\b|\d{1,2}[:.]\d\d|\b\d{1,2} ?(?:am|pm)\b"
+ALL_YEAR = r"\ball[ -]year(?:[ -]round)?\b|\byear[ -]round\b|\bthroughout the year\b|\bin (?:every|any) season\b"
+SEASON = r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|summer|winter|spring|autumn)\b"
+ALL_WEEK = r"\bevery day\b|\bdaily\b|\bany day\b|\bseven days a week\b|\ball week\b|\b24/7\b"
+WEEKDAY = r"\b(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|weekdays?)\b"
+ALL_DAY = r"\baround the clock\b|\b24 hours\b|\bat any time\b|\bat all times\b|\ball day\b|\b24/7\b"
+HOUR = r"\d{1,2}[:.]\d\d|\b\d{1,2} ?(?:am|pm)\b|\b(?:dawn|dusk|sunset|sunrise|noon|midnight|night)\b"
+EXCEPT = r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|not on)\s+(?:on |in |for |the )?(?P<out>\w+)"
 # Before a number, and behind it.
 MORE = r"(?:more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|no (?:less|fewer) than|a minimum of|minimum of|upwards of|older than|longer than|higher than|larger than|beyond|in excess of|surpass(?:es|ed|ing)?|not less than)"
 LESS = r"(?:less than|under|below|at most|up to|no more than|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"
@@ -386,7 +429,7 @@ SAME_BOUND = r"\b(?:within|up to|a maximum of|a minimum of)\b"
 ABOUT = r"(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|close to|just (?:over|under))"
 # A sentence or its beginning that says nothing of the matter.
 LEAD = (
-    r"(?:(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok|in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
+    r"(?:(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
     r"|(?:according to|based on|as (?:described|stated|mentioned|explained|noted|shown) (?:in|by)|as per|per|from|in) (?:the |your |these |this |provided |given |cited |available )*(?:documents?|documentation|passages?|evidence|text|context|sources?|notes?|guide|information)(?: provided| above| given)?,? ?(?:it (?:seems|appears|says|states) that )?"
     r"|(?:as far as the (?:documents?|evidence|sources?) (?:say|says|go|goes|show|shows)),? ?"
     r"|(?:it (?:appears|seems)(?: that)?|it is (?:stated|mentioned|noted|said|worth noting) that|to answer your question[:,]?|the answer is(?: that)?)\s+"

@@ -221,8 +221,10 @@ def _scale(written: str, numbers: Numbers) -> float:
 
 
 def _counted(unit: str) -> str:
-    """The word behind a number as what it counts: a plural; "" for any other word."""
+    """The word behind a number as what it counts: a plural, or a Korean counter; "" for any other word."""
     word = unit.strip(" -\t").casefold()
+    if is_hangul(word):
+        return next((counter for counter in _numbers().counters if word.startswith(counter)), "")
     return word if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "ous")) and word.isascii() else ""
 
 

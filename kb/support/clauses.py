@@ -256,3 +256,8 @@ def shared(words: Sequence[Word], others: Sequence[Word]) -> float:
     if not words:
         return 0.0
     return sum(any(is_same(word.key, other.key) for other in others) for word in words) / len(words)
+
+
+def is_modal(word: str) -> bool:
+    """True for a word that says by itself what is allowed: prohibited, possible."""
+    return bool(re.fullmatch(r"allow\w*|permit\w*|forb\w+|prohibit\w*|bann\w*|possible|able|수|있\w*|없\w*|금지\w*", word.lower()))

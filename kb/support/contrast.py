@@ -12,7 +12,7 @@ from functools import cache
 
 from kb.language import english_contrasts, korean_contrasts
 from kb.language.quantities import facts_of
-from kb.support.clauses import Word, are_opposite, clauses_of, content_of, is_same, shared
+from kb.support.clauses import Word, are_opposite, clauses_of, content_of, is_modal, is_same, shared, words_of
 from kb.support.polarity import polarity_of
 
 # Two clauses with this share of the claim's words in common are on the same matter, whatever else they hold.
@@ -44,7 +44,9 @@ def contrasts(claim: str, sentence: str) -> list[str]:
             continue
         found += _opposites(clause, ours, nearest, theirs, content_of(sentence))
         if shared(ours, theirs) >= SAME_MATTER:
-            found += [*_modality(clause, nearest), *_quantifier(clause, nearest), *_whenever(clause, sentence)]
+            found += [*_modality(clause, nearest), *_quantifier(clause, nearest)]
+        found += _whenever(clause, sentence)
+    found += [*excepted(claim, sentence), *_allowed_against(claim, sentence)]
     return list(dict.fromkeys(found))
 
 
@@ -123,11 +125,44 @@ def _quantifier(clause: str, nearest: str) -> Iterator[str]:
 
 
 def _whenever(clause: str, sentence: str) -> Iterator[str]:
-    here = _pattern("WHENEVER").search(clause)
-    if here and not _pattern("WHENEVER").search(sentence):
-        there = _pattern("AT_TIMES").search(sentence)
-        if there and not _pattern("AT_TIMES").search(clause):
-            yield f"it says '{here[0]}' where the text says '{there[0]}'"
+    """All year for some months, every day for some days, at any time for some hours."""
+    for always, at_times in (("ALL_YEAR", "SEASON"), ("ALL_WEEK", "WEEKDAY"), ("ALL_DAY", "HOUR")):
+        here = _pattern(always).search(clause)
+        if here and not _pattern(always).search(sentence):
+            there = _pattern(at_times).search(sentence)
+            if there and not _pattern(at_times).search(clause):
+                yield f"it says '{here[0]}' where the text says '{there[0]}'"
+
+
+def excepted(claim: str, sentence: str) -> list[str]:
+    """What the text excepts and the claim does not.
+
+    >>> excepted("It is open on Mondays.", "It is open every day except Monday.")
+    ["the text excepts 'Monday'"]
+    """
+    if _pattern("EXCEPT").search(claim) or polarity_of(claim).negated or polarity_of(claim).implicit:
+        return []
+    found = []
+    for match in _pattern("EXCEPT").finditer(sentence):
+        out = match["out"] or match["out_ko"]
+        named = [w for w in words_of(claim) if w.text.lower().rstrip("s") == out.lower().rstrip("s") or w.key == out]
+        before = content_of(sentence[: match.start()])
+        if named and shared([w for w in content_of(claim) if w not in named], before) >= CLOSE_MATTER:
+            if not any(are_opposite(a, b) for a in content_of(claim) for b in before):
+                found.append(f"the text excepts '{out}'")
+    return found
+
+
+def _allowed_against(claim: str, sentence: str) -> Iterator[str]:
+    """What a clause of the text forbids, and the claim allows: all that is forbidden is named in the claim."""
+    if _degree(claim) != "may":
+        return
+    for part in clauses_of(sentence):
+        if _degree(part) != "forbidden":
+            continue
+        forbidden = [w for w in content_of(part) if not is_modal(w.text)]
+        if len(forbidden) >= 2 and shared(forbidden, content_of(claim)) >= 1.0 - 1e-9:
+            yield f"it says '{_DEGREES['may']}' where the text says '{_DEGREES['forbidden']}'"
 
 
 @cache

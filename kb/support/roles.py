@@ -20,7 +20,7 @@ from kb.support.clauses import Word, are_converse, bare_verb, clauses_of, conten
 # A claim is about the same event as a sentence where this share of its words is in it.
 SAME_EVENT = 0.6
 # A name is in the wrong place where the sentence says so much of the claim without it.
-SAME_PLACE = 0.7
+SAME_PLACE = 0.6
 _PIVOTS = frozenset("than before after until since instead".split())
 _ARTICLES = frozenset("the a an her his its their our my your this that these those".split())
 _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".split())
@@ -29,7 +29,6 @@ _MONTHS = frozenset(MONTHS)
 _BE = frozenset("is are was were be been being get gets got".split())
 _EVEN = frozenset("and or with versus vs & both between equal equals like meet met marri join share resembl same differ represent mean".split())
 _PAST = re.compile(r"(?:ed|ought|aught|old|ent|ook|ave|ote|eat|rew|ept|uilt|ound|on|es|s)$")
-_PRONOUNS = re.compile(r"\b(?:he|she|it|they|his|her|its|their|this|these|who|which)\b", re.I)
 
 
 def swapped_roles(claim: str, sentence: str) -> list[str]:
@@ -153,8 +152,14 @@ def _slots_swapped(claim: str, sentence: str) -> Iterator[str]:
     everything = words_of(claim)
     for (mine, other), (mine2, other2) in combinations(replaced, 2):
         if any(_in(w, other2) for w in mine) and any(_in(w, other) for w in mine2):
-            if not _is_even(everything, mine[-1], mine2[0]):
+            moved = any(_is_time(w) or _is_aside(w, everything, words_of(sentence)) for w in (*mine, *mine2))
+            if not moved and not _is_even(everything, mine[-1], mine2[0]):
                 yield f"'{mine[0].text}' and '{mine2[0].text}' have changed places"
+
+
+def _is_time(word: Word) -> bool:
+    """True for what says when: such a phrase may stand anywhere."""
+    return word.key[:1].isdigit() or word.text.lower() in _MONTHS or word.text.lower().rstrip("s").endswith("day")
 
 
 def _clauses_swapped(claim: str, sentence: str) -> Iterator[str]:
@@ -162,14 +167,21 @@ def _clauses_swapped(claim: str, sentence: str) -> Iterator[str]:
     ours = [content_of(clause) for clause in clauses_of(claim)]
     theirs = [content_of(clause) for clause in clauses_of(sentence)]
     for mine in ours:
-        numbers = {w.key for w in mine if w.key[:1].isdigit()}
-        pair = next((part for part in theirs if numbers and numbers <= {w.key for w in part}), None)
-        if pair is None:
+        numbers = [w for w in mine if w.key[:1].isdigit()]
+        pair = next((part for part in theirs if numbers and all(_in(n, part) for n in numbers)), None)
+        if pair is None or _before(claim, numbers[0]) != _before(sentence, numbers[0]):
             continue
         away = [w for w in mine if not any(is_same(w.key, t.key) for t in pair) and any(_in(w, part) for part in theirs)]
         come = [w for w in pair if not any(is_same(w.key, t.key) for t in mine) and any(_in(w, part) for part in ours)]
         if away and come:
             yield f"'{away[0].text}' and '{come[0].text}' have changed places"
+
+
+def _before(sentence: str, number: Word) -> str:
+    """The word before a number: until 1994 is not since 1994."""
+    words = words_of(sentence)
+    at = next((w.place for w in words if w.key == number.key), 0)
+    return words[at - 1].text.lower() if at else ""
 
 
 def _korean_swaps(claim: str, sentence: str) -> Iterator[str]:
@@ -202,14 +214,15 @@ def misplaced_names(claim: str, sentences: Sequence[str], headings: str) -> list
     rest = [w for w in words if w not in names]
     if not names or len(rest) < 2:
         return []
-    scores = [shared(rest, content_of(s)) for s in sentences]
+    parts = [part for sentence in sentences for part in clauses_of(sentence)]
+    scores = [shared(rest, content_of(part)) for part in parts]
     best = max(scores, default=0.0)
     if best < SAME_PLACE:
         return []
-    nearest = [s for s, score in zip(sentences, scores, strict=True) if score >= best - 0.15]
+    nearest = [s for s, score in zip(parts, scores, strict=True) if score >= best - 0.15]
     at = scores.index(best)
-    around = " ".join(sentences[max(0, at - 2) : at + 1]) if _PRONOUNS.search(sentences[at]) else ""
-    near = {w.key for s in (*nearest, around, headings) for w in words_of(s)}
+    sentences = parts
+    near = {w.key for s in (*nearest, headings) for w in words_of(s)}
     claimed = {w.key for w in words_of(claim)}
     theirs = [w for w in words_of(sentences[at]) if w.is_content and _is_name(w, sentences[at]) and w.key not in claimed]
     for word in names:
@@ -265,7 +278,7 @@ def exchanged_nouns(claim: str, sentence: str, elsewhere: str) -> list[str]:
         if not theirs or shared(ours, theirs) < 0.5 or not is_same(ours[-1].key, theirs[-1].key):
             continue
         for word in ours:
-            if word.role not in ("subject", "object", "goal", "source") or len(word.key) < 2 or _is_said(word, sentence):
+            if word.role not in ("subject", "object", "goal", "source") or len(word.key) < 2 or _is_said(word, nearest):
                 continue
             place = [t for t in theirs if t.role == word.role and not any(_is_alike(t, o) for o in ours)]
             if place and word.key in elsewhere:

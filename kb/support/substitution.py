@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import facts_of, missing_facts
-from kb.support.clauses import Word, is_same, words_of
+from kb.support.clauses import Word, is_modal, is_same, words_of
 from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 
@@ -84,6 +84,8 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]]:
             continue
         if _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
             continue  # numbers and their units are checked apart
+        if any(is_modal(w.text) for w in mine) and any(is_modal(w.text) or w.text.lower() == "not" for w in theirs[c:d]):
+            continue  # "prohibited" for "not allowed": degrees of duty are checked apart
         if any(_resemble(w.text, o.text) for w in mine for o in other):
             continue
         found.append((" ".join(w.text for w in ours[a:b]), " ".join(w.text for w in theirs[c:d])))
