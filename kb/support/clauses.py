@@ -17,12 +17,14 @@ from kb.language.english import LIGHT_WORDS
 from kb.language.korean_particles import fitting_particle, is_hangul
 from kb.text import STOP_WORDS, analyze
 
-_WORD = re.compile(r"[A-Za-zÀ-ɏ][\wÀ-ɏ'’.-]*[\wÀ-ɏ]|[A-Za-zÀ-ɏ]|\d[\d,.]*\d|\d|[가-힣]+")
+_WORD = re.compile(r"[A-Za-z_][\w.+-]*?[가-힣]+|[A-Za-zÀ-ɏ][\wÀ-ɏ'’.-]*[\wÀ-ɏ]|[A-Za-zÀ-ɏ]|\d[\d,.]*\d|\d|[가-힣]+")
 _ENGLISH_CLAUSE = re.compile(
     r"\s*[;:—()]\s*|\s+[–-]\s+|,\s+(?=(?:and|but|which|who|whose|while|whereas|although|though|because|so|where|when|since|then|or|until|after|before|if|unless)\b)"
     r"|\s+(?=(?:but|while|whereas|although|because|which|whose|unless)\b)",
     re.I,
 )
+# "When it rains, …": the clause that stands first ends at its comma.
+_OPENED = re.compile(r"((?:When|If|After|Before|While|Although|Though|Because|Since|As|Once|Unless)\s[^,;:]{8,}),\s+(?=\S+\s+\S+)")
 _KOREAN_CLAUSE = re.compile(r",\s+|(?<=[가-힣]{2}[고며])\s+|(?<=지만)\s+|(?<=는데)\s+|(?<=므로)\s+|(?<=면서)\s+")
 # Particles by what they tell of the word before them; the longest first.
 _ROLES = {
@@ -34,6 +36,7 @@ _ROLES = {
     "other": "에서는 에서도 으로는 에서 으로 까지 부터 처럼 마다 에는 에도 에 로 의 와 과 도 만 이나 나 이라는 라는 이란 란",
 }
 _PARTICLES = sorted(((p, role) for role, listed in _ROLES.items() for p in listed.split()), key=lambda x: -len(x[0]))
+_TAILS = frozenset(_PARTICLES)
 _NEGATIVE = re.compile(r"^(?:un|in|im|il|ir|non|dis|mis)-?(?=[a-z]{4})")
 _KOREAN_NEGATIVE = ("불", "비", "미", "무", "부", "반")
 # Words of a sentence that frame it and tell nothing.
@@ -64,8 +67,11 @@ def words_of(sentence: str) -> tuple[Word, ...]:
     for place, match in enumerate(_WORD.finditer(unicodedata.normalize("NFC", sentence))):
         text = match.group().rstrip(".'’-")
         low = text.lower()
-        if is_hangul(text):
+        if is_hangul(text[-1:]):
+            tail = re.search("[가-힣]+$", text)
             key, role = split_particle(text)
+            if tail and tail.start() and (tail[0], role) in _TAILS:  # FastAPI를
+                key = (analyze(text[: tail.start()].lower()) or [text])[0]
             found.append(Word(text, key, role, place, False, True))
             continue
         bare = re.sub(r"['’]s$", "", low)
@@ -84,7 +90,7 @@ def split_particle(word: str) -> tuple[str, str]:
     for particle, role in _PARTICLES:
         stem = word[: -len(particle)]
         if word.endswith(particle) and len(stem) >= (1 if len(particle) > 1 else 2):
-            if particle in ("은", "는", "이", "가", "을", "를", "과", "와") and fitting_particle(stem, particle) != particle:
+            if particle in ("은", "는", "이", "가", "을", "를", "과", "와") and is_hangul(stem[-1]) and fitting_particle(stem, particle) != particle:
                 continue
             return stem, role
     return word, ""
@@ -93,6 +99,8 @@ def split_particle(word: str) -> tuple[str, str]:
 @lru_cache(maxsize=4096)
 def clauses_of(sentence: str) -> tuple[str, ...]:
     """The clauses of a sentence, in order; the sentence itself where it has one."""
+    if opened := _OPENED.match(sentence):
+        return (opened[1], *clauses_of(sentence[opened.end() :]))
     cut = _KOREAN_CLAUSE if re.search("[가-힣]", sentence) else _ENGLISH_CLAUSE
     parts = [part.strip(" ,") for part in cut.split(sentence) if part and part.strip(" ,.")]
     return tuple(parts) or (sentence,)

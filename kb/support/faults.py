@@ -25,8 +25,11 @@ SAME_MATTER = 0.6
 AS_NEAR = 0.05
 # A clause of which the texts hold less than this share is not said; shorter ones may be turns of phrase.
 SAID_CLAUSE, LEAST_CLAUSE_WORDS = 0.34, 3
+LEAST_UNSAID_WORDS = 2
 # So much of it may stand in several sentences.
 SAID_ANYWHERE = 0.7
+# Words that stand in any text.
+_COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
 # "more than 200" of 212, "about 40" of 41: how far a number may be from the one that it rounds.
@@ -170,8 +173,8 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
     joined = " ".join(texts)
     clauses = clauses_of(claim)
     for clause in clauses:
-        words = [word for word in content_of(clause) if not word.key[:1].isdigit()]
-        if len(words) >= LEAST_CLAUSE_WORDS and len(clauses) > 1:
+        words = [word for word in content_of(clause) if not word.key[:1].isdigit() and word.text.lower() not in _COMMON]
+        if len(words) >= LEAST_UNSAID_WORDS and len(clauses) > 1:
             said = sum(_is_known(word, keys, joined) for word in words) / len(words)
             close = max((shared(words, content_of(s)) for s in sentences), default=0.0)
             if said < SAID_CLAUSE or (said < SAID_ANYWHERE and close < SAID_CLAUSE):

@@ -81,8 +81,9 @@ def _may_be_verb(words: Sequence[Word], word: Word) -> bool:
 def _swap_at(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: Word) -> Iterator[str]:
     left, right = _sides(ours, pivot)
     their_left, their_right = _sides(theirs, other)
-    crossed_right = [w for w in left if _in(w, their_right) and not _in(w, their_left) and not _is_aside(w, ours, theirs)]
-    crossed_left = [w for w in right if _in(w, their_left) and not _in(w, their_right) and not _is_aside(w, ours, theirs)]
+    left, right, their_left, their_right = (_once(side, ours, theirs) for side in (left, right, their_left, their_right))
+    crossed_right = [w for w in left if _in(w, their_right) and not _is_aside(w, ours, theirs)]
+    crossed_left = [w for w in right if _in(w, their_left) and not _is_aside(w, ours, theirs)]
     turned = _is_passive(ours, pivot) != _is_passive(theirs, other)
     if pivot.is_content and are_converse(pivot, other):
         turned = not turned
@@ -117,6 +118,11 @@ def _tells_both(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other
 def _sides(words: Sequence[Word], pivot: Word) -> tuple[list[Word], list[Word]]:
     nouns = [w for w in words if w.is_content and not w.text.endswith("ly") and not w.key[:1].isdigit()]
     return [w for w in nouns if w.place < pivot.place], [w for w in nouns if w.place > pivot.place]
+
+
+def _once(side: Sequence[Word], ours: Sequence[Word], theirs: Sequence[Word]) -> list[Word]:
+    """The words of a side that stand once in both sentences: of others nobody knows which one is meant."""
+    return [w for w in side if all(sum(w.key == o.key for o in words) <= 1 for words in (ours, theirs))]
 
 
 def _in(word: Word, others: Sequence[Word]) -> bool:
@@ -166,14 +172,14 @@ def _clauses_swapped(claim: str, sentence: str) -> Iterator[str]:
     """Words that have moved to the other clause, each: "oil until 1994, then gas" for "gas until 1994, then oil"."""
     ours = [content_of(clause) for clause in clauses_of(claim)]
     theirs = [content_of(clause) for clause in clauses_of(sentence)]
-    for mine in ours:
+    for mine in ours if len(ours) > 1 and len(theirs) > 1 else ():
         numbers = [w for w in mine if w.key[:1].isdigit()]
         pair = next((part for part in theirs if numbers and all(_in(n, part) for n in numbers)), None)
         if pair is None or _before(claim, numbers[0]) != _before(sentence, numbers[0]):
             continue
         away = [w for w in mine if not any(is_same(w.key, t.key) for t in pair) and any(_in(w, part) for part in theirs)]
         come = [w for w in pair if not any(is_same(w.key, t.key) for t in mine) and any(_in(w, part) for part in ours)]
-        if away and come:
+        if away and come and not _is_time(away[0]) and not _is_time(come[0]):
             yield f"'{away[0].text}' and '{come[0].text}' have changed places"
 
 
