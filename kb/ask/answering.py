@@ -14,6 +14,7 @@ from kb.ask.records import Answer, AnswerEvent
 from kb.ask.refuse import broke_off, conclude
 from kb.ask.retrieve import retrieve_evidence
 from kb.ask.stages import Ended, Generated, Judged, Packed, Question
+from kb.ask.unusable import show_in_place
 from kb.ask.verify import verify_answer
 from kb.ask.without_documents import (
     answer_about_user,
@@ -73,4 +74,5 @@ def _run_model(kb: Runtime, packed: Packed, model: LanguageModel, tell: OnEvent)
     generated = ask_again(kb, Generated(packed, written), model)
     if ended := broke_off(generated):
         return ended
-    return conclude(verify_answer(kb, generated))
+    verified = verify_answer(kb, generated)
+    return show_in_place(kb, verified) or conclude(verified)

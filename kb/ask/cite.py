@@ -1,7 +1,6 @@
 """The model's text and the packed markers → grounded or refused, and why. Pure.
 
-Only `[#n]` counts as a marker: `[1]`, `[#1a]`, `[ #1 ]` and `vec![1]` are prose. What is checked here is the form of the
-citations; whether the cited text supports the sentence is another question. A citation that stands is narrowed to the
+What is checked here is the form of the citations, after kb/support/markers.py has read their other forms; whether the cited text supports the sentence is another question. A citation that stands is narrowed to the
 lines that back it.
 """
 
@@ -14,17 +13,13 @@ from kb.ask.records import AnswerCitation, RefusalReason
 from kb.language.registry import pattern, says
 from kb.records import Chunk, Citation
 from kb.store.chunks import make_citation
-from kb.support.claims import MARKER, find_claims
+from kb.support.claims import find_claims
+from kb.support.markers import find_markers
 from kb.support.overlap import Window
 
 
-def find_markers(text: str) -> list[int]:
-    """Every marker's number, in order of first appearance, each once.
-
-    >>> find_markers("A [#2]. B [#1][#2], not [3] or vec![1] or [#1a].")
-    [2, 1]
-    """
-    return list(dict.fromkeys(int(n) for n in MARKER.findall(text)))
+# What a sentence quotes is not its own verdict.
+_QUOTED = re.compile(r"[\"“「『][^\"”」』]{3,}[\"”」』]")
 
 
 def has_refusal_phrase(text: str) -> bool:
@@ -37,32 +32,28 @@ def begins_with_refusal(text: str) -> bool:
     return pattern("verdict", text, re.I).match(text) is not None
 
 
-def is_refusal(text: str) -> bool:
+def is_refusal(text: str, evidence: Sequence[str] = ()) -> bool:
     """True when the text is a verdict that the evidence does not suffice: it begins with the sentence the prompt asks for,
     or is one sentence that says so in other words. A marker in it changes nothing.
+
+    evidence  the packed texts: a sentence that stands in one is no verdict on them, nor is what it quotes
 
     >>> is_refusal("I could not find anything about that in the evidence [#1].")
     True
     >>> is_refusal("The evidence does not say when. It was opened by Kim [#2].")
     False
     """
+    claims = find_claims(text)
+    if claims and any(_stands_in(claims[0].text, told) for told in evidence):
+        return False
     if begins_with_refusal(text):
         return True
-    claims = find_claims(text)
     # A sentence that says nothing else is a refusal, with a marker or without.
-    return len(claims) == 1 and says("says_nothing", claims[0].text, re.I)
+    return len(claims) == 1 and says("says_nothing", _QUOTED.sub(" ", claims[0].text), re.I)
 
 
-def judge_citations(text: str, packed_markers: Sequence[int]) -> tuple[bool, RefusalReason | None]:
-    """(grounded, refusal reason) of a complete answer, by the form of its citations.
-
-    Grounded: at least one marker, every marker stands for a packed passage, and it is no refusal. Everything else counts as
-    the model's own refusal, an answer without a marker too.
-    """
-    markers = find_markers(text)
-    if markers and set(markers) <= set(packed_markers) and not is_refusal(text):
-        return True, None
-    return False, "llm_self_judge"
+def _stands_in(sentence: str, text: str) -> bool:
+    return " ".join(sentence.casefold().strip(" .。").split()) in " ".join(text.casefold().split())
 
 
 def narrow_citation(marker: int, chunk: Chunk, windows: Sequence[Window]) -> AnswerCitation:

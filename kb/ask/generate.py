@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from kb.ask.backing import find_backing
-from kb.ask.cite import find_markers, has_refusal_phrase, is_refusal
+from kb.ask.cite import has_refusal_phrase, is_refusal
 from kb.ask.prompt import Template, render_correction, template_for
 from kb.ask.refuse import near_citations
 from kb.ask.stages import Ended, Generated, Judged, Written
@@ -20,6 +20,7 @@ from kb.errors import MalformedResponse
 from kb.llm.protocol import Done, GenerateRequest, LanguageModel, Token
 from kb.providers import PROVIDERS
 from kb.runtime import Runtime
+from kb.support.markers import find_markers, normalize_markers
 
 
 def open_model(kb: Runtime, judged: Judged, model: LanguageModel) -> int | Ended:
@@ -106,16 +107,17 @@ def may_retry(config: RagConfig, provider: str) -> bool:
 
 def unknown_markers(text: str, packed: Collection[int]) -> tuple[int, ...]:
     """The markers that stand for nothing."""
-    return tuple(n for n in find_markers(text) if n not in packed)
+    return tuple(n for n in find_markers(normalize_markers(text, packed)) if n not in packed)
 
 
 def needs_retry(text: str, packed: Collection[int]) -> bool:
-    """True for an answer that is no refusal and whose markers are missing or unknown."""
+    """True for an answer that is no refusal and cites no packed passage, in any form of a marker."""
     if not text.strip() or is_refusal(text):
         return False
-    if not find_markers(text):
+    markers = find_markers(normalize_markers(text, packed))
+    if not markers:
         return not has_refusal_phrase(text)
-    return bool(unknown_markers(text, packed))
+    return not set(markers) & set(packed)
 
 
 def correct(request: GenerateRequest, answer: str, template: Template) -> tuple[GenerateRequest, str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # most questions name no window
     from kb.packing.known_text import KnownText
 
 RefusalReason = Literal[
-    "no_chunks", "score_gate", "weak_evidence", "llm_self_judge", "llm_stream_aborted", "llm_truncated"
+    "no_chunks", "score_gate", "weak_evidence", "llm_self_judge", "not_backed", "llm_stream_aborted", "llm_truncated"
 ]
 
 
@@ -190,8 +190,8 @@ class Explanation:
     evidence: EvidenceView | None = None
 
 
-SentenceStatus = Literal["verified", "weak", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"]
-VerificationStatus = Literal["verified", "weak", "unsupported"]
+SentenceStatus = Literal["verified", "weak", "contradicted", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"]
+VerificationStatus = Literal["verified", "weak", "contradicted", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,12 +200,12 @@ class SentenceCheck:
 
     start, end        [start, end) offsets into `answer`, markers included
     text              without markers
-    status            verified, weak, unsupported: how far the cited passages back it; unknown_marker: it cites what was
-                      not packed; misattributed: another packed passage backs it, the cited ones do not; forged: its
+    status            verified, weak, unsupported: how far the cited passages back it; contradicted: they say otherwise;
+                      unknown_marker: it cites only what was not packed; misattributed: another packed passage backs it, the cited ones do not; forged: its
                       marker was copied out of a document and the passage of that number does not back it; uncited
     score             probability that its passages back it, in [0, 1]; of an uncited one, the best that any passage does
     misattributed_to  the marker whose passage backs it instead, None for every other status
-    idle_markers      cited beside others that back it without them
+    idle_markers      cited beside others that back it without them; those that stand for no passage too
     reasons           what is exact and wrong, in words
     rests_on          the context node that says it where no passage does; None otherwise
     """
@@ -226,9 +226,9 @@ class SentenceCheck:
 class Verification:
     """What became of holding an answer's sentences against the text they cite.
 
-    status    unsupported: a sentence cites what does not back it, or nothing backs it; weak: one is weak or cites nothing;
-              verified: every sentence is backed by what it cites
-    verified  sentences that are; total: all sentences; coverage: share that cites a packed passage
+    status    contradicted: a text says otherwise than a sentence; unsupported: no more than half of the answer is backed;
+              weak: most of it is; verified: every sentence is. Only the last two stand, and are grounded
+    verified  sentences that are backed, by what they cite or, citing nothing, by a packed passage; total: all sentences; coverage: share that cites a packed passage
     retried   the model was asked once more, because markers were missing or unknown
     """
 

@@ -15,14 +15,16 @@ from functools import partial
 
 from kb.arrays import Encode
 from kb.ask.backing import find_backing
-from kb.ask.cite import is_refusal, judge_citations
-from kb.ask.records import SentenceCheck, SentenceStatus, Verification, VerificationStatus
+from kb.ask.cite import is_refusal
+from kb.ask.records import RefusalReason, SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import LONGEST_SENTENCE_CHARS, VERIFIED, WEAK, read_claims, status_of
-from kb.support.claims import MARKER, Claim, find_claims
+from kb.support.check import VERIFIED, WEAK, Reading, read_claims, status_of
+from kb.support.claims import Claim, find_claims
+from kb.support.faults import LONGEST_SENTENCE_CHARS
+from kb.support.markers import MARKER, find_markers, normalize_markers
 from kb.support.overlap import Window, said_share, units_of, weights_of
 
 # Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
@@ -33,6 +35,9 @@ _UNSEEN = re.compile(
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
+# An answer of which no more than this is backed is no answer; what a sentence counts for that is partly backed, or backed by
+# another passage than the one it cites.
+MOSTLY, PARTLY_BACKED, MISATTRIBUTED = 0.5, 0.5, 0.75
 
 
 def verify_answer(kb: Runtime, generated: Generated) -> Verified:
@@ -43,10 +48,11 @@ def verify_answer(kb: Runtime, generated: Generated) -> Verified:
     """
     packed, written = generated.packed, generated.written
     checked = check_answer(kb, generated)
-    grounded, reason = judge_citations(checked.text, packed.markers())
-    if grounded and kb.config.rag.require_verified and checked.verification.status == "unsupported":
-        grounded, reason = False, "llm_self_judge"
-    if any(text.text for text in packed.nodes) and not is_refusal(written.text):
+    told = [p.chunk.text for p in packed.packed]
+    if is_refusal(written.text, told):
+        return Verified(generated, checked, grounded=False, reason="llm_self_judge")
+    grounded, reason = judge_answer(checked, packed.markers(), must_hold=kb.config.rag.require_verified)
+    if any(text.text for text in packed.nodes):
         backing = find_backing(checked.verification, packed.nodes)
         if backing.nodes:
             checked = replace(checked, verification=backing.verification)
@@ -56,13 +62,32 @@ def verify_answer(kb: Runtime, generated: Generated) -> Verified:
     return Verified(generated, checked, grounded, reason)
 
 
+def judge_answer(checked: Checked, packed: Collection[int], *, must_hold: bool) -> tuple[bool, RefusalReason | None]:
+    """(grounded, refusal reason) of an answer that is no refusal itself.
+
+    Grounded: it cites a packed passage, nothing in it is contradicted, and most of it is backed. With must_hold every
+    sentence has to be.
+    """
+    if not set(find_markers(checked.text)) & set(packed):
+        return False, "llm_self_judge"
+    if not stands(checked.verification) or (must_hold and not has_tick(checked.verification)):
+        return False, "not_backed"
+    return True, None
+
+
+def stands(verification: Verification) -> bool:
+    """True where the answer may be shown as one: `grounded`, the verification and the exit code agree in this."""
+    return verification.status in ("verified", "weak")
+
+
 def check_answer(kb: Runtime, generated: Generated) -> Checked:
     """Compare the answer with the packed passages; by meaning as well where the encoder is loaded and reads it."""
-    text, encoder = generated.written.text, kb.loaded_encoder()
+    passages = {p.marker: p.chunk for p in generated.packed.packed}
+    text, encoder = normalize_markers(generated.written.text, passages), kb.loaded_encoder()
     reads = encoder is not None and encoder.unread_share(text) < UNREAD_SHARE
     return verify(
         text,
-        {p.marker: p.chunk for p in generated.packed.packed},
+        passages,
         encoder.encode_sentences if encoder and reads else None,
         retried=generated.written.first_try is not None,
     )
@@ -86,40 +111,45 @@ def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = Non
     passages  marker → packed chunk
     encode    texts → unit vectors, None to go by words alone
     """
-    claims = find_claims(text)
+    text = normalize_markers(text, passages)
+    claims = find_claims(text, asides=True)
     suspects = markers_in_evidence([_told(chunk) for chunk in passages.values()])
     forged = _find_forged(claims, passages, suspects)
     own = [tuple(m for m in claim.markers if (i, m) not in forged) for i, claim in enumerate(claims)]
     known = [tuple(m for m in markers if m in passages) for markers in own]
-    evidence = [_evidence(passages, markers or tuple(passages)) for markers in known]
     # What cites nothing is only looked up, by words: it costs no encoding.
     cited = [i for i, markers in enumerate(known) if markers]
-    read = dict(
-        zip(
-            cited,
-            read_claims([claims[i].text for i in cited], [evidence[i] for i in cited], encode, open_only=True),
-            strict=True,
-        )
-    )
+    evidence = [_evidence(passages, known[i]) for i in cited]
+    read = dict(zip(cited, read_claims([claims[i].text for i in cited], evidence, encode, open_only=True), strict=True))
     checks: list[SentenceCheck] = []
     windows: dict[int, list[Window]] = {}
     for i, claim in enumerate(claims):
         others = tuple(m for m in claim.markers if (i, m) in forged)
         if i not in read:
-            checks.append(_check_uncited(claim, passages, own[i], others))
+            check = _check_uncited(claim, passages, own[i], others)
+            # Nobody backs a heading: it counts where the text says otherwise.
+            if not claim.is_aside or check.status == "contradicted":
+                checks.append(check)
             continue
         score, reading = read[i]
-        check = _check_cited(claim, own[i], known[i], score, reading.faults, passages)
-        checks.append(check)
+        check = _check_cited(claim, own[i], known[i], score, reading, passages)
+        if not claim.is_aside or check.status == "contradicted":
+            checks.append(check)
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
         if check.status in ("verified", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
             for marker, window in zip(known[i], reading.windows, strict=False):
                 if window.said >= WEAK or len(known[i]) == 1:
                     windows.setdefault(marker, []).append(window)
-    clean = _neutralize(text, claims, forged)
-    markers = tuple(dict.fromkeys(int(n) for n in MARKER.findall(clean) if int(n) in passages))
-    record = _summarize(checks, known, forged, retried=retried)
+    unknown = {(i, m) for i, markers in enumerate(own) for m in markers if known[i] and m not in passages}
+    clean = _neutralize(text, claims, forged | unknown)
+    markers = tuple(m for m in find_markers(clean) if m in passages)
+    record = _summarize(checks, passages, forged, retried=retried)
     return Checked(record, clean, markers, {m: tuple(w) for m, w in windows.items()})
+
+
+def has_tick(verification: Verification) -> bool:
+    """True where every sentence is backed: nothing less is shown with a tick."""
+    return verification.status == "verified"
 
 
 def _told(chunk: Chunk) -> str:
@@ -156,19 +186,18 @@ def _check_cited(
     own: tuple[int, ...],
     known: tuple[int, ...],
     score: float,
-    faults: tuple[str, ...],
+    reading: Reading,
     passages: Mapping[int, Chunk],
 ) -> SentenceCheck:
-    status: SentenceStatus = status_of(score)
+    status: SentenceStatus = status_of(score, reading.found)
     instead = None
-    idle: tuple[int, ...] = ()
-    if set(own) - set(known):
-        status = "unknown_marker"
-    elif score < VERIFIED:
+    # A marker that stands for no passage adds nothing to one that does.
+    idle = tuple(m for m in own if m not in known)
+    if score < VERIFIED:
         instead = _backed_elsewhere(claim.text, passages, known)
         status = "misattributed" if instead is not None else status
     elif len(known) > 1:
-        idle = tuple(m for m in known if _is_idle(claim.text, m, known, passages))
+        idle += tuple(m for m in known if _is_idle(claim.text, m, known, passages))
     return SentenceCheck(
         start=claim.start,
         end=claim.end,
@@ -178,7 +207,7 @@ def _check_cited(
         score=round(score, 4),
         misattributed_to=instead,
         idle_markers=idle,
-        reasons=() if status == "verified" else faults,
+        reasons=() if status == "verified" else (*reading.faults, *reading.found.unsaid),
     )
 
 
@@ -208,9 +237,18 @@ def _is_idle(claim: str, marker: int, known: Sequence[int], passages: Mapping[in
 def _check_uncited(
     claim: Claim, passages: Mapping[int, Chunk], own: tuple[int, ...], forged: tuple[int, ...]
 ) -> SentenceCheck:
-    score = max((_score(claim.text, passages, [m]) for m in _likeliest(claim.text, passages)), default=0.0)
-    status: SentenceStatus = "unknown_marker" if own else "forged" if forged else "uncited"
+    """A sentence without a marker of its own, held against the passages that say most of it: each, then all together."""
+    likely = _likeliest(claim.text, passages)
+    groups = [[m] for m in likely] + ([likely] if len(likely) > 1 else [])
+    read = [read_claims([claim.text], [_evidence(passages, markers)])[0] for markers in groups]
+    score, reading = max(read, key=lambda found: found[0], default=(0.0, None))
+    against = bool(read) and all(_speaks_against(claim, found) for _, found in read)
+    status: SentenceStatus = (
+        "contradicted" if against else "unknown_marker" if own else "forged" if forged else "uncited"
+    )
     reasons = tuple(f"[#{m}] stands in a document; the model copied it" for m in forged)
+    if reading and score < VERIFIED:
+        reasons += (*reading.faults, *reading.found.unsaid)
     return SentenceCheck(
         start=claim.start,
         end=claim.end,
@@ -236,27 +274,50 @@ def _widen_sign(bad: Collection[int], marker: re.Match[str]) -> str:
     return marker.group().replace("#", "＃") if int(marker[1]) in bad else marker.group()
 
 
+def _speaks_against(claim: Claim, reading: Reading) -> bool:
+    """True where the texts say otherwise; in an aside a number of several digits that none holds is enough."""
+    absent = claim.is_aside and any(re.search(r"\d{2}|\d\s*[^\W\d]", said) for said in reading.found.absent)
+    return bool(reading.found.against) or absent
+
+
+def is_backed(check: SentenceCheck) -> bool:
+    """True for a sentence that its passages back, and for one that cites nothing and that a packed passage backs."""
+    return check.status == "verified" or (check.status == "uncited" and check.score >= VERIFIED)
+
+
+def _worth(check: SentenceCheck) -> float:
+    """How much of a backed sentence one is worth: a wrong marker makes a true sentence no lie, and no citation either."""
+    if is_backed(check):
+        return 1.0
+    if check.status == "misattributed" or (check.status == "unknown_marker" and check.score >= VERIFIED):
+        return MISATTRIBUTED
+    return PARTLY_BACKED if check.status == "weak" or (check.status == "uncited" and check.score >= WEAK) else 0.0
+
+
 def _summarize(
     checks: Sequence[SentenceCheck],
-    known: Sequence[tuple[int, ...]],
+    passages: Collection[int],
     forged: Collection[tuple[int, int]],
     *,
     retried: bool,
 ) -> Verification:
-    bad = any(
-        check.status in ("unsupported", "unknown_marker", "misattributed")
-        or (check.status in ("uncited", "forged") and check.score < WEAK)
-        for check in checks
-    )
-    verified = sum(check.status == "verified" for check in checks)
+    backed = sum(is_backed(check) for check in checks)
+    worth = sum(_worth(check) for check in checks) / len(checks) if checks else 0.0
     status: VerificationStatus = (
-        "unsupported" if bad or not checks else "verified" if verified == len(checks) else "weak"
+        "contradicted"
+        if any(check.status == "contradicted" for check in checks)
+        else "unsupported"
+        if worth <= MOSTLY
+        else "verified"
+        if backed == len(checks)
+        else "weak"
     )
+    cites = sum(1 for check in checks if any(m in passages for m in check.markers))
     return Verification(
         status=status,
-        verified=verified,
+        verified=backed,
         total=len(checks),
-        coverage=round(sum(1 for markers in known if markers) / len(checks), 4) if checks else 0.0,
+        coverage=round(cites / len(checks), 4) if checks else 0.0,
         sentences=tuple(checks),
         forged_markers=tuple(sorted({marker for _, marker in forged})),
         retried=retried,

@@ -11,6 +11,7 @@ import sys
 from kb.ask.backing import DOCUMENT_NODES
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
+from kb.ask.verify import has_tick, is_backed
 from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
@@ -30,6 +31,7 @@ REASONS = {
     "score_gate": "the best hit is below the score gate",
     "weak_evidence": "the evidence is too weak",
     "llm_self_judge": "the model found no grounds, or cited none",
+    "not_backed": "the documents do not back it",
     "llm_stream_aborted": "the answer broke off",
     "llm_truncated": "the prompt or the answer was cut",
 }
@@ -127,8 +129,8 @@ class AnswerPrinter:
     def _print_doubts(self, answer: Answer) -> None:
         """One line for every sentence that does not hold: nothing is dropped in silence."""
         checks = answer.verification.sentences if answer.verification else ()
-        doubts = [check for check in checks if check.status != "verified"]
-        if not (answer.grounded or answer.rests_on) or not doubts:
+        doubts = [check for check in checks if not is_backed(check)]
+        if not (answer.grounded or answer.rests_on or answer.refusal_reason == "not_backed") or not doubts:
             return
         say()
         for check in doubts:
@@ -138,7 +140,7 @@ class AnswerPrinter:
         if not answer.citations or answer.refusal_reason in ("score_gate", "weak_evidence"):  # their text lists them
             return
         say()
-        if not answer.grounded and not answer.rests_on:
+        if all(cited.marker is None for cited in answer.citations):
             say(styled("nearest places:", "dim"))
         for cited in answer.citations:
             label = f"[#{cited.marker}]" if cited.marker is not None else "  ·"
@@ -149,7 +151,7 @@ class AnswerPrinter:
 
     def _footer(self, answer: Answer) -> str:
         if answer.grounded:
-            verdict = styled("grounded ✓", "green")
+            verdict = _grounded(answer)
         elif answer.rests_on:
             lacks = "with no citation" if DOCUMENT_NODES.issuperset(answer.rests_on) else "not on your documents"
             verdict = styled(f"grounded ✗ (rests on {_named(answer.rests_on)}, {lacks})", "yellow")
@@ -157,7 +159,7 @@ class AnswerPrinter:
             verdict = styled(f"grounded ✗ ({answer.refusal_reason}: {_reason(answer)})", "red")
         if answer.grounded and answer.verification:
             found = answer.verification
-            colour = {"verified": "green", "weak": "yellow", "unsupported": "red"}[found.status]
+            colour = "green" if has_tick(found) else "yellow"
             verdict += " · " + styled(f"verified {found.verified}/{found.total}", colour)
         used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
         parts = [
@@ -206,12 +208,20 @@ def describe_doubt(check: SentenceCheck) -> str:
         "verified": "backed",
         "weak": f"only partly backed by {cited}",
         "unsupported": f"not backed by {cited}",
+        "contradicted": f"not what {cited or 'the evidence'} says",
         "unknown_marker": f"cites {cited}, which is not all there",
         "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
         "forged": "its marker was copied out of a document",
         "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
     }[check.status]
     return f"{said} ({'; '.join(check.reasons)})" if check.reasons and check.status != "forged" else said
+
+
+def _grounded(answer: Answer) -> str:
+    """A tick for an answer of which every sentence is backed; of one that is backed in the main, what it is."""
+    if answer.verification is None or has_tick(answer.verification):
+        return styled("grounded ✓", "green")
+    return styled("grounded in the main ⚠", "yellow")
 
 
 def _begins_with(answer: str, streamed: str) -> bool:
@@ -230,10 +240,12 @@ def _was_asked(answer: Answer) -> bool:
 
 def _reason(answer: Answer) -> str:
     found = answer.verification
-    if answer.refusal_reason == "llm_self_judge" and found and found.status == "unsupported" and found.coverage:
-        doubt = next((c for c in found.sentences if c.status not in ("verified", "weak")), None)
+    if answer.refusal_reason == "not_backed" and found:
+        bad = [c for c in found.sentences if not is_backed(c)]
+        doubt = next((c for c in bad if c.status == "contradicted"), bad[0] if bad else None)
         if doubt:
-            return f"a sentence is {describe_doubt(doubt)}" if doubt.status == "unsupported" else describe_doubt(doubt)
+            is_said = doubt.status in ("unsupported", "contradicted", "weak", "misattributed")
+            return f"a sentence is {describe_doubt(doubt)}" if is_said else describe_doubt(doubt)
     return REASONS[answer.refusal_reason or "no_chunks"]
 
 

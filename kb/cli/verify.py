@@ -19,7 +19,7 @@ from kb.errors import ExitCode, InvalidInput, IoError
 from kb.support.check import Support, check_support
 from kb.wire import to_json
 
-STATUS_COLOURS = {"verified": "green", "weak": "yellow", "unsupported": "red"}
+STATUS_COLOURS = {"verified": "green", "weak": "yellow", "contradicted": "red", "unsupported": "red"}
 
 
 @command
@@ -62,7 +62,7 @@ def verify(
 
 def _print_support(found: Support) -> None:
     for sentence in found.sentences:
-        status = styled(f"{sentence.status:<11}", STATUS_COLOURS[sentence.status])
+        status = styled(f"{sentence.status:<12}", STATUS_COLOURS[sentence.status])
         why = f" ({harmless_line('; '.join(sentence.reasons))})" if sentence.reasons else ""
         say(f"{status} {sentence.score:.2f}  {harmless_line(sentence.text)}{why}")
     verdict = styled("backed ✓", "green") if found.backed else styled("backed ✗", "red")

@@ -339,6 +339,10 @@ _REPLIES = {
     "far": "No passage comes near the question in meaning.",
     "topic": "Some passages touch the topic, none seems to answer the question.",
     "near": "Nearest places (evidence {score:.2f}, below the gate {gate:g}):",
+    "not_backed": "The model's answer is not what your documents say. What they do not back is marked ✗:",
+    "contradicted": "the documents say otherwise",
+    "unsupported": "not in the documents",
+    "unusable": "The model's answer cannot be checked: it cites none of your documents. They say:",
     "nothing_new": "Nothing new: what was found on this was shown before, and nothing else answers it.",
 }
 

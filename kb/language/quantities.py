@@ -7,10 +7,11 @@ left out: the checks built on this may only lower trust.
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, lru_cache
 
 from kb.language.english import MONTHS, NUMBER_WORDS
@@ -45,17 +46,35 @@ _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
 
 
+# A number with the unit of a year between these is a year of the calendar.
+FIRST_YEAR, LAST_YEAR = 1000, 3000
+# Words that say a number without naming it.
+MULTIPLES = {"double": 2.0, "doubled": 2.0, "twice": 2.0, "pair": 2.0, "couple": 2.0, "both": 2.0, "triple": 3.0, "tripled": 3.0,
+             "thrice": 3.0, "half": 0.5, "dozen": 12.0, "decade": 10.0, "century": 100.0}  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number in the base unit of its kind; kind "" for an unknown unit or none."""
+    """A number in the base unit of its kind; kind "" for an unknown unit or none.
+
+    counted  the word behind it, where that is a noun in the plural and no unit: "steps"; "" elsewhere
+    written  as it stands in the text, for messages
+    """
 
     value: float
     kind: str = ""
+    counted: str = ""
+    written: str = field(default="", compare=False)
 
     def backs(self, claimed: Quantity) -> bool:
-        """True when this quantity supports the claimed one: equal values, and equal kinds where both have one."""
+        """True when this quantity supports the claimed one: equal values, and what they measure or count may be the same.
+
+        212 steps back no 212 metres, and 212 metres no 212 steps.
+        """
         if self.kind and claimed.kind:
             return self.kind == claimed.kind and _is_equal(self.value, claimed.value)
+        if (self.kind and claimed.counted) or (claimed.kind and self.counted):
+            return False
         return _is_equal(self.value, claimed.value)
 
 
@@ -164,15 +183,18 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
     found: list[Quantity] = []
     numbers = _numbers()
 
-    def note(value: float, unit: str) -> None:
+    def note(value: float, unit: str, written: str) -> None:
         bare.add(value)
         kind, factor = _unit(unit)
-        found.append(Quantity(value * factor, kind))
+        if unit.strip().startswith("년") and FIRST_YEAR <= value < LAST_YEAR:
+            kind, factor = "", 1.0  # a year, not so many of them
+        counted = "" if kind else _counted(unit)
+        found.append(Quantity(value * factor, kind, counted, written.strip()))
 
     for match in _digits().finditer(text):
         scale = (match["scale"] or "").strip().lower()
-        value = float(match["digits"].replace(",", "")) * numbers.scales.get(scale, 1.0)
-        note(value, match["money"] or match["unit"] or "")
+        value = float(match["digits"].replace(",", "")) * _scale(scale, numbers)
+        note(value, match["money"] or match["unit"] or "", match.group())
     for written in numbers.counts:
         for match in re.finditer(written, text, re.I):
             said = {name: part.lower() for name, part in match.groupdict().items() if part}
@@ -182,10 +204,28 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
             if value == 1.0 and unit not in numbers.counters and not _unit(unit)[0]:
                 bare.add(value)  # "one of the" counts nothing
             else:
-                note(value, unit)
+                note(value, unit, match.group())
     ordinals = re.findall(rf"\b({'|'.join(numbers.ordinals)})\b", text, re.I)
     bare.update(numbers.ordinals[word.lower()] for word in ordinals)
+    bare.update(MULTIPLES[word.lower()] for word in re.findall(rf"\b({'|'.join(MULTIPLES)})\b", text, re.I))
+    for first, last in re.findall(r"(?<!\d)([12]\d{3})[-–/](\d{2})(?![\d-])", text):
+        bare.add(float(first[:2] + last))  # 2001-03
     return found
+
+
+def _scale(written: str, numbers: Numbers) -> float:
+    """The factor of one or more scales: 4천억."""
+    if written in numbers.scales:
+        return numbers.scales[written]
+    return math.prod(numbers.scales.get(part, 1.0) for part in written)
+
+
+def _counted(unit: str) -> str:
+    """The word behind a number as what it counts: a plural, or a Korean counter; "" for any other word."""
+    word = unit.strip(" -\t").casefold()
+    if is_hangul(word):
+        return next((counter for counter in _numbers().counters if word.startswith(counter)), "")
+    return word if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "ous")) and word.isascii() else ""
 
 
 def _unit(written: str) -> tuple[str, float]:
@@ -252,9 +292,7 @@ def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
     A quantity with a unit needs an equal one; a bare number may be anywhere in the source, in a date or a time too.
     """
     numbers = [
-        f"{quantity.value:g}{' ' + quantity.kind if quantity.kind else ''}"
-        for quantity in claim.quantities
-        if not _is_backed(quantity, source)
+        quantity.written or f"{quantity.value:g}" for quantity in claim.quantities if not is_backed(quantity, source)
     ]
     numbers += [
         "-".join(str(part) for part in (date.year, date.month, date.day) if part is not None)
@@ -270,9 +308,12 @@ def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
     return numbers, names
 
 
-def _is_backed(claimed: Quantity, source: Facts) -> bool:
+def is_backed(claimed: Quantity, source: Facts) -> bool:
+    """True where a quantity of the source backs the claimed one; a bare number may stand in a date too."""
     if any(said.backs(claimed) for said in source.quantities):
         return True
+    if claimed.counted and any(_is_equal(said.value, claimed.value) for said in source.quantities):
+        return False
     return not claimed.kind and any(_is_equal(claimed.value, value) for value in source.bare)
 
 

@@ -18,10 +18,9 @@ from typing import Literal
 
 from kb.arrays import Encode
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
-from kb.support.claims import find_claims, plain_text
+from kb.support.claims import find_claims, plain_text, without_lead
+from kb.support.faults import Found, find_faults
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
-from kb.support.polarity import contradicts, polarity_of
-from kb.support.substitution import exchanged_words
 
 # A claim with at least this probability counts as supported.
 VERIFIED = 0.5
@@ -29,12 +28,10 @@ VERIFIED = 0.5
 WEAK = 0.25
 # The factor for a claim with a fault: it stays below WEAK, whatever words are in common.
 CONTRADICTED = 0.2
-# A sentence that holds a smaller share of the claim may be about something else, and its negation too.
-SAME_MATTER = 0.6
+# A claim with a name or a clause that no text holds reaches no more.
+PARTLY = 0.45
 # A claim with this share of its words and word pairs is a copy and needs no encoder.
 COPIED = 0.95
-# Longer sentences are tables, lists or logs, where a negation concerns one row only.
-LONGEST_SENTENCE_CHARS = 350
 # Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # Sentences of the evidence encoded for each claim: those with most of its words.
@@ -55,8 +52,9 @@ class Reading:
     names      share of its names that no text holds
     elsewhere  1 when its numbers are in a text, but outside the best windows
     cosine     of the claim to the nearest sentence; None without an encoder
-    faults     failed exact checks, as words for a message
+    found      what the texts say against it, and what of it they do not say
     windows    the best window of each text, in order
+    reader     the probability that a model gives which has read claim and texts together; None without one
     """
 
     said: float
@@ -65,8 +63,14 @@ class Reading:
     names: float
     elsewhere: float
     cosine: float | None
-    faults: tuple[str, ...]
+    found: Found
     windows: tuple[Window, ...]
+    reader: float | None = None
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """What is exact and wrong: said otherwise, or a number that is not there."""
+        return (*self.found.against, *self.found.absent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +85,7 @@ class Model:
 # a sentence of another answer (benchmarks/support.py).
 MEAN_SHARE = 0.5
 
-SupportStatus = Literal["verified", "weak", "unsupported"]
+SupportStatus = Literal["verified", "weak", "contradicted", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,18 +137,23 @@ def check_support(claim: str, evidence: Sequence[str], encode: Encode | None = N
         score=round(score, 6),
         threshold=VERIFIED,
         backed=score >= VERIFIED,
-        status=status_of(score),
+        status="contradicted" if any(reading.found.against for _, reading in read) else status_of(score),
         sentences=tuple(
             SupportedSentence(
-                text=text, status=status_of(s), score=round(s, 6), reasons=reading.faults if s < VERIFIED else ()
+                text=text,
+                status=status_of(s, reading.found),
+                score=round(s, 6),
+                reasons=(*reading.faults, *reading.found.unsaid) if s < VERIFIED else (),
             )
             for text, (s, reading) in zip(sentences, read, strict=True)
         ),
     )
 
 
-def status_of(score: float) -> SupportStatus:
-    """The status for a score."""
+def status_of(score: float, found: Found | None = None) -> SupportStatus:
+    """The status for a score: backed, partly backed, or not; contradicted where the texts say otherwise."""
+    if found and found.against:
+        return "contradicted"
     return "verified" if score >= VERIFIED else "weak" if score >= WEAK else "unsupported"
 
 
@@ -178,6 +187,7 @@ def read_claims(
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:
     """The features of one sentence by words; its cosine is None."""
+    claim = without_lead(claim)
     weights = weights_of(claim)
     windows = tuple(best_window(claim, text) for text in texts)
     parts = [text[w.start : w.end] for text, w in zip(texts, windows, strict=True)]
@@ -186,10 +196,7 @@ def read_claim(claim: str, texts: Sequence[str]) -> Reading:
     near = said_share(weights, [t for part in parts for unit in units_of(part) for t in unit.terms], joined)
     claimed = facts_of(claim)
     numbers, names, far_numbers = _missing(claimed, texts, parts)
-    nearest = max(zip(windows, parts, strict=True), key=lambda pair: pair[0].said, default=None)
-    faults = [f"{number} is not there" for number in numbers]
-    if nearest is not None:
-        faults += _faults_against(claim, nearest[1])
+    found = find_faults(claim, texts, "\n".join(parts))
     return Reading(
         said=said,
         window=near,
@@ -197,7 +204,7 @@ def read_claim(claim: str, texts: Sequence[str]) -> Reading:
         names=len(names) / len(claimed.names) if claimed.names else 0.0,
         elsewhere=float(bool(far_numbers)),
         cosine=None,
-        faults=tuple(faults),
+        found=found,
         windows=windows,
     )
 
@@ -213,31 +220,15 @@ def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tupl
     return numbers, names, missing_facts(claimed, join_facts([facts_of(part) for part in parts]))[0]
 
 
-def _faults_against(claim: str, window: str) -> list[str]:
-    """Negations and exchanged words between the claim and the nearest sentence of the window."""
-    sentences = [window[unit.start : unit.end] for unit in units_of(window)]
-    if not sentences:
-        return []
-    weights = weights_of(claim)
-    nearest = max(
-        sentences, key=lambda s: (said_share(weights, [t for u in units_of(s) for t in u.terms], ""), -len(s))
-    )
-    faults = []
-    share = said_share(weights, [t for unit in units_of(nearest) for t in unit.terms], "")
-    is_sentence = max(len(claim), len(nearest)) <= LONGEST_SENTENCE_CHARS
-    if share >= SAME_MATTER and is_sentence and contradicts(polarity_of(claim), polarity_of(nearest)):
-        faults.append("a negation is there, or here, only")
-    faults += [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(claim, nearest)]
-    return faults
-
-
 def score_of(reading: Reading) -> float:
     """The model's probability, times CONTRADICTED where an exact check failed."""
     model = load_models()["words" if reading.cosine is None else "cosine"]
     values = features_of(reading)
     z = model.bias + sum(w * v for w, v in zip(model.weights, values, strict=True))
     probability = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, z))))
-    return probability * CONTRADICTED if reading.faults else probability
+    if reading.faults:
+        return probability * CONTRADICTED
+    return min(probability, PARTLY) if reading.found.unsaid else probability
 
 
 def features_of(reading: Reading) -> tuple[float, ...]:

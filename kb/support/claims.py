@@ -1,7 +1,8 @@
 """A model's answer → the sentences it claims, each with its place in the text and its markers. Pure.
 
-A code block and a table row are one claim each; a list item begins a new one. Headings, rules, table heads, questions and
-lines that only introduce a list (they end in a colon and cite nothing) are not claims. A marker belongs to the sentence
+A code block and a table row are one claim each; a list item begins a new one. Headings, questions and lines that introduce a
+list are asides: they claim something by the way. Rules, table heads and turns of phrase ("Here is what I found:") claim
+nothing. A marker belongs to the sentence
 before it or around it; one behind a full stop belongs to the next sentence if the sentence before has its own markers. A
 Korean sentence may end in a marker without a full stop; then the ending of its verb tells.
 """
@@ -11,16 +12,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
+from kb.language import english_contrasts, korean_contrasts
 from kb.language.registry import says
+from kb.support.markers import MARKER, code_spans
 from kb.text import split_sentences
 
-# As the prompt writes its numbers: [#001] is no marker.
-MARKER = re.compile(r"\[#(0|[1-9]\d{0,2})\]")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _TABLE_ROW = re.compile(r"^[ \t]*\|.*\|[ \t]*$")
 _TABLE_RULE = re.compile(r"^[ \t]*\|?[\s:|-]*-[\s:|-]*\|?[ \t]*$")
-_NO_CLAIM = re.compile(r"^[ \t]*(?:#{1,6}(?:\s|$).*|(?:[-=*_]\s*){3,})$")
+_RULE = re.compile(r"^[ \t]*(?:[-=*_]\s*){3,}$")
+_HEADING = re.compile(r"^[ \t]*#{1,6}(?:\s+|$)")
 _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)(?:\[[ xX]\][ \t]+)?")
 _MARKER_RUN = re.compile(r"(?:\s*\[#(?:0|[1-9]\d{0,2})\])+")
 _DRESSING = re.compile(r"\*+(?=\S)|(?<=\S)\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|`")
@@ -31,31 +34,36 @@ class Claim:
     """One sentence of an answer.
 
     start, end  [start, end) offsets into the answer, its markers included
-    text        without markers, list marks and emphasis
+    text        without markers, list marks and emphasis; of a table row each cell behind the head of its column
     markers     the n of every [#n] that belongs to it, each once
+    is_aside    a heading, a question, or the line before a list: nobody expects it to cite anything
+    is_code     a code block
     """
 
     start: int
     end: int
     text: str
     markers: tuple[int, ...]
+    is_aside: bool = False
+    is_code: bool = False
 
 
-def find_claims(text: str) -> tuple[Claim, ...]:
-    """The claims of an answer, in order.
+def find_claims(text: str, *, asides: bool = False) -> tuple[Claim, ...]:
+    """The claims of an answer, in order; with the asides among them where they are asked for.
 
     >>> [(c.text, c.markers) for c in find_claims("Red torches only. [#1] No phones [#2][#3].")]
     [('Red torches only.', (1,)), ('No phones.', (2, 3))]
     """
     pieces: list[tuple[int, int]] = []
-    for start, end, is_whole in _blocks(text):
-        if is_whole:
-            pieces.append((start, end))
-        else:
+    heads: dict[int, str] = {}
+    for start, end, head in _blocks(text):
+        if head is None:
             pieces.extend(_sentences(text, start, end))
-    joined = _give_markers_back(text, pieces)
-    claims = [_claim(text, start, end) for start, end in joined]
-    return tuple(claim for claim in claims if claim is not None)
+        else:
+            pieces.append((start, end))
+            heads[start] = head
+    claims = [_claim(text, start, end, heads.get(start, "")) for start, end in _give_markers_back(text, pieces)]
+    return tuple(claim for claim in claims if claim is not None and (asides or not claim.is_aside))
 
 
 def plain_text(text: str) -> str:
@@ -67,48 +75,101 @@ def plain_text(text: str) -> str:
     return plain.strip()
 
 
-def _claim(text: str, start: int, end: int) -> Claim | None:
+def without_lead(sentence: str) -> str:
+    """A sentence without "According to the documents," and the like before it.
+
+    >>> without_lead("According to the guide, the tower is tall."), without_lead("In general, it is.")
+    ('the tower is tall.', 'it is.')
+    """
+    while (lead := _lead().match(sentence)) and len(sentence) - lead.end() >= 8:
+        sentence = sentence[lead.end() :]
+    return sentence
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(f"{english_contrasts.LEAD}|{korean_contrasts.LEAD}", re.I)
+
+
+@cache
+def _idle() -> re.Pattern[str]:
+    return re.compile(rf"(?:{english_contrasts.IDLE}|{korean_contrasts.IDLE}|yes|no|네|예|아니[요오])[.!:： ]*", re.I)
+
+
+def _claim(text: str, start: int, end: int, head: str) -> Claim | None:
     whole = text[start:end]
-    markers = tuple(dict.fromkeys(int(n) for n in MARKER.findall(whole)))
     is_code = _FENCE.match(whole) is not None
-    plain = MARKER.sub("", whole).strip() if is_code else plain_text(whole)
-    announces = plain.endswith((":", "：", "?", "？"))
-    if not re.search(r"\w", plain) or (announces and not markers and not is_code):
+    # A marker within code is code; one behind the closing fence cites.
+    told = _without_code(whole)
+    markers = tuple(dict.fromkeys(int(n) for n in MARKER.findall(told)))
+    if is_code:
+        plain = whole[: code_spans(whole)[0][1]].strip() if code_spans(whole) else whole.strip()
+        return Claim(start, end, plain, markers, is_code=True) if re.search(r"\w", MARKER.sub("", plain)) else None
+    heading = _HEADING.match(whole)
+    plain = plain_text(whole[heading.end() :] if heading else whole)
+    if _TABLE_ROW.match(whole):
+        plain = _told_row(plain, head)
+    if not re.search(r"\w", plain) or (not markers and _idle().fullmatch(plain)):
         return None
-    return Claim(start, end, plain, markers)
+    is_aside = heading is not None or (not markers and plain.endswith((":", "：", "?", "？")))
+    return Claim(start, end, plain, markers, is_aside)
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int, bool]]:
-    """[start, end) of paragraphs and list items (False), of code blocks and table rows (True: not to be split)."""
+def _without_code(text: str) -> str:
+    for start, end in reversed(code_spans(text)):
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def _told_row(row: str, head: str) -> str:
+    """A table row as it reads: each cell behind the head of its column; the first cell names the row."""
+    cells = [cell.strip() for cell in row.strip().strip("|").split("|")]
+    heads = [cell.strip() for cell in plain_text(head).strip().strip("|").split("|")] if head else []
+    if len(heads) != len(cells):
+        return row
+    return ", ".join([cells[0], *(f"{h} {cell}".strip() for h, cell in zip(heads[1:], cells[1:], strict=True))])
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int, str | None]]:
+    """[start, end) of paragraphs and list items (None), of headings, code blocks and table rows, not to be split.
+
+    The third is the head of a row's table, "" without one.
+    """
     lines = list(re.finditer(r"[^\n]*(?:\n|\Z)", text))
     opened: int | None = None
-    fence = ""
+    fence = head = ""
     paragraph: int | None = None
     for at, line in enumerate(lines):
         raw = line.group().rstrip("\n")
         mark = _FENCE.match(raw)
         if opened is not None:
             if mark and mark[1].startswith(fence):
-                yield opened, line.end(), True
+                yield opened, line.end(), ""
                 opened = None
             continue
-        is_row = bool(_TABLE_ROW.match(raw))
-        ends_here = bool(mark or is_row or not raw.strip() or _NO_CLAIM.match(raw) or _BULLET.match(raw))
+        is_row, is_heading, is_rule = bool(_TABLE_ROW.match(raw)), bool(_HEADING.match(raw)), bool(_RULE.match(raw))
+        ends_here = bool(mark or is_row or is_heading or is_rule or not raw.strip() or _BULLET.match(raw))
         if ends_here and paragraph is not None:
-            yield paragraph, line.start(), False
+            yield paragraph, line.start(), None
             paragraph = None
+        if not is_row:
+            head = ""
         if mark:
             opened, fence = line.start(), mark[1]
         elif is_row:
             following = lines[at + 1].group().rstrip("\n") if at + 1 < len(lines) else ""
-            if not _TABLE_RULE.match(raw) and not (_TABLE_RULE.match(following) and "-" in following):
-                yield line.start(), line.end(), True
-        elif raw.strip() and not _NO_CLAIM.match(raw) and paragraph is None:
+            if _TABLE_RULE.match(following) and "-" in following:
+                head = raw
+            elif not _TABLE_RULE.match(raw):
+                yield line.start(), line.end(), head
+        elif is_heading:
+            yield line.start(), line.end(), ""
+        elif raw.strip() and not is_rule and paragraph is None:
             paragraph = line.start()
     if opened is not None:
-        yield opened, len(text), True
+        yield opened, len(text), ""
     if paragraph is not None:
-        yield paragraph, len(text), False
+        yield paragraph, len(text), None
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:

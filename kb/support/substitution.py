@@ -11,7 +11,9 @@ import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from kb.language.korean_particles import is_hangul
 from kb.language.quantities import facts_of, missing_facts
+from kb.support.clauses import Word, is_modal, is_same, words_of
 from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 
@@ -19,6 +21,12 @@ from kb.text import STOP_WORDS, analyze
 COPIED = 0.6
 # Most words of one exchange; a full name has two or three.
 LONGEST_EXCHANGE_WORDS = 4
+# A claim is a near copy when this share of its words does.
+NEAR_COPY = 0.7
+# With more changes it is a rewording.
+MOST_CHANGES = 2
+# Little words that change what a sentence says.
+_TELLING = frozenset("may must can should might cannot few most many some all none no every each more less fewer never always new old only".split())
 _WORD = re.compile(r"[\w%$€£₩°/.,:'’-]*\w[%°]?")
 
 
@@ -41,6 +49,64 @@ def exchanged_words(claim: str, sentence: str) -> list[tuple[str, str]]:
         if _is_other_name(ours[a:b], theirs[c:d], theirs) or _is_other_number(mine, other):
             found.append((mine, other))
     return found
+
+
+def changed_words(claim: str, sentence: str) -> list[tuple[str, str]]:
+    """(ours, theirs) of one or two places where a copied sentence has another word that is no synonym.
+
+    Whoever rewords a sentence changes more of it; a copy with one word changed says something else, or cannot be told.
+
+    >>> changed_words("The tower was closed in 1990.", "The tower was opened in 1990.")
+    [('closed', 'opened')]
+    >>> changed_words("The tower was erected in 1990.", "The tower was built in 1990.")
+    []
+    """
+    ours, theirs = words_of(claim), words_of(sentence)
+    if len(ours) < 4:
+        return []
+    matcher = SequenceMatcher(None, [w.key for w in ours], [w.key for w in theirs], autojunk=False)
+    blocks = matcher.get_opcodes()
+    equal = sum(b - a for tag, a, b, _, _ in blocks if tag == "equal")
+    if equal < NEAR_COPY * len(ours):
+        return []
+    found = []
+    for tag, a, b, c, d in blocks:
+        if tag != "replace" or max(b - a, d - c) > 2:
+            continue
+        mine = [w for w in ours[a:b] if _tells(w.text)]
+        other = [w for w in theirs[c:d] if _tells(w.text)]
+        if not mine or not other or any(is_same(w.key, o.key) for w in mine for o in other):
+            continue
+        if any(is_same(w.key, t.key) for w in mine for t in theirs) and not mine[0].text[:1].isupper():
+            continue  # said elsewhere in the sentence
+        # "the group" for a name that the text has, and the other way round, may mean the same.
+        if mine[0].text[:1].isupper() != other[0].text[:1].isupper() and mine[0].text[:1].isascii() and a > 0:
+            continue
+        if _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
+            continue  # numbers and their units are checked apart
+        if any(is_modal(w.text) for w in mine) and any(is_modal(w.text) or w.text.lower() == "not" for w in theirs[c:d]):
+            continue  # "prohibited" for "not allowed": degrees of duty are checked apart
+        if any(_resemble(w.text, o.text) for w in mine for o in other):
+            continue
+        found.append((" ".join(w.text for w in ours[a:b]), " ".join(w.text for w in theirs[c:d])))
+    return found if len(found) <= MOST_CHANGES else []
+
+
+def _is_measured(words: Sequence[Word], at: int, changed: Sequence[Word]) -> bool:
+    """True where a unit of measure behind a number is what is changed."""
+    digits = [w for w in words[max(0, at - 1) : at + 2] if w.text[:1].isdigit()]
+    return bool(digits) and any(q.kind for w in changed for q in facts_of(f"1 {w.text}").quantities)
+
+
+def _tells(word: str) -> bool:
+    low = word.lower()
+    return low in _TELLING or (low not in STOP_WORDS and not is_light(word) and not low.isdigit())
+
+
+def _resemble(one: str, other: str) -> bool:
+    """True for spellings of one word, and for a Korean word with another ending."""
+    a, b = one.casefold(), other.casefold()
+    return a in b or b in a or a[:5] == b[:5] or (is_hangul(a) and a[:2] == b[:2])
 
 
 def _words(text: str) -> list[str]:

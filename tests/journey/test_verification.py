@@ -16,26 +16,69 @@ LEXICAL = ("--mode", "lexical")
 WRONG = "The mirror must be cleaned every 15 days [#1]."
 
 
-def test_a_doubtful_sentence_is_named(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_contradicted_sentence_is_marked_in_place(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with RecordedServer([answer(f"{CITED} {WRONG}")]) as server:
         use(server, monkeypatch)
         result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+        kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home).json()
+    assert result.code == 1
+    assert f"{WRONG} [✗ the documents say otherwise]" in " ".join(result.out.split())
+    assert "✓" not in result.out
+    assert "grounded ✗ (not_backed: a sentence is not what [#1] says ('15" in result.out
+    assert (kept["grounded"], kept["refusal_reason"]) == (False, "not_backed")
+    assert kept["verification"]["status"] == "contradicted"
+    assert [kept["answer"][s["start"] : s["end"]] for s in kept["verification"]["sentences"]] == [CITED, WRONG]
+
+
+def test_an_answer_backed_in_the_main_has_no_tick(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doubtful = "Zebras polish the brass railing every morning [#1]."
+    with RecordedServer([answer(f"{CITED} {CITED} {doubtful}")]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
     assert result.code == 0
-    assert WRONG in result.out
-    assert "⚠ not backed by [#1] (15 day is not there" in result.out
-    assert "grounded ✓ · verified 1/2 · " in result.out
+    assert "⚠ not backed by [#1]" in result.out
+    assert "grounded in the main ⚠ · verified 2/3 · " in result.out
+    assert "✓" not in result.out
 
 
 def test_require_verified_makes_it_a_refusal(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_RAG__REQUIRE_VERIFIED", "true")
-    with RecordedServer([answer(WRONG), answer(CITED)]) as server:
+    doubtful = "Zebras polish the brass railing every morning [#1]."
+    with RecordedServer([answer(f"{CITED} {CITED} {doubtful}"), answer(CITED)]) as server:
         use(server, monkeypatch)
         refused = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
         kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home)
     assert refused.code == 1
-    assert "every 15 days" not in refused.out.splitlines()[0]
-    assert "grounded ✗ (llm_self_judge: a sentence is not backed by [#1]" in refused.out
+    assert "grounded ✗ (not_backed: " in refused.out
     assert (kept.code, kept.json()["verification"]["status"]) == (0, "verified")
+
+
+def test_an_answer_that_cites_nothing_is_answered_by_quotes(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RecordedServer([answer("Every fortnight, I believe."), answer("Every fortnight.")]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+    assert result.code == 1
+    assert "The model's answer cannot be checked" in result.out
+    assert "14 days" in result.out
+    assert "does not cover" not in result.out
+
+
+@pytest.mark.parametrize("marker", ["[1]", "[#1, #2]", "【#1】", "[# 1]", "[^1]", "[#1][#77]"])
+def test_other_forms_of_a_marker_are_read(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, marker: str
+) -> None:
+    with RecordedServer([answer(CITED.replace("[#1]", marker))]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+    assert result.code == 0
+    assert "grounded ✓ · verified 1/1" in result.out
+    assert len(server.chats) == 1
 
 
 @pytest.mark.parametrize(

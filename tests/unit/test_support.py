@@ -27,7 +27,7 @@ KOREAN = "마리골드의 거울은 14일마다 청소한다. 돔은 초속 12�
         ("A lamp [#1]. [#2] Two lamps.", [("A lamp.", (1,)), ("Two lamps.", (2,))]),
         ("One is here.[#1] Two are there.[#2]", [("One is here.", (1,)), ("Two are there.", (2,))]),
         ("- One thing [#1]\n- Two things.[#2]", [("One thing", (1,)), ("Two things.", (2,))]),
-        ("| a | b |\n|---|---|\n| 1 | 2 [#1] |\n", [("| 1 | 2 |", (1,))]),
+        ("| a | b |\n|---|---|\n| 1 | 2 [#1] |\n", [("1, b 2", (1,))]),
         ("Here it is:\n```\nx = 1\n```\n[#1]", [("```\nx = 1\n```", (1,))]),
         ("거울은 닦는다 [#1] 렌즈는 둔다 [#2]", [("거울은 닦는다", (1,)), ("렌즈는 둔다", (2,))]),
         ("It opens at dawn\n\n[#1]\n\nIt closes.", [("It opens at dawn", (1,)), ("It closes.", ())]),

@@ -10,7 +10,7 @@ from kb.ask.cite import is_refusal, narrow_citation
 from kb.ask.generate import needs_retry
 from kb.ask.prompt import TEMPLATES, render_correction, template_for
 from kb.ask.stages import Checked
-from kb.ask.verify import markers_in_evidence, verify
+from kb.ask.verify import is_backed, markers_in_evidence, verify
 from kb.records import Chunk
 from kb.support.overlap import best_window
 from tests.unit.test_pack_and_prompt import chunk
@@ -35,25 +35,29 @@ def check(text: str, passages: dict[int, Chunk] = PASSAGES) -> Checked:
             ["verified"] * 2,
             "verified",
         ),
-        ("The oven is cleaned every 12 days [#1].", ["unsupported"], "unsupported"),
-        ("The oven is not cleaned every 10 days [#1].", ["unsupported"], "unsupported"),
-        ("The ferry Heron carries 42 passengers [#1].", ["misattributed"], "unsupported"),
-        ("The oven is cleaned every 10 days [#1][#9].", ["unknown_marker"], "unsupported"),
+        ("The oven is cleaned every 12 days [#1].", ["contradicted"], "contradicted"),
+        ("The oven is not cleaned every 10 days [#1].", ["contradicted"], "contradicted"),
+        ("The ferry Heron carries 42 passengers [#1].", ["misattributed"], "weak"),
+        ("The oven is cleaned every 10 days [#1][#9].", ["verified"], "verified"),
+        ("The oven is cleaned every 10 days [#9].", ["unknown_marker"], "weak"),
         (
             "The oven is cleaned every 10 days. Knives are kept in the locked drawer [#1].",
             ["uncited", "verified"],
-            "weak",
+            "verified",
         ),
         ("Dragons guard the gold. Knives are kept in the locked drawer [#1].", ["uncited", "verified"], "unsupported"),
+        ("# Ovens\n\nSure! Here it is:\n\n- Knives are kept in the locked drawer [#1]", ["verified"], "verified"),
+        ("## The oven is cleaned every 12 days\n\nKnives are kept in the locked drawer [#1].", ["contradicted", "verified"], "contradicted"),
         ("오븐은 10일마다 청소한다 [#3].", ["verified"], "verified"),
-        ("오븐은 12일마다 청소한다 [#3].", ["unsupported"], "unsupported"),
+        ("오븐은 12일마다 청소한다 [#3].", ["contradicted"], "contradicted"),
         ("", [], "unsupported"),
     ],
 )
 def test_statuses(text: str, statuses: list[str], summary: str) -> None:
     found = check(text).verification
     assert [sentence.status for sentence in found.sentences] == statuses
-    assert (found.status, found.verified, found.total) == (summary, statuses.count("verified"), len(statuses))
+    assert (found.status, found.total) == (summary, len(statuses))
+    assert found.verified == sum(is_backed(sentence) for sentence in found.sentences)
     assert all(text[s.start : s.end].strip() for s in found.sentences)
 
 

@@ -1,0 +1,443 @@
+"""English words that say the same, the opposite, or the same from the other side; degrees of permission and of quantity.
+
+Read by kb/support, which holds a claim against a text. Each line of a table is one group; words are lower case and
+uninflected where the stemmer brings the forms together.
+"""
+
+from __future__ import annotations
+
+# Words on one line may replace each other in nearly any sentence.
+SYNONYMS = """
+bring brought
+take took taken
+go went gone
+come came
+see saw seen
+do did done does
+keep kept
+hold held
+leave left
+lose lost
+meet met
+rise rose risen
+run ran
+sell sold
+send sent
+sit sat
+stand stood
+think thought
+wear wore worn
+win won
+break broke broken
+draw drew drawn
+drive drove driven
+eat ate eaten
+fly flew flown
+know knew known
+lie lay lain
+read reading
+ride rode ridden
+sing sang sung
+sink sank sunk
+speak spoke spoken
+swim swam
+throw threw thrown
+is are was were be been
+has have had
+child children
+person people
+begin start commence launch initiate began begun started
+end finish conclude terminate complete
+build construct erect built constructed building construction
+make create produce manufacture made generate
+buy purchase acquire bought
+get obtain receive gain acquire got received
+give provide offer supply grant gave given
+show display present demonstrate reveal shown
+use employ utilize utilise apply
+help assist aid support
+allow permit let enable
+need require necessary must needs required
+want wish desire
+keep retain maintain preserve store kept stored
+change alter modify adjust
+remove delete erase eliminate
+add append include insert
+find discover locate detect found discovered
+choose select pick chose chosen
+say state tell mention note explain report said told
+call name term title refer called named known
+happen occur take-place happened
+contain include comprise consist hold feature
+large big great huge sizable
+small little tiny
+fast quick rapid swift speedy
+slow sluggish
+important significant major key crucial essential main principal chief primary vital
+many numerous several multiple various
+different various distinct
+often frequently commonly regularly usually typically generally normally
+also additionally furthermore moreover
+about approximately around roughly circa nearly almost
+near nearby close beside adjacent
+located situated positioned lie lies stand stands sit sits found based
+live reside inhabit dwell
+work function operate operation operated run
+die pass-away death died dead
+write author wrote written pen compose authored
+found establish founded established set-up create created
+lead head led direct
+teach instruct taught
+child kid children kids
+car automobile vehicle
+boat ship vessel ferry
+doctor physician
+error mistake fault bug
+part portion section segment piece component
+way manner method approach
+type kind sort category
+place location site spot
+area region zone district
+country nation state
+people persons individuals
+person individual human
+man men male
+woman women female
+film movie picture
+song track tune
+job role position post
+goal aim purpose objective target intention
+result outcome consequence effect
+reason cause
+idea concept notion
+problem issue difficulty trouble
+answer reply respond response
+ask request inquire
+pay paid payment cost price fee charge costs
+cheap inexpensive affordable
+expensive costly
+free complimentary
+happen occur
+increase rise grow raise climb grew rose grown
+decrease decline fall drop reduce reduction lower lessen shrink
+send transmit dispatch sent
+visit tour
+visitor guest tourist
+arrive reach come arrived
+leave depart left departed
+close shut
+open opened opening
+clean wash
+fix repair mend
+break damage
+check verify examine inspect test
+watch observe monitor
+protect guard defend
+hurt injure harm injured wound
+defeat beat overcome
+win won victory
+fight battle combat
+law rule regulation
+illness disease sickness
+medicine drug medication
+money cash funds
+house home residence
+road street route
+stone rock
+forest wood woodland
+sea ocean
+tall height high
+long length
+wide width broad
+deep depth
+heavy weight weigh weighs
+old age aged
+hot warm
+cold cool chilly
+wrong incorrect mistaken
+right correct accurate
+sure certain
+easy simple straightforward
+hard difficult tough
+same identical equal
+whole entire complete full
+only just solely exclusively merely
+because since as due
+although though while
+before prior
+after following later
+during throughout
+now currently presently today
+once formerly previously earlier
+between among
+under beneath below
+over above
+inside within
+enough sufficient
+whenever when
+quit exit
+return yield give-back
+argument parameter
+function method
+folder directory
+value number
+variable binding
+annual yearly
+monthly each-month
+daily each-day
+journey trip voyage travel
+twice double two
+half fifty-percent
+pair couple
+decade ten-years
+century hundred-years
+fatal deadly lethal
+famous well-known renowned
+author writer
+movie film
+actor performer star
+sing perform vocals
+soldier troop
+army military forces
+leader head chief
+company firm business corporation
+worker employee staff
+boss manager supervisor
+store shop
+meal food dish
+picture image photo photograph
+speak talk
+teacher instructor
+student pupil
+test exam
+university college
+"""
+
+# One side against the other; within a side any word.
+OPPOSITES = """
+before|after
+earlier|later
+early|late
+first earliest initial original|last latest final
+begin start commence open begins beginning|end finish close stop cease ending ends
+increase rise grow raise climb increased rose grew up upward gain|decrease decline fall drop reduce lower shrink decreased fell down downward loss
+large larger largest big bigger biggest great greater greatest|small smaller smallest little tiny
+high higher highest tall taller|low lower lowest
+long longer longest|short shorter shortest
+more most|less least fewer fewest
+many much numerous frequent common|few little rare scarce uncommon
+old older oldest ancient elder elderly|new newer newest young younger youngest recent modern
+fast faster fastest quick quickly rapid rapidly|slow slower slowest slowly
+hot hotter hottest warm warmer|cold colder coldest cool cooler
+heavy heavier heaviest|light lighter lightest
+strong stronger strongest|weak weaker weakest
+hard harder hardest difficult complicated complex|easy easier easiest simple simpler
+good better best great excellent|bad worse worst poor
+rich richer wealthy|poor poorer
+wide wider broad|narrow narrower
+deep deeper|shallow shallower
+near nearer nearest close closer nearby|far farther farthest distant remote
+north northern northward|south southern southward
+east eastern eastward northeast southeast|west western westward northwest southwest
+left|right
+upper above top over upstairs|lower below bottom under beneath downstairs
+inside indoor indoors internal interior inner within|outside outdoor outdoors external exterior outer
+front forward|back rear backward behind
+public|private
+open opened unlocked|closed shut locked close
+always constantly|never seldom rarely occasionally sometimes
+often frequently usually commonly|rarely seldom hardly never
+all every entire whole full total|none partial part some
+everyone everybody|nobody no-one
+accept approve allow permit agree accepted approved|reject refuse deny forbid prohibit decline rejected refused denied disagree
+enable enabled activate active on|disable disabled deactivate inactive off
+add insert append include join added included|remove delete exclude subtract omit removed deleted excluded leave
+win won victory succeed success successful winner|lose lost defeat fail failure failed loser
+attack|defend defence defense retreat
+arrive arrival arrived come enter entrance entry|depart departure departed leave go exit
+push|pull
+import|export
+input|output
+buy bought purchase|sell sold
+borrow borrowed|lend lent loan
+send sent|receive received
+give gave given|take took taken receive
+teach taught|learn learned
+ask question|answer reply
+question|answer
+love like|hate dislike
+remember|forget forgot
+create build construct built make|destroy demolish destroyed demolished ruin
+appear emerge|disappear vanish
+war|peace
+life alive live living born birth|death dead die died
+day daytime daily morning|night nighttime nightly
+morning|evening afternoon
+summer|winter
+spring|autumn fall
+sunrise dawn|sunset dusk
+male man men boy|female woman women girl
+husband|wife
+king|queen
+father|mother
+son|daughter
+true right correct valid accurate|false wrong incorrect invalid mistaken
+safe secure harmless|dangerous unsafe hazardous risky harmful
+free complimentary|paid charged
+cheap cheaper inexpensive|expensive costly
+mandatory compulsory required obligatory necessary|optional voluntary unnecessary
+legal lawful permitted allowed|illegal unlawful prohibited forbidden banned
+positive|negative
+maximum max most|minimum min least
+major|minor
+majority|minority
+rural|urban
+native domestic|foreign
+permanent constant|temporary transient
+static fixed immutable constant|dynamic variable mutable changing
+explicit|implicit
+automatic automatically|manual manually
+same identical equal alike similar|different distinct opposite
+together jointly|separately apart alone individually
+single one|multiple several double
+simple|compound
+full filled|empty
+wet damp|dry
+clean|dirty
+bright|dark dim
+hard|soft
+thick|thin
+sharp|blunt dull
+rough|smooth
+loud noisy|quiet silent
+happy glad pleased|sad unhappy angry
+rich|poor
+useful|useless
+visible shown|hidden invisible secret
+known|unknown
+present|absent
+past|future
+ally friend|enemy opponent
+offense offensive|defense defensive
+liberal|conservative
+guilty|innocent
+success|failure
+profit|loss deficit
+supply|demand
+strength|weakness
+advantage benefit|disadvantage drawback
+cause|effect
+parent|child
+teacher|student
+employer|employee
+buyer|seller
+above|below
+plus|minus
+add|subtract
+multiply|divide
+encrypt lock|decrypt unlock
+compress|decompress expand
+connect attach|disconnect detach
+load|unload
+install|uninstall
+upload|download
+read|write
+client|server
+vertical|horizontal
+odd|even
+serial sequential|parallel concurrent
+raw|cooked
+sweet|sour bitter
+fresh|stale
+freeze|thaw melt boil
+sink|float
+rise rising|set setting
+ascend ascending|descend descending
+lead leader|follow follower
+encourage|discourage
+prevent stop block|allow cause enable let
+protect|expose harm
+save|spend waste
+keep preserve|discard
+hire hired employ|fire fired dismiss
+marry married|divorce divorced
+strict stricter|lenient loose relaxed
+entire|partial
+exact exactly precise|approximate approximately
+original|copy
+major|minor
+heaven|hell
+asleep|awake
+sick ill|healthy well
+urban|rural
+civilian|military
+import|export
+ancestor|descendant
+"""
+
+# Verbs that tell one event from both sides: the one who sells gives what the other buys.
+CONVERSES = """
+sell sold|buy bought purchase purchased acquire acquired
+give gave given donate donated hand handed present grant granted|receive received get got accept
+lend lent loan|borrow borrowed
+lease leased let|rent rented
+teach taught|learn learned learnt
+send sent|receive received
+defeat defeated beat|lose lost
+own owned owns|belong belongs belonged
+contain contains include includes|belong belongs part
+precede preceded precedes|follow followed follows succeed succeeded
+hire hired employ employed|work works worked
+father mother parent|son daughter child
+"""
+
+# Degrees of duty, weakest claim first: the pattern that stands first in a clause's text counts.
+MODALITY = {
+    "forbidden": (
+        r"\b(?:must|may|can|should|shall|could|might|do|does) ?not be\b(?! (?:required|necessary|needed))|\b(?:must|may|can|should|shall) ?not\b|\b(?:mustn|can|shouldn)['’]t\b"
+        r"|\bnot (?:be )?(?:allowed|permitted)\b|\b(?:forbidden|prohibited|banned|disallowed|off.limits)\b|\bno \w+ (?:is|are|may|can) (?:be )?(?:allowed|permitted)\b|\bunable to\b"
+        r"|\bnot (?:be )?(?:able|possible) to\b|\bimpossible\b"
+    ),
+    "optional": (
+        r"\bneed(?:s)? not\b|\bneedn['’]t\b|\b(?:do|does|did)(?: not|n['’]t) (?:have|need) to\b|\bnot (?:be )?(?:required|necessary|needed|mandatory|obliged)\b|\boptional(?:ly)?\b|\bvoluntary\b|\bno need to\b"
+        r"|\b(?:is|are) not required\b|\bunnecessary\b"
+    ),
+    "must": r"\b(?:must|shall)\b|\b(?:have|has|had|need|needs|needed|required|obliged|forced) to\b|\b(?:is|are|was|were|be) (?:required|mandatory|compulsory|obligatory|necessary)\b|\bmandatory\b|\bcompulsory\b",
+    "should": r"\b(?:should|ought to|recommended|advised|advisable)\b",
+    "may": r"\b(?:may|can|could|might)\b|\b(?:allowed|permitted|able|free|possible) to\b|\b(?:is|are) (?:allowed|permitted|possible|welcome)\b",
+}
+ALL = r"\b(?:all|every|each|always|everyone|everybody|everything|entirely|completely|without exception|any)\b"
+SOME = (
+    r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
+)
+NONE = r"\b(?:no(?! (?:more|less|fewer|later))|none|never|neither|nobody|nothing|nowhere)\b"
+# A claim may be careful where the text is not.
+CAREFUL = r"\b(?:usually|generally|typically|mostly|often|commonly)\b"
+ALL_YEAR = r"\ball[ -]year(?:[ -]round)?\b|\byear[ -]round\b|\bthroughout the year\b|\bin (?:every|any) season\b"
+SEASON = r"\b(?:january|february|march|april|may|june|july|august|september|october|november|december|summer|winter|spring|autumn)\b"
+ALL_WEEK = r"\bevery day\b|\bdaily\b|\bany day\b|\bseven days a week\b|\ball week\b|\b24/7\b"
+WEEKDAY = r"\b(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|weekdays?)\b"
+ALL_DAY = r"\baround the clock\b|\b24 hours\b|\bat any time\b|\bat all times\b|\ball day\b|\b24/7\b"
+HOUR = r"\d{1,2}[:.]\d\d|\b\d{1,2} ?(?:am|pm)\b|\b(?:dawn|dusk|sunset|sunrise|noon|midnight|night)\b"
+EXCEPT = r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|not on)\s+(?:on |in |for |the )?(?P<out>\w+)"
+# Before a number, and behind it.
+MORE = r"(?:more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|no (?:less|fewer) than|a minimum of|minimum of|upwards of|older than|longer than|higher than|larger than|beyond|in excess of|surpass(?:es|ed|ing)?|not less than)"
+LESS = r"(?:less than|under|below|at most|up to|no more than|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"
+MORE_BEHIND = r"(?:or more|and (?:over|above|up)|or (?:older|over|above|higher|longer)|plus\b|\+)"
+LESS_BEHIND = r"(?:or (?:less|fewer|younger|under|below|shorter)|and under|at most|at the most|maximum)"
+SAME_BOUND = r"\b(?:within|up to|a maximum of|a minimum of)\b"
+ABOUT = r"(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|close to|just (?:over|under))"
+# A sentence or its beginning that says nothing of the matter.
+LEAD = (
+    r"(?:(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
+    r"|(?:according to|based on|as (?:described|stated|mentioned|explained|noted|shown) (?:in|by)|as per|per|from|in) (?:the |your |these |this |provided |given |cited |available )*(?:documents?|documentation|passages?|evidence|text|context|sources?|notes?|guide|information)(?: provided| above| given)?,? ?(?:it (?:seems|appears|says|states) that )?"
+    r"|(?:as far as the (?:documents?|evidence|sources?) (?:say|says|go|goes|show|shows)),? ?"
+    r"|(?:it (?:appears|seems)(?: that)?|it is (?:stated|mentioned|noted|said|worth noting) that|to answer your question[:,]?|the answer is(?: that)?)\s+"
+    r"|the (?:provided |given )?(?:documents?|documentation|passages?|evidence|text|context|sources?|guide|notes?) (?:states?|says?|explains?|mentions?|notes?|indicates?|describes?|shows?|tells? us|suggests?|specif(?:y|ies))(?: that)?,? )"
+)
+IDLE = (
+    r"(?:(?:sure|certainly|of course|great question|good question|hello|hi|thanks?|thank you|you(?:'|’)re welcome)\b[^.!?]{0,60}[.!]?"
+    r"|here(?:'s| is| are| you go)[^.!?\d]{0,80}[:.!]?|(?:i|we) hope (?:this|that|it) helps[^.!?]{0,40}[.!]?|(?:please )?let me know[^.!?]{0,80}[.!]?|feel free to ask[^.!?]{0,60}[.!]?"
+    r"|(?:if you have|should you have|do you have) (?:any )?(?:more |other |further )?questions[^.!?]{0,80}[.!?]?|is there anything else[^.!?]{0,60}\?|(?:in summary|to summarize|in short|overall)[:.]?"
+    r"|(?:the )?(?:sources?|references?|citations?|cited passages?)\s*[:：]?[^.!?]{0,80})"
+)

@@ -1,0 +1,207 @@
+"""A claim and the texts it cites → what the texts say against it, and what of it they do not say. Pure.
+
+Each clause is held against the sentences that say most of it. What one of several equally near sentences says against a
+clause is no fault where another one does not.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
+from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
+from kb.support.contrast import bounds_of, contrasts, wrong_bounds
+from kb.support.overlap import said_share, units_of, weights_of
+from kb.support.polarity import contradicts, polarity_of
+from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
+from kb.support.substitution import changed_words, exchanged_words
+
+# A sentence that holds a smaller share of the claim may be about something else, and its negation too.
+SAME_MATTER = 0.6
+# Sentences this close to the nearest one are as near.
+AS_NEAR = 0.05
+# A clause of which the texts hold less than this share is not said; shorter ones may be turns of phrase.
+SAID_CLAUSE, LEAST_CLAUSE_WORDS = 0.34, 3
+LEAST_UNSAID_WORDS = 2
+# So much of it may stand in several sentences.
+SAID_ANYWHERE = 0.7
+# Words that stand in any text.
+_COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
+# Longer sentences are tables, lists or logs, where a negation concerns one row only.
+LONGEST_SENTENCE_CHARS = 350
+# "more than 200" of 212, "about 40" of 41: how far a number may be from the one that it rounds.
+ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What is wrong with a claim, as words for a message.
+
+    against  what the texts say otherwise
+    absent   numbers that no text holds
+    unsaid   names and clauses that no text holds
+    """
+
+    against: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    unsaid: tuple[str, ...] = ()
+
+
+def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
+    """Every exact check of one sentence.
+
+    windows  the best stretch of each text: a bound on a number is looked for there
+    """
+    if not any(text.strip() for text in texts) or any(is_copy(claim, text) for text in texts):
+        return Found()
+    if claim.startswith(("```", "~~~")):
+        return _faults_of_code(claim, texts)
+    sentences = [text[unit.start : unit.end] for text in texts for unit in units_of(text)]
+    against = list(dict.fromkeys(_against(claim, sentences, texts, windows)))
+    facts = [facts_of(text) for text in texts]
+    absent = [f"{number} is not there" for number in _absent_numbers(claim, facts)]
+    unsaid = list(dict.fromkeys(_unsaid(claim, texts, sentences)))
+    return Found(tuple(against), tuple(absent), tuple(unsaid))
+
+
+def is_copy(claim: str, text: str) -> bool:
+    """True for a whole sentence that stands in the text word for word: whatever it says, the text says it."""
+    said = " ".join(claim.casefold().split()).rstrip(".。!")
+    at = _one_line(text).find(said)
+    return len(said) >= 8 and at >= 0 and not _one_line(text)[at + len(said) : at + len(said) + 1].isalnum()
+
+
+@lru_cache(maxsize=256)
+def _one_line(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _faults_of_code(block: str, texts: Sequence[str]) -> Found:
+    """Lines of code that no text holds: code is not reworded. Comments, and lines of brackets, are left out."""
+    told = "".join("".join(text.split()) for text in texts)
+    lines = [line.strip() for line in block.splitlines()[1:] if not re.match(r"\s*(?:[`~]{3}|#|//|--|/?\*|$)", line)]
+    lines = [line for line in lines if re.search(r"\w", line)]
+    unsaid = [line for line in lines if "".join(line.split()) not in told]
+    return Found(unsaid=tuple(f"'{_shortened(line)}' is not there" for line in unsaid[:3])) if unsaid else Found()
+
+
+def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows: str) -> Iterator[str]:
+    clauses = [clause for clause in clauses_of(claim) if len(content_of(clause)) >= LEAST_CLAUSE_WORDS]
+    for part in dict.fromkeys((claim, *clauses)) if len(clauses) > 1 else (claim,):
+        near = _nearest(part, sentences)
+        found = [_against_sentence(part, sentence, texts) for sentence in near]
+        if found and all(found):
+            yield from found[0]
+        for sentence in near:
+            yield from (f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence))
+    yield from wrong_bounds(claim, windows)
+    headings = texts[-1] if len(texts) > 1 else ""
+    yield from misplaced_names(claim, [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS], headings)
+
+
+def _nearest(part: str, sentences: Sequence[str]) -> list[str]:
+    """The sentences that hold most of a part of a claim, and enough of it; the best first."""
+    weights = weights_of(part)
+    scored = [(said_share(weights, [t for unit in units_of(s) for t in unit.terms], ""), s) for s in sentences]
+    best = max((score for score, _ in scored), default=0.0)
+    if best < SAME_MATTER - 0.1:
+        return []
+    return [s for score, s in sorted(scored, key=lambda x: (-x[0], len(x[1]))) if score >= best - AS_NEAR][:4]
+
+
+def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[str]:
+    found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
+    if max(len(part), len(sentence)) > LONGEST_SENTENCE_CHARS:
+        return found
+    weights = weights_of(part)
+    share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
+    if share >= SAME_MATTER and contradicts(polarity_of(part), polarity_of(sentence)):
+        found.append("a negation is there, or here, only")
+    found += contrasts(part, sentence)
+    found += swapped_roles(part, sentence)
+    if re.search("[가-힣]", part):
+        found += exchanged_nouns(part, sentence, " ".join(texts))
+    return found
+
+
+def _absent_numbers(claim: str, facts: Sequence[Facts]) -> list[str]:
+    claimed, there = facts_of(claim), _joined(facts)
+    absent = missing_facts(claimed, there)[0]
+    if not absent:
+        return []
+    bounds = dict(bounds_of(claim))
+    rounded = {q.written for q in claimed.quantities if not is_backed(q, there) and _is_rounded(q, bounds, there)}
+    return [number for number in absent if number not in rounded]
+
+
+def _joined(facts: Sequence[Facts]) -> Facts:
+    from_all = [q for f in facts for q in f.quantities]
+    return Facts(
+        tuple(from_all),
+        frozenset().union(*(f.bare for f in facts)),
+        tuple(d for f in facts for d in f.dates),
+        frozenset().union(*(f.times for f in facts)),
+        tuple(n for f in facts for n in f.names),
+        frozenset().union(*(f.words for f in facts)),
+    )
+
+
+def _is_rounded(claimed: Quantity, bounds: dict[float, str], there: Facts) -> bool:
+    digits = re.search(r"\d[\d,]*(?:\.\d+)?", claimed.written)
+    bound = bounds.get(float(digits[0].replace(",", "")), "") if digits else ""
+    if bound not in ROUNDED:
+        return False
+    least, most = ROUNDED[bound]
+    return any(
+        q.kind == claimed.kind and claimed.value * least <= q.value <= claimed.value * most for q in there.quantities
+    )
+
+
+def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
+    claimed = facts_of(claim)
+    for name in missing_facts(claimed, _joined([facts_of(text) for text in texts]))[1]:
+        yield f"'{name}' is not named there"
+    near = _nearest(claim, sentences)
+    changed = [changed_words(claim, sentence) for sentence in near]
+    if changed and all(changed):
+        yield from (f"'{ours}' is not what the text says: '{theirs}'" for ours, theirs in changed[0])
+    everything = [word for text in texts for word in words_of(text)]
+    keys = {word.key for word in everything}
+    joined = " ".join(texts)
+    clauses = clauses_of(claim)
+    for clause in clauses:
+        words = [word for word in content_of(clause) if not word.key[:1].isdigit() and word.text.lower() not in _COMMON]
+        if len(words) >= LEAST_UNSAID_WORDS and len(clauses) > 1:
+            said = sum(_is_known(word, keys, joined) for word in words) / len(words)
+            close = max((shared(words, content_of(s)) for s in sentences), default=0.0)
+            if said < SAID_CLAUSE or (said < SAID_ANYWHERE and close < SAID_CLAUSE):
+                yield f"'{_shortened(clause)}' is not said there"
+    if re.search("[가-힣]", claim):
+        yield from _foreign_nouns(claim, sentences, keys, joined)
+
+
+def _is_known(word: Word, keys: set[str], joined: str) -> bool:
+    return word.key in keys or (re.match("[가-힣]{2}", word.key) is not None and word.key in joined) or any(
+        is_same(word.key, key) for key in keys
+    )
+
+
+def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined: str) -> Iterator[str]:
+    """Korean nouns that no text holds, in a sentence that is otherwise a copy."""
+    words = words_of(claim)
+    if len(words) < 3:
+        return
+    nearest = max(sentences, key=lambda s: shared(words, words_of(s)), default="")
+    if shared(words, words_of(nearest)) < 0.6:
+        return
+    for word in words:
+        if word.role in ("subject", "object", "goal", "source") and len(word.key) >= 2 and not _is_known(word, keys, joined):
+            if word.key[:2] not in joined and word.key[-2:] not in joined:
+                yield f"'{word.key}' is not there"
+
+
+def _shortened(clause: str) -> str:
+    return clause if len(clause) <= 60 else clause[:59].rstrip() + "…"
