@@ -62,11 +62,16 @@ def _texts(data: Path, language: str, half: str) -> Iterator[str]:
         return
     if half == "held":
         files = [*sorted((data / "rust-book" / "src").glob("ch*.md"))]
-        files += [data / "chunking-eval" / "corpora" / name for name in ("wikitexts.md", "finance.md", "state_of_the_union.md")]
+        files += [
+            data / "chunking-eval" / "corpora" / name
+            for name in ("wikitexts.md", "finance.md", "state_of_the_union.md")
+        ]
         yield from (p for file in files for p in _paragraphs(file))
         return
     if language == "en":
-        yield from (clean(json.loads(line)["text"]) for line in (data / "clapnq" / "corpus.jsonl").open(encoding="utf-8"))
+        yield from (
+            clean(json.loads(line)["text"]) for line in (data / "clapnq" / "corpus.jsonl").open(encoding="utf-8")
+        )
         folders = [ROOT / "fixtures" / "corpus" / part for part in ("guide", "ops", "notes")]
         folders.append(data / "fastapi-docs-en-ko" / "docs" / "en")
     else:
@@ -103,7 +108,9 @@ def human_answers(data: Path) -> Iterator[Case]:
         answer = clean(row["answers"][0]) if row["answerable"] and row["answers"] else ""
         sentences = [answer[a:b].strip() for a, b in split_sentences(answer)]
         if answer and all(len(s.split()) >= 5 and s[-1] == "." for s in sentences):
-            yield Case("en", "human answer", True, " ".join(f"{s[:-1]} [#1]." for s in sentences), texts[row["passage"][0]])
+            yield Case(
+                "en", "human answer", True, " ".join(f"{s[:-1]} [#1]." for s in sentences), texts[row["passage"][0]]
+            )
 
 
 def make_cases(data: Path, half: str, wordnet: Path | None) -> Iterator[Case]:
@@ -144,9 +151,7 @@ SHAPES = {
 }
 
 
-def _edited(
-    sentences: Iterable[tuple[str, list[str]]], edit: object, kind: str
-) -> Iterator[tuple[str, str, str]]:
+def _edited(sentences: Iterable[tuple[str, list[str]]], edit: object, kind: str) -> Iterator[tuple[str, str, str]]:
     dice = random.Random(f"{SEED} {kind}")
     made = 0
     for sentence, passage in sentences:
@@ -191,9 +196,14 @@ def report(cases: list[Case], encode: Encode | None, show: int) -> None:
         row = (has_tick(checked.verification), case, why)
         found.setdefault((case.is_true, case.language, case.kind), []).append(row)
     for is_true in (False, True):
-        print(f"| {'truths' if is_true else 'lies'} | n | {'doubted' if is_true else 'shown with a tick'} | 95 % |\n|---|--:|--:|---|")
+        print(
+            f"| {'truths' if is_true else 'lies'} | n | {'doubted' if is_true else 'shown with a tick'} | 95 % |\n|---|--:|--:|---|"
+        )
         rows = {key: value for key, value in found.items() if key[0] == is_true}
-        together = {(is_true, language, "all"): [r for k, v in rows.items() if k[1] == language for r in v] for language in ("en", "ko")}
+        together = {
+            (is_true, language, "all"): [r for k, v in rows.items() if k[1] == language for r in v]
+            for language in ("en", "ko")
+        }
         for (_, language, kind), results in (rows | together).items():
             if not results:
                 continue
@@ -219,7 +229,9 @@ def main() -> None:
         from benchmarks.extractive import CachedEncoder
 
         encode = CachedEncoder()
-    cases = [c for c in make_cases(options.data, options.half, options.wordnet) if options.only in f"{c.language} {c.kind}"]
+    cases = [
+        c for c in make_cases(options.data, options.half, options.wordnet) if options.only in f"{c.language} {c.kind}"
+    ]
     report(cases, encode, options.show)
 
 

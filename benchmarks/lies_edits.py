@@ -19,7 +19,6 @@ from benchmarks.support_edits import (
     negate,
     negate_korean,
 )
-
 from kb.language.korean_particles import fitting_particle
 
 Edit = Callable[[str, random.Random, list[str]], str | None]
@@ -28,8 +27,12 @@ FOREIGN = "Oldenburg Marlowe Castellane Whitcombe Drusilla Penhallow Zagora Vint
 KOREAN_FOREIGN = "남궁혜린 도라지연구소 백두상사 청람출판사 황보석 은하제약 한빛섬 구름나루".split()
 # Verbs whose two sides say the same.
 _EVEN = frozenset("married met joined shared resembled equals matched and with versus".split())
-_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?|^(?!(?:The|This|That|These|In|On|At|For|When|While|After|It|As|By|They|Some|More|Since|During|According|Although|Most|Many|There|His|Her|And|But|Each|Both|From|With|Then|Here|They|Their|Its|Unlike|Under|Until|Because|Cut|Press|Stir)\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?")
-_PAST = re.compile(r"\b[a-z]{3,}(?:ed|es|ote|old|ook|ave|ent|ought|on)\b|\b(?:wrote|sold|took|gave|sent|won|beat|led|made|saw)\b")
+_NAME = re.compile(
+    r"(?<=[a-z,] )(?!I\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?|^(?!(?:The|This|That|These|In|On|At|For|When|While|After|It|As|By|They|Some|More|Since|During|According|Although|Most|Many|There|His|Her|And|But|Each|Both|From|With|Then|Here|They|Their|Its|Unlike|Under|Until|Because|Cut|Press|Stir)\b)[A-Z][a-z]{3,}\b(?: [A-Z][a-z]{3,}\b)?"
+)
+_PAST = re.compile(
+    r"\b[a-z]{3,}(?:ed|es|ote|old|ook|ave|ent|ought|on)\b|\b(?:wrote|sold|took|gave|sent|won|beat|led|made|saw)\b"
+)
 ANTONYMS = {
     "dev": (
         ("before", "after"), ("first", "last"), ("large", "small"), ("larger", "smaller"), ("high", "low"), ("higher", "lower"),
@@ -150,7 +153,13 @@ def swap_roles(s: str, _: random.Random, __: list[str]) -> str | None:
         between = s[one.end() : other.start()]
         words = set(re.findall(r"[a-z]+", between))
         # Only where the verb follows the first name: a list, or "X of Y", would mean the same or nothing.
-        if len(between) < 60 and _PAST.search(between) and not words & _EVEN and "," not in between and one[0] != other[0]:
+        if (
+            len(between) < 60
+            and _PAST.search(between)
+            and not words & _EVEN
+            and "," not in between
+            and one[0] != other[0]
+        ):
             return s[: one.start()] + other[0] + between + one[0] + s[other.end() :]
     return None
 
@@ -162,7 +171,15 @@ def change_comparison(s: str, dice: random.Random, _: list[str]) -> str | None:
     if m := re.search(rf"\b({'|'.join(pairs)})(?= (?:the |a )?[$€£]?\d)", s):
         return s[: m.start()] + pairs[m[0]] + s[m.end() :]
     found = list(re.finditer(r"(?<=[a-z] )\d{1,3}(?= [a-z]{4,})", s))
-    found = [m for m in found if not re.search(r"(?:than|over|about|least|most|to|and|around|nearly|or|chapter|listing|figure|section|version|line|part|number|\w+ary|may|june|july|august|april|march|october|\w+ber)\s$", s[: m.start()], re.I)]
+    found = [
+        m
+        for m in found
+        if not re.search(
+            r"(?:than|over|about|least|most|to|and|around|nearly|or|chapter|listing|figure|section|version|line|part|number|\w+ary|may|june|july|august|april|march|october|\w+ber)\s$",
+            s[: m.start()],
+            re.I,
+        )
+    ]
     if not found:
         return None
     m = dice.choice(found)
@@ -284,7 +301,16 @@ def reword(s: str, dice: random.Random, _: list[str]) -> str | None:
 
 def hedge(s: str, dice: random.Random, _: list[str]) -> str | None:
     """A few careful words before it."""
-    lead = dice.choice(["It appears that ", "As far as the documents say, ", "In general, ", "It seems that ", "Note that ", "Essentially, "])
+    lead = dice.choice(
+        [
+            "It appears that ",
+            "As far as the documents say, ",
+            "In general, ",
+            "It seems that ",
+            "Note that ",
+            "Essentially, ",
+        ]
+    )
     return lead + _lower_first(s)
 
 
@@ -305,7 +331,9 @@ def shorten(s: str, _: random.Random, __: list[str]) -> str | None:
 
 def move_clause(s: str, _: random.Random, __: list[str]) -> str | None:
     """What stands before the first comma, put at the end."""
-    m = re.match(r"((?:In|On|At|After|Before|When|If|Since|During|For|By|Under|With)\b[^,]{4,60}), ([^,;:()]{20,})\.$", s)
+    m = re.match(
+        r"((?:In|On|At|After|Before|When|If|Since|During|For|By|Under|With)\b[^,]{4,60}), ([^,;:()]{20,})\.$", s
+    )
     if not m:
         return None
     return f"{m[2][0].upper()}{m[2][1:]} {m[1][0].lower()}{m[1][1:]}."
@@ -359,7 +387,11 @@ def convert_unit(s: str, _: random.Random, __: list[str]) -> str | None:
 
 
 def _lower_first(s: str) -> str:
-    return s[0].lower() + s[1:] if re.match(r"(?:The|This|That|These|In|On|At|For|When|It|A|An|If|You|We|As|They|There|By)\b", s) else s
+    return (
+        s[0].lower() + s[1:]
+        if re.match(r"(?:The|This|That|These|In|On|At|For|When|It|A|An|If|You|We|As|They|There|By)\b", s)
+        else s
+    )
 
 
 LIES: dict[str, dict[str, Edit]] = {

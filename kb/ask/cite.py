@@ -9,14 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.ask.records import AnswerCitation, RefusalReason
+from kb.ask.records import AnswerCitation
 from kb.language.registry import pattern, says
 from kb.records import Chunk, Citation
 from kb.store.chunks import make_citation
 from kb.support.claims import find_claims
-from kb.support.markers import find_markers
 from kb.support.overlap import Window
-
 
 # What a sentence quotes is not its own verdict.
 _QUOTED = re.compile(r"[\"“「『][^\"”」』]{3,}[\"”」』]")

@@ -190,7 +190,9 @@ class Explanation:
     evidence: EvidenceView | None = None
 
 
-SentenceStatus = Literal["verified", "weak", "contradicted", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"]
+SentenceStatus = Literal[
+    "verified", "weak", "contradicted", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"
+]
 VerificationStatus = Literal["verified", "weak", "contradicted", "unsupported"]
 
 

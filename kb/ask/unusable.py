@@ -77,9 +77,7 @@ def _quote(kb: Runtime, generated: Generated) -> Ended | None:
     if not citations:
         return None
     lead = LANGUAGES[generated.packed.question.language].replies["unusable"]
-    return replace(
-        end_of(generated), text=f"{lead}\n\n{checked.text}", citations=citations, reason="llm_self_judge"
-    )
+    return replace(end_of(generated), text=f"{lead}\n\n{checked.text}", citations=citations, reason="llm_self_judge")
 
 
 def _citations(generated: Generated, checked: Checked) -> tuple[AnswerCitation, ...]:

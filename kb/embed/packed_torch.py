@@ -39,7 +39,8 @@ def load_packed(files: ModelFiles, export: Path) -> PackedModel:
         type_vocab_size=head.token_kinds,
         layer_norm_eps=head.epsilon,
     )
-    bert = BertModel(config, add_pooling_layer=False).eval()
+    bert: Any = BertModel(config, add_pooling_layer=False)
+    bert.eval()
     missing, unexpected = bert.load_state_dict(
         {name: torch.tensor(value) for name, value in weights.items()}, strict=False
     )

@@ -407,9 +407,7 @@ MODALITY = {
     "may": r"\b(?:may|can|could|might)\b|\b(?:allowed|permitted|able|free|possible) to\b|\b(?:is|are) (?:allowed|permitted|possible|welcome)\b",
 }
 ALL = r"\b(?:all|every|each|always|everyone|everybody|everything|entirely|completely|without exception|any)\b"
-SOME = (
-    r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
-)
+SOME = r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
 NONE = r"\b(?:no(?! (?:more|less|fewer|later))|none|never|neither|nobody|nothing|nowhere)\b"
 # A claim may be careful where the text is not.
 CAREFUL = r"\b(?:usually|generally|typically|mostly|often|commonly)\b"
@@ -419,7 +417,9 @@ ALL_WEEK = r"\bevery day\b|\bdaily\b|\bany day\b|\bseven days a week\b|\ball wee
 WEEKDAY = r"\b(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|weekdays?)\b"
 ALL_DAY = r"\baround the clock\b|\b24 hours\b|\bat any time\b|\bat all times\b|\ball day\b|\b24/7\b"
 HOUR = r"\d{1,2}[:.]\d\d|\b\d{1,2} ?(?:am|pm)\b|\b(?:dawn|dusk|sunset|sunrise|noon|midnight|night)\b"
-EXCEPT = r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|not on)\s+(?:on |in |for |the )?(?P<out>\w+)"
+EXCEPT = (
+    r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|not on)\s+(?:on |in |for |the )?(?P<out>\w+)"
+)
 # Before a number, and behind it.
 MORE = r"(?:more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|no (?:less|fewer) than|a minimum of|minimum of|upwards of|older than|longer than|higher than|larger than|beyond|in excess of|surpass(?:es|ed|ing)?|not less than)"
 LESS = r"(?:less than|under|below|at most|up to|no more than|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"

@@ -24,7 +24,9 @@ _ENGLISH_CLAUSE = re.compile(
     re.I,
 )
 # "When it rains, …": the clause that stands first ends at its comma.
-_OPENED = re.compile(r"((?:When|If|After|Before|While|Although|Though|Because|Since|As|Once|Unless)\s[^,;:]{8,}),\s+(?=\S+\s+\S+)")
+_OPENED = re.compile(
+    r"((?:When|If|After|Before|While|Although|Though|Because|Since|As|Once|Unless)\s[^,;:]{8,}),\s+(?=\S+\s+\S+)"
+)
 _KOREAN_CLAUSE = re.compile(r",\s+|(?<=[가-힣]{2}[고며])\s+|(?<=지만)\s+|(?<=는데)\s+|(?<=므로)\s+|(?<=면서)\s+")
 # Particles by what they tell of the word before them; the longest first.
 _ROLES = {
@@ -40,7 +42,9 @@ _TAILS = frozenset(_PARTICLES)
 _NEGATIVE = re.compile(r"^(?:un|in|im|il|ir|non|dis|mis)-?(?=[a-z]{4})")
 _KOREAN_NEGATIVE = ("불", "비", "미", "무", "부", "반")
 # Words of a sentence that frame it and tell nothing.
-_FRAMES = frozenset("documents document documentation passage passages evidence text according based source sources".split())
+_FRAMES = frozenset(
+    "documents document documentation passage passages evidence text according based source sources".split()
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,11 @@ def split_particle(word: str) -> tuple[str, str]:
     for particle, role in _PARTICLES:
         stem = word[: -len(particle)]
         if word.endswith(particle) and len(stem) >= (1 if len(particle) > 1 else 2):
-            if particle in ("은", "는", "이", "가", "을", "를", "과", "와") and is_hangul(stem[-1]) and fitting_particle(stem, particle) != particle:
+            if (
+                particle in ("은", "는", "이", "가", "을", "를", "과", "와")
+                and is_hangul(stem[-1])
+                and fitting_particle(stem, particle) != particle
+            ):
                 continue
             return stem, role
     return word, ""
@@ -120,7 +128,12 @@ def is_same(one: str, other: str) -> bool:
         return _is_same_korean(one, other) or bool(_groups_of(one) & _groups_of(other))
     if one[:1].isdigit() or other[:1].isdigit():
         return one.replace(",", "") == other.replace(",", "")
-    if len(one) >= 4 and len(other) >= 4 and (one.startswith(other) or other.startswith(one)) and abs(len(one) - len(other)) <= 3:
+    if (
+        len(one) >= 4
+        and len(other) >= 4
+        and (one.startswith(other) or other.startswith(one))
+        and abs(len(one) - len(other)) <= 3
+    ):
         return True
     return bool(_groups_of(one) & _groups_of(other))
 
@@ -159,7 +172,9 @@ def bare_verb(word: str) -> str:
     melted = re.match(r"^(.*[가-힣])(?:다|니다)$", word)
     if melted:
         spelled = unicodedata.normalize("NFD", melted[1])
-        if spelled[-1] in "\u11ab\u11b8\u11bb" and not word.endswith(("습니다", "한다", "된다", "합니다", "됩니다", "입니다", "했다", "됐다", "였다", "았다", "었다")):
+        if spelled[-1] in "\u11ab\u11b8\u11bb" and not word.endswith(
+            ("습니다", "한다", "된다", "합니다", "됩니다", "입니다", "했다", "됐다", "였다", "았다", "었다")
+        ):
             return unicodedata.normalize("NFC", spelled[:-1])
     return _VERB_ENDING.sub("", word) or word
 
@@ -268,4 +283,8 @@ def shared(words: Sequence[Word], others: Sequence[Word]) -> float:
 
 def is_modal(word: str) -> bool:
     """True for a word that says by itself what is allowed: prohibited, possible."""
-    return bool(re.fullmatch(r"allow\w*|permit\w*|forb\w+|prohibit\w*|bann\w*|possible|able|수|있\w*|없\w*|금지\w*", word.lower()))
+    return bool(
+        re.fullmatch(
+            r"allow\w*|permit\w*|forb\w+|prohibit\w*|bann\w*|possible|able|수|있\w*|없\w*|금지\w*", word.lower()
+        )
+    )

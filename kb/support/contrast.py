@@ -50,7 +50,9 @@ def contrasts(claim: str, sentence: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _opposites(clause: str, ours: list[Word], nearest: str, theirs: list[Word], everything: list[Word]) -> Iterator[str]:
+def _opposites(
+    clause: str, ours: list[Word], nearest: str, theirs: list[Word], everything: list[Word]
+) -> Iterator[str]:
     mine = [w for w in ours if not any(is_same(w.key, t.key) for t in everything)]
     other = [w for w in theirs if not any(is_same(w.key, o.key) for o in ours)]
     if not mine or not other:

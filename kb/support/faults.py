@@ -184,8 +184,10 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
 
 
 def _is_known(word: Word, keys: set[str], joined: str) -> bool:
-    return word.key in keys or (re.match("[가-힣]{2}", word.key) is not None and word.key in joined) or any(
-        is_same(word.key, key) for key in keys
+    return (
+        word.key in keys
+        or (re.match("[가-힣]{2}", word.key) is not None and word.key in joined)
+        or any(is_same(word.key, key) for key in keys)
     )
 
 
@@ -198,7 +200,11 @@ def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined:
     if shared(words, words_of(nearest)) < 0.6:
         return
     for word in words:
-        if word.role in ("subject", "object", "goal", "source") and len(word.key) >= 2 and not _is_known(word, keys, joined):
+        if (
+            word.role in ("subject", "object", "goal", "source")
+            and len(word.key) >= 2
+            and not _is_known(word, keys, joined)
+        ):
             if word.key[:2] not in joined and word.key[-2:] not in joined:
                 yield f"'{word.key}' is not there"
 

@@ -15,7 +15,9 @@ _RUN = re.compile(
     rf"{_OPENED}\s*(?P<body>{_NUMBER}(?:\s*(?:[,;、&~–-]|and|및|와|과)\s*{_NUMBER})*)\s*(?:†[^\]】]{{0,40}}|(?<=\d)\s[^\[\]【】#]{{1,80}})?\s*{_CLOSED}"
 )
 # A closed fence, or one that the end of the text closes; then code within a line.
-_CODE = re.compile(r"(?ms)^[ \t]*(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=fence)[`~]*|\Z)|(?<!`)`(?!`)[^`\n]+`(?!`)")
+_CODE = re.compile(
+    r"(?ms)^[ \t]*(?P<fence>```+|~~~+)[^\n]*\n.*?(?:^[ \t]*(?P=fence)[`~]*|\Z)|(?<!`)`(?!`)[^`\n]+`(?!`)"
+)
 # A range of more passages than this is no range of passages.
 LONGEST_RANGE = 20
 

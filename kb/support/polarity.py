@@ -51,7 +51,11 @@ def polarity_of(sentence: str) -> Polarity:
         if low in words("negator") or low.endswith("n't"):
             if low == "no" and at + 1 < len(tokens) and tokens[at + 1] in ".,":
                 continue  # "No." answers a question, or stands before a number
-            if low in ("no", "not") and at + 1 < len(tokens) and tokens[at + 1].lower() in ("more", "less", "fewer", "later"):
+            if (
+                low in ("no", "not")
+                and at + 1 < len(tokens)
+                and tokens[at + 1].lower() in ("more", "less", "fewer", "later")
+            ):
                 continue  # a bound
             if low == "not" and at + 1 < len(tokens) and tokens[at + 1].lower() in ("only", "just", "merely"):
                 continue  # "not only" affirms

@@ -14,8 +14,8 @@ from itertools import combinations
 
 from kb.language.english import MONTHS
 from kb.language.korean_particles import is_hangul
-from kb.text import STOP_WORDS
 from kb.support.clauses import Word, are_converse, bare_verb, clauses_of, content_of, is_same, shared, words_of
+from kb.text import STOP_WORDS
 
 # A claim is about the same event as a sentence where this share of its words is in it.
 SAME_EVENT = 0.6
@@ -27,7 +27,9 @@ _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".s
 _PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
 _MONTHS = frozenset(MONTHS)
 _BE = frozenset("is are was were be been being get gets got".split())
-_EVEN = frozenset("and or with versus vs & both between equal equals like meet met marri join share resembl same differ represent mean".split())
+_EVEN = frozenset(
+    "and or with versus vs & both between equal equals like meet met marri join share resembl same differ represent mean".split()
+)
 _PAST = re.compile(r"(?:ed|ought|aught|old|ent|ook|ave|ote|eat|rew|ept|uilt|ound|on|es|s)$")
 
 
@@ -40,7 +42,9 @@ def swapped_roles(claim: str, sentence: str) -> list[str]:
     if re.search("[가-힣]", claim):
         found = _korean_swaps(claim, sentence)
     else:
-        found = [*_sides_swapped(claim, sentence), *_slots_swapped(claim, sentence), *_clauses_swapped(claim, sentence)]
+        found = iter(
+            [*_sides_swapped(claim, sentence), *_slots_swapped(claim, sentence), *_clauses_swapped(claim, sentence)]
+        )
     return list(dict.fromkeys(found))[:1]
 
 
@@ -81,7 +85,9 @@ def _may_be_verb(words: Sequence[Word], word: Word) -> bool:
 def _swap_at(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: Word) -> Iterator[str]:
     left, right = _sides(ours, pivot)
     their_left, their_right = _sides(theirs, other)
-    left, right, their_left, their_right = (_once(side, ours, theirs) for side in (left, right, their_left, their_right))
+    left, right, their_left, their_right = (
+        _once(side, ours, theirs) for side in (left, right, their_left, their_right)
+    )
     crossed_right = [w for w in left if _in(w, their_right) and not _is_aside(w, ours, theirs)]
     crossed_left = [w for w in right if _in(w, their_left) and not _is_aside(w, ours, theirs)]
     turned = _is_passive(ours, pivot) != _is_passive(theirs, other)
@@ -154,7 +160,11 @@ def _slots_swapped(claim: str, sentence: str) -> Iterator[str]:
     matcher = SequenceMatcher(None, [w.key for w in ours], [w.key for w in theirs], autojunk=False)
     if sum(block.size for block in matcher.get_matching_blocks()) < 0.4 * len(ours):
         return
-    replaced = [(ours[a:b], theirs[c:d]) for tag, a, b, c, d in matcher.get_opcodes() if tag == "replace" and b - a <= 3 and d - c <= 3]
+    replaced = [
+        (ours[a:b], theirs[c:d])
+        for tag, a, b, c, d in matcher.get_opcodes()
+        if tag == "replace" and b - a <= 3 and d - c <= 3
+    ]
     everything = words_of(claim)
     for (mine, other), (mine2, other2) in combinations(replaced, 2):
         if any(_in(w, other2) for w in mine) and any(_in(w, other) for w in mine2):
@@ -177,7 +187,9 @@ def _clauses_swapped(claim: str, sentence: str) -> Iterator[str]:
         pair = next((part for part in theirs if numbers and all(_in(n, part) for n in numbers)), None)
         if pair is None or _before(claim, numbers[0]) != _before(sentence, numbers[0]):
             continue
-        away = [w for w in mine if not any(is_same(w.key, t.key) for t in pair) and any(_in(w, part) for part in theirs)]
+        away = [
+            w for w in mine if not any(is_same(w.key, t.key) for t in pair) and any(_in(w, part) for part in theirs)
+        ]
         come = [w for w in pair if not any(is_same(w.key, t.key) for t in mine) and any(_in(w, part) for part in ours)]
         if away and come and not _is_time(away[0]) and not _is_time(come[0]):
             yield f"'{away[0].text}' and '{come[0].text}' have changed places"
@@ -198,7 +210,9 @@ def _korean_swaps(claim: str, sentence: str) -> Iterator[str]:
             if shared(ours, theirs) < SAME_EVENT or not ours or not theirs:
                 continue
             turned = are_converse(ours[-1], theirs[-1])
-            for one, other in combinations([w for w in ours if w.role in ("subject", "object", "goal", "source", "than")], 2):
+            for one, other in combinations(
+                [w for w in ours if w.role in ("subject", "object", "goal", "source", "than")], 2
+            ):
                 if one.role == other.role or is_same(one.key, other.key):
                     continue
                 there = {w.role for w in theirs if w.key == one.key}, {w.role for w in theirs if w.key == other.key}
@@ -230,7 +244,9 @@ def misplaced_names(claim: str, sentences: Sequence[str], headings: str) -> list
     sentences = parts
     near = {w.key for s in (*nearest, headings) for w in words_of(s)}
     claimed = {w.key for w in words_of(claim)}
-    theirs = [w for w in words_of(sentences[at]) if w.is_content and _is_name(w, sentences[at]) and w.key not in claimed]
+    theirs = [
+        w for w in words_of(sentences[at]) if w.is_content and _is_name(w, sentences[at]) and w.key not in claimed
+    ]
     for word in names:
         if not any(is_same(word.key, key) for key in near):
             for other in theirs:

@@ -26,7 +26,9 @@ NEAR_COPY = 0.7
 # With more changes it is a rewording.
 MOST_CHANGES = 2
 # Little words that change what a sentence says.
-_TELLING = frozenset("may must can should might cannot few most many some all none no every each more less fewer never always new old only".split())
+_TELLING = frozenset(
+    "may must can should might cannot few most many some all none no every each more less fewer never always new old only".split()
+)
 _WORD = re.compile(r"[\w%$€£₩°/.,:'’-]*\w[%°]?")
 
 
@@ -84,7 +86,9 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]]:
             continue
         if _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
             continue  # numbers and their units are checked apart
-        if any(is_modal(w.text) for w in mine) and any(is_modal(w.text) or w.text.lower() == "not" for w in theirs[c:d]):
+        if any(is_modal(w.text) for w in mine) and any(
+            is_modal(w.text) or w.text.lower() == "not" for w in theirs[c:d]
+        ):
             continue  # "prohibited" for "not allowed": degrees of duty are checked apart
         if any(_resemble(w.text, o.text) for w in mine for o in other):
             continue

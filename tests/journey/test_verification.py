@@ -32,9 +32,7 @@ def test_a_contradicted_sentence_is_marked_in_place(
     assert [kept["answer"][s["start"] : s["end"]] for s in kept["verification"]["sentences"]] == [CITED, WRONG]
 
 
-def test_an_answer_backed_in_the_main_has_no_tick(
-    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_answer_backed_in_the_main_has_no_tick(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     doubtful = "Zebras polish the brass railing every morning [#1]."
     with RecordedServer([answer(f"{CITED} {CITED} {doubtful}")]) as server:
         use(server, monkeypatch)

@@ -128,7 +128,10 @@ def test_a_true_answer_is_not_doubted(text: str) -> None:
         ("The lighthouse stands on the southern cliff of Skarn [#1].", "contradicted"),
         ("Bananas are yellow and sweet [#1].", "unsupported"),
         ("The tower has 212 steps [#1].", "verified"),
-        ("The Kestrel lighthouse stands on the northern cliff of Skarn, and a wealthy brewer paid its foghorn [#1].", "weak"),
+        (
+            "The Kestrel lighthouse stands on the northern cliff of Skarn, and a wealthy brewer paid its foghorn [#1].",
+            "weak",
+        ),
     ],
 )
 def test_a_sentence_is_backed_partly_backed_contradicted_or_unsupported(text: str, status: str) -> None:

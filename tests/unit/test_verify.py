@@ -47,7 +47,11 @@ def check(text: str, passages: dict[int, Chunk] = PASSAGES) -> Checked:
         ),
         ("Dragons guard the gold. Knives are kept in the locked drawer [#1].", ["uncited", "verified"], "unsupported"),
         ("# Ovens\n\nSure! Here it is:\n\n- Knives are kept in the locked drawer [#1]", ["verified"], "verified"),
-        ("## The oven is cleaned every 12 days\n\nKnives are kept in the locked drawer [#1].", ["contradicted", "verified"], "contradicted"),
+        (
+            "## The oven is cleaned every 12 days\n\nKnives are kept in the locked drawer [#1].",
+            ["contradicted", "verified"],
+            "contradicted",
+        ),
         ("오븐은 10일마다 청소한다 [#3].", ["verified"], "verified"),
         ("오븐은 12일마다 청소한다 [#3].", ["contradicted"], "contradicted"),
         ("", [], "unsupported"),
