@@ -182,7 +182,7 @@ class CorpusDoor(Protocol):
     def save_source(self, source: str, root: str | None, /) -> None:
         """Remember where a source's paths start."""
 
-    def touch_document(self, doc_id: int, draft_stamp: Stamp, /) -> None:
+    def touch_document(self, doc_id: int, now: Stamp, /) -> None:
         """Note a new size, time, hash or signature of a document whose chunks stay as they are."""
 
     def remove_unused_embeddings(self) -> int:
