@@ -27,6 +27,7 @@ from kb.errors import ExitCode, InvalidInput, ModelError, NotIndexed
 from kb.ingest.reencode import Change, use_configured_encoder
 from kb.llm.model_info import PulledModel, find_by_name
 from kb.llm.server import OllamaServer, is_listening
+from kb.private import open_private
 from kb.store.store import Store
 
 # A server on this machine answers at once; a list does not wait for one that is far away.
@@ -109,7 +110,7 @@ def init(
     if path.exists() and not force:
         raise InvalidInput(f"{path} exists already", fix="edit it, or replace it with: kb init --force")
     Store(invocation.home, write=True).close()
-    path.write_text(commented_toml(live=False), encoding="utf-8")
+    _write_config(path, commented_toml(live=False))
     done = Finished(done="created a knowledge base; its settings, with their defaults, are in", path=str(path))
     if invocation.json or not invocation.quiet:
         invocation.emit(done, lambda finished: say(harmless(f"{finished.done} {finished.path}")))
@@ -127,7 +128,7 @@ def _use_encoder(invocation: Invocation, path: Path, name: str, force: bool) -> 
     with invocation.base(config) as base:
         runtime = base.runtime(write=True)
         runtime.configured_encoder().encode_query(".")
-        path.write_text(set_keys(_config_text(path, force), keys), encoding="utf-8")
+        _write_config(path, set_keys(_config_text(path, force), keys))
         with (
             stop_on_ctrl_c(invocation.quiet, "batch of chunks") as stopped,
             _progress(invocation) as on_embedded,
@@ -156,6 +157,11 @@ def _config_text(path: Path, force: bool) -> str:
         return path.read_text(encoding="utf-8-sig")
     user = user_config_path(os.environ)
     return user.read_text(encoding="utf-8-sig") if user.is_file() and not force else commented_toml(live=False)
+
+
+def _write_config(path: Path, text: str) -> None:
+    with open(path, "w", encoding="utf-8", opener=open_private) as file:
+        file.write(text)
 
 
 def _allow_download(invocation: Invocation, name: str) -> None:

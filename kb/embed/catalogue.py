@@ -34,8 +34,8 @@ class KnownEncoder:
 
 
 CATALOGUE: tuple[KnownEncoder, ...] = (
+    KnownEncoder("multilingual-e5-small", "embedded", 91_000_000, 384, MANY, "MIT", 0.982, 0.681),
     KnownEncoder("all-MiniLM-L6-v2", "embedded", 91_000_000, 384, "English", "Apache-2.0", 0.980, 0.523),
-    KnownEncoder("intfloat/multilingual-e5-small", "hub", 471_000_000, 384, MANY, "MIT", 0.982, 0.681),
     KnownEncoder("intfloat/multilingual-e5-base", "hub", 1_112_000_000, 768, MANY, "MIT"),
     KnownEncoder("BAAI/bge-small-en-v1.5", "hub", 133_000_000, 384, "English", "MIT"),
     KnownEncoder("BAAI/bge-m3", "hub", 2_270_000_000, 1024, MANY, "MIT"),

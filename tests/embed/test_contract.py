@@ -29,13 +29,18 @@ def folder_with_prefixes(folder: Path, cache: Path) -> Path:
     return Path(shutil.copytree(find_model("all-MiniLM-L6-v2", cache).folder, folder / "e5-small"))
 
 
-@pytest.fixture(params=["embedded", "folder", "ollama", "toy"])
+@pytest.fixture(params=["multilingual", "embedded", "folder", "ollama", "toy"])
 def encoder(
     request: pytest.FixtureRequest, tmp_path: Path, encoder_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Encoder]:
     monkeypatch.setitem(ENCODERS, "toy", "tests.embed.toy_encoder:open_toy")
     with RecordedServer(models={"nomic-embed-text:latest": "a" * 64}) as server:
-        names = {"embedded": "all-MiniLM-L6-v2", "ollama": "ollama:nomic-embed-text", "toy": "toy:words"}
+        names = {
+            "multilingual": "multilingual-e5-small",
+            "embedded": "all-MiniLM-L6-v2",
+            "ollama": "ollama:nomic-embed-text",
+            "toy": "toy:words",
+        }
         kind = request.param
         name = str(folder_with_prefixes(tmp_path, encoder_cache)) if kind == "folder" else names[kind]
         yield open_encoder(EmbeddingConfig(model=name), encoder_cache, print, LlmConfig(endpoint=server.url))
@@ -57,6 +62,8 @@ def test_vectors_are_unit_rows_in_the_order_of_the_texts(encoder: Encoder) -> No
 
 def test_queries_and_documents_are_prefixed_and_sentences_are_not(encoder: Encoder) -> None:
     text = TEXTS[0]
+    if encoder.model_id == "multilingual-e5-small":
+        pytest.skip("compares sentences with its own prefix, less their mean (tests of kb/embed/centre.py)")
     plain = encoder.encode_sentences([encoder.query_prefix + text, encoder.document_prefix + text])
     assert np.abs(plain[0] - encoder.encode_query(text)).max() < 2e-3
     assert np.abs(plain[1] - encoder.encode_documents([text])[0]).max() < 2e-3

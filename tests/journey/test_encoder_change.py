@@ -14,6 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
+from kb.config import EmbeddingConfig
 from kb.embed.model_files import find_model
 from kb.library import open as open_base
 from kb.wire import json_schema
@@ -21,6 +22,7 @@ from tests.journey.conftest import Call
 from tests.journey.folders import BREAD, COMETS, OTTERS, assert_complete, counted, execute, fill, ingest, rows
 from tests.llm.recorded_server import RecordedServer, error, free_port, hash_words, whole
 
+USED = EmbeddingConfig().model
 NAME = "ollama:nomic-embed-text"
 MODELS = {"nomic-embed-text:latest": "a" * 64}
 QUERY = ("search", "wind limits of the telescope", "--mode", "vector", "-k", 5, "--json")
@@ -83,12 +85,12 @@ def test_a_change_is_stopped_and_gone_on_with(
     assert server.hangs.wait(60)
     now, said = hits_of(kb, corpus_home)
     assert now == before, "the old vectors are in use while the new ones are made"
-    assert f"searching with all-MiniLM-L6-v2; to change to {NAME}" in said
+    assert f"searching with {USED}; to change to {NAME}" in said
     process.send_signal(how)
     server.go_on.set()
     _, err = process.communicate(timeout=60)
     assert process.returncode == (-signal.SIGKILL if how == signal.SIGKILL else 130)
-    assert f"changing the encoder from all-MiniLM-L6-v2 to {NAME}: " in err.decode()
+    assert f"changing the encoder from {USED} to {NAME}: " in err.decode()
     if how == signal.SIGINT:
         assert f"go on with: kb init --encoder {NAME}" in err.decode()
 
@@ -96,7 +98,7 @@ def test_a_change_is_stopped_and_gone_on_with(
     status = kb("status", "--json", home=corpus_home).json()
     done = status["next_encoder"]["chunks_done"]
     assert 0 < done < status["chunks"]
-    assert (status["embedding_model"], status["next_encoder"]["model"]) == ("all-MiniLM-L6-v2", NAME)
+    assert (status["embedding_model"], status["next_encoder"]["model"]) == (USED, NAME)
     assert f"{done} of {status['chunks']} chunks done" in kb("status", home=corpus_home).out
 
     sent = len(server.embedded)
@@ -161,7 +163,7 @@ def test_a_home_goes_back_and_an_unfinished_change_is_given_up(
     process.stderr.close()  # type: ignore[union-attr]
     process.stdout.close()  # type: ignore[union-attr]
     server.go_on.set()
-    back = kb("init", "--encoder", "all-MiniLM-L6-v2", "--json", home=corpus_home).json()
+    back = kb("init", "--encoder", USED, "--json", home=corpus_home).json()
     assert (back["chunks"], back["is_done"]) == (0, True)
     assert kb("status", "--json", home=corpus_home).json().get("next_encoder") is None
     assert hits_of(kb, corpus_home)[1] == ""
@@ -172,6 +174,7 @@ def test_other_prefixes_are_another_encoder(kb: Call, tmp_path: Path) -> None:
     folder = tmp_path / "e5-small"
     shutil.copytree(find_model("all-MiniLM-L6-v2", tmp_path / "cache").folder, folder)
     home, notes = tmp_path / "home", fill(tmp_path / "notes", {"otters.md": OTTERS, "comets.md": COMETS})
+    assert kb("init", "--encoder", "all-MiniLM-L6-v2", home=home).code == 0
     ingest(kb, home, notes)
     before, _ = hits_of(kb, home)
     (home / "config.toml").write_text(f'[embedding]\nmodel = "{folder}"\n')
@@ -196,7 +199,7 @@ def test_a_home_of_an_earlier_version_keeps_its_encoder(
     monkeypatch.setenv("KB_EMBEDDING__MODEL", NAME)
     now, said = hits_of(kb, corpus_home)
     assert now == before
-    assert "searching with all-MiniLM-L6-v2" in said
+    assert f"searching with {USED}" in said
     doctor = {check["name"]: check for check in kb("doctor", "--json", home=corpus_home).json()["checks"]}
     warned = [check for check in doctor.values() if f"configured is {NAME}" in check["detail"]]
     assert [check["status"] for check in warned] == ["warn"]
@@ -227,7 +230,7 @@ def test_a_new_home_gets_its_encoder_and_keeps_its_settings(
     told = kb("init", "--encoder", NAME, home=home)
     assert "embedding.query_prefix was 'q: ', for x; it is empty now" in told.err
     assert config.read_text() == f'[search]\nk = 3\n[embedding]\nmodel = "{NAME}"\nquery_prefix = ""\n'
-    monkeypatch.setenv("KB_EMBEDDING__MODEL", "all-MiniLM-L6-v2")
+    monkeypatch.setenv("KB_EMBEDDING__MODEL", USED)
     assert "names another encoder" in kb("init", "--encoder", NAME, home=home).err
 
 
@@ -237,11 +240,11 @@ def test_the_list_fits_a_terminal_and_says_what_is_used(
     monkeypatch.setenv("KB_EMBEDDING__MODEL", NAME)
     shown = kb("encoders", home=corpus_home)
     assert max(map(len, shown.out.splitlines())) <= 80
-    assert "this home uses all-MiniLM-L6-v2" in shown.out
+    assert f"this home uses {USED}" in shown.out
     listed = kb("encoders", "--json", home=corpus_home).json()
     jsonschema.validate(listed, json_schema("encoder_list.v1"))
     by_name = {row["name"]: row for row in listed["encoders"]}
-    assert [name for name, row in by_name.items() if row["is_here"]] == ["all-MiniLM-L6-v2", NAME]
-    assert [name for name, row in by_name.items() if row["is_used"]] == ["all-MiniLM-L6-v2"]
+    assert [name for name, row in by_name.items() if row["is_here"]] == [USED, "all-MiniLM-L6-v2", NAME]
+    assert [name for name, row in by_name.items() if row["is_used"]] == [USED]
     assert [name for name, row in by_name.items() if row["is_configured"]] == [NAME]
     assert {row["kind"] for row in listed["encoders"]} == {"embedded", "hub", "ollama"}

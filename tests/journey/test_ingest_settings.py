@@ -56,7 +56,7 @@ def test_settings_redo_what_they_affect(kb: Call, home: Path, notes: Path, monke
     assert report["cache_hits"] == 1
     assert documents(home) == known
 
-    monkeypatch.setenv("KB_EMBEDDING__DOCUMENT_PREFIX", "passage: ")
+    monkeypatch.setenv("KB_EMBEDDING__DOCUMENT_PREFIX", "text: ")
     report = ingest(kb, home, notes)
     assert counted(report) == {"unchanged": 2}, "the same chunks, with other vectors"
     assert report["vectors_written"] == len(rows(home, "SELECT chunk_id FROM chunks"))
