@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from kb.language.morphemes import LIGHT, MARK
-from kb.text import analyze
 
 # A longer word is not divided; the number of its stretches grows with the square.
 MOST_SYLLABLES = 12
@@ -36,6 +35,11 @@ class _Way(NamedTuple):
 def candidates(word: str) -> list[str]:
     """The marked terms that `segment` asks the index about."""
     return [f"{MARK}{form}" for _, _, forms in _stretches(word) for form in forms]
+
+
+def forms_of(word: str) -> list[str]:
+    """The marked morphemes that a whole word may be a form of."""
+    return [f"{MARK}{form}" for form in (word, *_stems(word))]
 
 
 def segment(word: str, holding: Mapping[str, int]) -> list[str]:
@@ -105,17 +109,18 @@ def corrections(word: str) -> list[str]:
 
 
 def correct(word: str, holding: Mapping[str, int]) -> str | None:
-    """What a misspelt word was meant to be: the index holds every pair of its syllables; None where nothing does.
+    """What a misspelt word was meant to be: the morpheme one letter away that most chunks hold; None where there is none.
+
+    A form of a verb is seldom a morpheme; if pairs of syllables were enough, 돌려주게 would become 돌려주체.
 
     word     one with a pair of syllables that the index does not hold
-    holding  of the bigrams of its `corrections`: the number of chunks with each
+    holding  of its `corrections`, marked: the number of chunks with each
 
-    >>> correct("매게변수", {"매개": 3, "개변": 3, "변수": 4})
+    >>> correct("매게변수", {"=매개변수": 3})
     '매개변수'
     """
-    scored = [(min(holding.get(pair, 0) for pair in analyze(other)), other) for other in corrections(word)]
-    fewest, best = max(scored, key=lambda row: (row[0], row[1]), default=(0, ""))
-    return best if fewest else None
+    most, best = max(((holding.get(f"{MARK}{w}", 0), w) for w in corrections(word)), default=(0, ""))
+    return best if most else None
 
 
 def _letters(syllable: str) -> tuple[int, int, int]:

@@ -1,6 +1,6 @@
 """A query → the terms that the lexical index is asked for: its words, symbols, Korean morphemes and counts.
 
-queries lose their frame and gain morphemes and counts.
+A Korean question loses its frame first: question words, politeness, particles.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import re
 from dataclasses import dataclass
 
 from kb.index.protocol import LexicalIndex
-from kb.language.korean_query import without_frame
-from kb.language.korean_segments import candidates, correct, corrections, segment
-from kb.language.morphemes import count_terms
+from kb.language.korean_query import bare_word, without_frame
+from kb.language.korean_segments import candidates, correct, corrections, forms_of, segment
+from kb.language.morphemes import MARK, count_terms
 from kb.symbols import symbol_terms
 from kb.text import analyze, query_terms
 
@@ -58,19 +58,20 @@ def _known_symbols(query: str, index: LexicalIndex) -> list[str]:
 
 
 def _morphemes(asked: str, index: LexicalIndex) -> list[str]:
-    words = _HANGUL_WORD.findall(asked)
-    holding = index.statistics([term for word in words for term in candidates(word)]).holding["text"]
-    return [term for word in words for term in segment(word, holding)]
+    stems = [bare_word(word) for word in _HANGUL_WORD.findall(asked)]
+    holding = index.statistics([term for stem in stems for term in candidates(stem)]).holding["text"]
+    return [term for stem in stems for term in segment(stem, holding)]
 
 
 def _correct_words(asked: str, index: LexicalIndex) -> tuple[tuple[str, str], ...]:
-    words = list(dict.fromkeys(_HANGUL_WORD.findall(asked)))
-    pairs = index.statistics([pair for word in words for pair in analyze(word)]).holding["text"]
-    unknown = [word for word in words if not all(pairs[pair] for pair in analyze(word))]
+    words = list(dict.fromkeys(bare_word(word) for word in _HANGUL_WORD.findall(asked)))
+    sought = [term for word in words for term in (*analyze(word), *forms_of(word))]
+    holding = index.statistics(sought).holding["text"]
     found = []
-    for word in unknown:
-        others = [pair for other in corrections(word) for pair in analyze(other)]
-        meant = correct(word, index.statistics(list(dict.fromkeys(others))).holding["text"]) if others else None
+    for word in words:
+        is_known = all(holding[pair] for pair in analyze(word)) or any(holding[form] for form in forms_of(word))
+        others = [] if is_known else [f"{MARK}{other}" for other in corrections(word)]
+        meant = correct(word, index.statistics(others).holding["text"]) if others else None
         if meant:
             found.append((word, meant))
     return tuple(found)

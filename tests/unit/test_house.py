@@ -76,6 +76,7 @@ HEAVY = {
     "rank_bm25",
     "pytrec_eval",
     "py3langid",
+    "kiwipiepy",
 }
 
 
