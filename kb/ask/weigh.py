@@ -110,7 +110,9 @@ def weigh_chunks(
     if with_vectors:
         query = kb.encode_query(question)
         sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
-        cosines = [float(c) for c in kb.encode_sentences(sentences) @ query] if sentences else []
+        if sentences:  # the question as a sentence: encoders with prefixes and a mean compare like with like only
+            own, *others = kb.encode_sentences([question, *sentences])
+            cosines = [float(other @ own) for other in others]
         by_chance = background(kb.vector_index().statistics(), query)
     signals = weigh(
         question,
