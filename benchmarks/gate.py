@@ -124,8 +124,7 @@ def best_sentence(kb: Runtime, question: str, packed: Sequence[Chunk]) -> float:
     nearest = sorted((c for c in packed if c.chunk_id in vectors), key=lambda c: -float(vectors[c.chunk_id] @ query))
     evidence = [Evidence(n, c.text, c.heading_path) for n, c in enumerate(nearest[:NEAREST], start=1)]
     texts = [sentence.under_heading() for sentence in sentences_of(evidence)]
-    own, *others = kb.encode_sentences([question, *texts])
-    return max((float(other @ own) for other in others), default=0.0)
+    return float((kb.encode_sentences(texts) @ query).max()) if texts else 0.0
 
 
 # ---- figures

@@ -110,9 +110,9 @@ def weigh_chunks(
     if with_vectors:
         query = kb.encode_query(question)
         sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
-        if sentences:  # the question as a sentence: encoders with prefixes and a mean compare like with like only
-            own, *others = kb.encode_sentences([question, *sentences])
-            cosines = [float(other @ own) for other in others]
+        # The question as a sentence, too: encoders may put another prefix before a query, or centre their sentences.
+        vectors = kb.encode_sentences([question, *sentences])
+        cosines = [float(c) for c in vectors[1:] @ vectors[0]]
         by_chance = background(kb.vector_index().statistics(), query)
     signals = weigh(
         question,
