@@ -110,7 +110,9 @@ def weigh_chunks(
     if with_vectors:
         query = kb.encode_query(question)
         sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
-        cosines = [float(c) for c in kb.encode_sentences(sentences) @ query] if sentences else []
+        # The question as a sentence, too: encoders may put another prefix before a query, or centre their sentences.
+        vectors = kb.encode_sentences([question, *sentences])
+        cosines = [float(c) for c in vectors[1:] @ vectors[0]]
         by_chance = background(kb.vector_index().statistics(), query)
     signals = weigh(
         question,

@@ -93,8 +93,8 @@ def test_unrelated_sentences_are_not_alike(cache: Path) -> None:
     vectors = encoder.encode_sentences(
         ["A cat sleeps on the sofa.", "고양이가 소파에서 잔다.", "The invoice is due in May.", ""]
     )
-    assert vectors[0] @ vectors[1] > 0.5
     assert abs(vectors[0] @ vectors[2]) < 0.3
+    assert vectors[0] @ vectors[1] > vectors[0] @ vectors[2] + 0.2
     assert not vectors[3].any() or np.linalg.norm(vectors[3]) == pytest.approx(1, abs=1e-5)
     assert encoder.encode_sentences([]).shape == (0, 384)
 

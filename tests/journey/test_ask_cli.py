@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from kb.ask.stages import SECOND_TRY
+from kb.config import EmbeddingConfig
 from tests.journey.conftest import Call, Result
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import (
@@ -126,7 +127,7 @@ class TestJson:
         valid(only)
         assert result.code == 0
         assert (only["schema_version"], only["grounded"], only["refusal_reason"]) == ("answer.v1", True, None)
-        assert only["embedding"] == {"id": "all-MiniLM-L6-v2", "dimensions": 384}
+        assert only["embedding"] == {"id": EmbeddingConfig().model, "dimensions": 384}
         assert only["trace_id"] == stored(kb, corpus_home)["trace_id"]
 
     def test_lexical_has_no_embedding(self, kb: Call, corpus_home: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_budget_holds_in_the_tokens_that_are_named(
         from kb.config import EmbeddingConfig
         from kb.embed.registry import open_encoder
 
-        assert budget["tokenizer"] == "all-MiniLM-L6-v2"
+        assert budget["tokenizer"] == EmbeddingConfig().model
         encoder = open_encoder(EmbeddingConfig(), corpus_home, lambda line: None)
         assert len(encoder.token_starts(response["text"])) == budget["total"]["used"] <= tokens
 

@@ -11,7 +11,7 @@ import pytest
 
 from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
-from kb.config import Config, LlmConfig, RagConfig
+from kb.config import Config, EmbeddingConfig, LlmConfig, RagConfig
 from kb.providers import PROVIDERS, Provider
 from kb.runtime import open_runtime
 from tests.journey.conftest import Call
@@ -147,7 +147,7 @@ def test_an_encoder_without_weights_is_told_and_refuses_less(
         assert ask(opened, AskRequest(ANSWERED[0], k=4)).grounded
     for before, after in zip(fitted, unfitted, strict=True):
         assert (after.retrieval.evidence_score or 0) >= (before.retrieval.evidence_score or 0) - 0.05
-    notes = [line for line in told if "was not fitted to all-MiniLM-L6-v2" in line]
+    notes = [line for line in told if f"was not fitted to {EmbeddingConfig().model}" in line]
     assert len(notes) == 1
 
 
