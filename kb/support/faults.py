@@ -201,12 +201,15 @@ def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined:
         return
     for word in words:
         if (
-            word.role in ("subject", "object", "goal", "source")
-            and len(word.key) >= 2
-            and not _is_known(word, keys, joined)
+            (
+                word.role in ("subject", "object", "goal", "source")
+                and len(word.key) >= 2
+                and not _is_known(word, keys, joined)
+            )
+            and word.key[:2] not in joined
+            and word.key[-2:] not in joined
         ):
-            if word.key[:2] not in joined and word.key[-2:] not in joined:
-                yield f"'{word.key}' is not there"
+            yield f"'{word.key}' is not there"
 
 
 def _shortened(clause: str) -> str:
