@@ -38,7 +38,7 @@ _LINK = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
 _MARKER = re.compile(r"([\[［【]\s*)#(?=\s*\d)")
 _UNSEEN = re.compile("[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
 _FORGED = re.compile(
-    r"[\[【〔]\s*#\s*0*\d{1,3}\s*[\]】〕](?!\()|</?\s*evidence\b|\[(?:question|evidence|your answer|correction|질문|근거|이전 답변|수정)\]",
+    r"[\[【〔]\s*#\s*0*\d{1,3}(?:\s[^\[\]]*)?[\]】〕](?!\()|</?\s*evidence\b|\[(?:question|evidence|your answer|correction|질문|근거|이전 답변|수정)\]",
     re.I,
 )
 _CLAUSE_END = re.compile(r"[,;:，、；：](?=\s|[^\x00-\x7f])|\s[-–—](?=\s)|\)(?=\s)")
