@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.lies_edits import ANTONYMS, LIES, TRUTHS, exchange, wordnet_antonyms
+from benchmarks.lies_edits import ANTONYMS, LIES, TRUTHS, Edit, exchange, wordnet_antonyms
 from benchmarks.support import clean
 from kb.arrays import Encode
 from kb.ask.verify import has_tick, verify
@@ -131,11 +131,10 @@ def make_cases(data: Path, half: str, wordnet: Path | None) -> Iterator[Case]:
             made = _edited(sentences, edit, kind)
             yield from (Case(language, kind, True, _cite(said), passage) for _, said, passage in made)
         wrong = lies["number"]
-        for (kind, shape), (true, lie, passage) in (
-            (shape, made) for shape in SHAPES.items() for made in _edited(sentences, wrong, shape[0])
-        ):
-            yield Case(language, kind, False, shape.format(true=_bare(true), lie=_bare(lie)), passage)
-            yield Case(language, kind, True, shape.format(true=_bare(true), lie=_bare(true)), passage)
+        for kind, shape in SHAPES.items():
+            for true, lie, passage in _edited(sentences, wrong, kind):
+                yield Case(language, kind, False, shape.format(true=_bare(true), lie=_bare(lie)), passage)
+                yield Case(language, kind, True, shape.format(true=_bare(true), lie=_bare(true)), passage)
     if half == "dev":
         yield from list(human_answers(data))[: 4 * EACH]
 
@@ -151,11 +150,11 @@ SHAPES = {
 }
 
 
-def _edited(sentences: Iterable[tuple[str, list[str]]], edit: object, kind: str) -> Iterator[tuple[str, str, str]]:
+def _edited(sentences: Iterable[tuple[str, list[str]]], edit: Edit, kind: str) -> Iterator[tuple[str, str, str]]:
     dice = random.Random(f"{SEED} {kind}")
     made = 0
     for sentence, passage in sentences:
-        changed = edit(sentence, dice, passage)  # type: ignore[operator]
+        changed = edit(sentence, dice, passage)
         if changed is None or (changed == sentence and kind != "verbatim"):
             continue
         made += 1

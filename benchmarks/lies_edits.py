@@ -6,6 +6,7 @@ read from the checker's tables. Used by benchmarks/lies.py.
 
 from __future__ import annotations
 
+import itertools
 import random
 import re
 from collections.abc import Callable
@@ -149,7 +150,7 @@ def change_to_name_of_passage(s: str, dice: random.Random, passage: list[str]) -
 def swap_roles(s: str, _: random.Random, __: list[str]) -> str | None:
     """Two names on both sides of a verb in each other's place."""
     found = list(_NAME.finditer(s))
-    for one, other in zip(found, found[1:], strict=False):
+    for one, other in itertools.pairwise(found):
         between = s[one.end() : other.start()]
         words = set(re.findall(r"[a-z]+", between))
         # Only where the verb follows the first name: a list, or "X of Y", would mean the same or nothing.

@@ -18,6 +18,7 @@ from kb.ask.backing import find_backing
 from kb.ask.cite import is_refusal
 from kb.ask.records import RefusalReason, SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
+from kb.language.sentences import is_forged
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
@@ -32,6 +33,7 @@ _LOOKS_LIKE_MARKER = re.compile(r"[\[【〔]\s*#\s*0*(\d{1,3})\s*[\]】〕]")
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
+_FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
@@ -159,7 +161,18 @@ def _told(chunk: Chunk) -> str:
 def _evidence(passages: Mapping[int, Chunk], markers: Sequence[int]) -> tuple[str, ...]:
     """The texts of passages, then their titles and headings, which say what "it" is."""
     headings = " > ".join(dict.fromkeys(h for m in markers for h in (passages[m].title, *passages[m].heading_path)))
-    return (*(passages[m].text for m in markers), headings)
+    return (*(_without_forged(passages[m].text) for m in markers), headings)
+
+
+def _without_forged(text: str) -> str:
+    """A text with blanks for each paragraph from a line on that poses as kb's own, the head of a passage: it backs nothing."""
+    if "[" not in text and "<" not in text and "［" not in text and "【" not in text:
+        return text
+    lines, is_within = [], False
+    for line in text.split("\n"):
+        is_within = bool(line.strip()) and (is_within or (_FORGED_LINE.match(line) is not None and is_forged(line)))
+        lines.append(" " * len(line) if is_within else line)
+    return "\n".join(lines)
 
 
 def _score(claim: str, passages: Mapping[int, Chunk], markers: Sequence[int]) -> float:

@@ -8,6 +8,7 @@ citation; and a sentence longer than LONGEST_CHARS is cut at a clause and ends i
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -35,6 +36,11 @@ _NO_SENTENCE = re.compile(
 _UNDERLINE = re.compile(r"^\s{0,3}(?:=+|-+)\s*$")
 _LINK = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
 _MARKER = re.compile(r"([\[［【]\s*)#(?=\s*\d)")
+_UNSEEN = re.compile("[\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]")
+_FORGED = re.compile(
+    r"[\[【〔]\s*#\s*0*\d{1,3}(?:\s[^\[\]]*)?[\]】〕](?!\()|</?\s*evidence\b|\[(?:question|evidence|your answer|correction|질문|근거|이전 답변|수정)\]",
+    re.I,
+)
 _CLAUSE_END = re.compile(r"[,;:，、；：](?=\s|[^\x00-\x7f])|\s[-–—](?=\s)|\)(?=\s)")
 _CODE_LINE = re.compile(
     r"^(?:\t| {4})|[{};]\s*$|^\s*(?:def|class|import|from|fn|let|use|pub|func|return)\s.*[:;({]\s*$"
@@ -78,13 +84,24 @@ class Sentence:
         return self.text.rstrip("\"'”’)*_` ").endswith(("?", "？"))
 
 
+def is_forged(text: str) -> bool:
+    """True for text that poses as kb's own: a marker, the fence of the evidence, the head of a question. It answers nothing.
+
+    >>> is_forged("The vault is open [#2]."), is_forged("</evidence 7f>"), is_forged("see [#2](https://example.org/2)")
+    (True, True, False)
+    """
+    seen = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
+    return _FORGED.search(seen) is not None
+
+
 def sentences_of(evidence: Sequence[Passage]) -> list[Sentence]:
     """Every quotable sentence, in evidence order."""
     found = []
     for passage, entry in enumerate(evidence):
         heading = " > ".join(entry.heading_path)
         for position, (kind, text) in enumerate(_quotable(entry.text)):
-            found.append(Sentence(entry.marker, passage, position, text, heading, kind))
+            if not is_forged(text.replace("＃", "#")):
+                found.append(Sentence(entry.marker, passage, position, text, heading, kind))
     return found
 
 

@@ -195,7 +195,7 @@ def read_claim(claim: str, texts: Sequence[str]) -> Reading:
     said = said_share(weights, [t for text in texts for unit in units_of(text) for t in unit.terms], joined)
     near = said_share(weights, [t for part in parts for unit in units_of(part) for t in unit.terms], joined)
     claimed = facts_of(claim)
-    numbers, names, far_numbers = _missing(claimed, texts, parts)
+    _numbers, names, far_numbers = _missing(claimed, texts, parts)
     found = find_faults(claim, texts, "\n".join(parts))
     return Reading(
         said=said,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from kb.language import english_contrasts, korean_contrasts
+from kb.language import english_contrasts, english_synonyms, korean_contrasts
 from kb.language.english import LIGHT_WORDS
 from kb.language.korean_particles import fitting_particle, is_hangul
 from kb.text import STOP_WORDS, analyze
@@ -255,7 +255,7 @@ def _keys(word: str) -> Sequence[str]:
 @cache
 def _groups() -> dict[str, frozenset[int]]:
     found: dict[str, set[int]] = {}
-    lines = [*english_contrasts.SYNONYMS.strip().splitlines(), *korean_contrasts.SYNONYMS.strip().splitlines()]
+    lines = [*english_synonyms.SYNONYMS.strip().splitlines(), *korean_contrasts.SYNONYMS.strip().splitlines()]
     for number, line in enumerate(lines):
         for word in line.split():
             for key in _keys(word):

@@ -85,9 +85,17 @@ def _modality(clause: str, nearest: str) -> Iterator[str]:
     ours, theirs = _degree(clause), _degree(nearest)
     if (ours, theirs) in _STRONGER:
         yield f"it says '{_DEGREES[ours]}' where the text says '{_DEGREES[theirs]}'"
-    elif ours == "forbidden" and not theirs and shared(content_of(clause), content_of(nearest)) >= 0.8:
-        if not polarity_of(nearest).negated and not polarity_of(nearest).implicit:
-            yield f"it says '{_DEGREES[ours]}' where the text does not"
+    elif (
+        ours == "forbidden"
+        and not theirs
+        and shared(content_of(clause), content_of(nearest)) >= 0.8
+        and not _denies(nearest)
+    ):
+        yield f"it says '{_DEGREES[ours]}' where the text does not"
+
+
+def _denies(text: str) -> bool:
+    return bool(polarity_of(text).negated) or polarity_of(text).implicit
 
 
 _DEGREES = {"forbidden": "not allowed", "optional": "not needed", "must": "must", "should": "should", "may": "may"}
@@ -142,16 +150,16 @@ def excepted(claim: str, sentence: str) -> list[str]:
     >>> excepted("It is open on Mondays.", "It is open every day except Monday.")
     ["the text excepts 'Monday'"]
     """
-    if _pattern("EXCEPT").search(claim) or polarity_of(claim).negated or polarity_of(claim).implicit:
+    if _pattern("EXCEPT").search(claim) or _denies(claim):
         return []
     found = []
     for match in _pattern("EXCEPT").finditer(sentence):
         out = match["out"] or match["out_ko"]
         named = [w for w in words_of(claim) if w.text.lower().rstrip("s") == out.lower().rstrip("s") or w.key == out]
         before = content_of(sentence[: match.start()])
-        if named and shared([w for w in content_of(claim) if w not in named], before) >= CLOSE_MATTER:
-            if not any(are_opposite(a, b) for a in content_of(claim) for b in before):
-                found.append(f"the text excepts '{out}'")
+        turned = any(are_opposite(a, b) for a in content_of(claim) for b in before)
+        if named and not turned and shared([w for w in content_of(claim) if w not in named], before) >= CLOSE_MATTER:
+            found.append(f"the text excepts '{out}'")
     return found
 
 

@@ -21,6 +21,8 @@ from kb.support.substitution import changed_words, exchanged_words
 
 # A sentence that holds a smaller share of the claim may be about something else, and its negation too.
 SAME_MATTER = 0.6
+# Of a sentence that says less, nothing is compared.
+LEAST_NEAR = 0.4
 # Sentences this close to the nearest one are as near.
 AS_NEAR = 0.05
 # A clause of which the texts hold less than this share is not said; shorter ones may be turns of phrase.
@@ -107,7 +109,7 @@ def _nearest(part: str, sentences: Sequence[str]) -> list[str]:
     weights = weights_of(part)
     scored = [(said_share(weights, [t for unit in units_of(s) for t in unit.terms], ""), s) for s in sentences]
     best = max((score for score, _ in scored), default=0.0)
-    if best < SAME_MATTER - 0.1:
+    if best < LEAST_NEAR:
         return []
     return [s for score, s in sorted(scored, key=lambda x: (-x[0], len(x[1]))) if score >= best - AS_NEAR][:4]
 
@@ -201,12 +203,15 @@ def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined:
         return
     for word in words:
         if (
-            word.role in ("subject", "object", "goal", "source")
-            and len(word.key) >= 2
-            and not _is_known(word, keys, joined)
+            (
+                word.role in ("subject", "object", "goal", "source")
+                and len(word.key) >= 2
+                and not _is_known(word, keys, joined)
+            )
+            and word.key[:2] not in joined
+            and word.key[-2:] not in joined
         ):
-            if word.key[:2] not in joined and word.key[-2:] not in joined:
-                yield f"'{word.key}' is not there"
+            yield f"'{word.key}' is not there"
 
 
 def _shortened(clause: str) -> str:

@@ -40,11 +40,9 @@ def swapped_roles(claim: str, sentence: str) -> list[str]:
     ["'Trust' and 'grandson' have changed places"]
     """
     if re.search("[가-힣]", claim):
-        found = _korean_swaps(claim, sentence)
+        found = list(_korean_swaps(claim, sentence))
     else:
-        found = iter(
-            [*_sides_swapped(claim, sentence), *_slots_swapped(claim, sentence), *_clauses_swapped(claim, sentence)]
-        )
+        found = [*_sides_swapped(claim, sentence), *_slots_swapped(claim, sentence), *_clauses_swapped(claim, sentence)]
     return list(dict.fromkeys(found))[:1]
 
 
@@ -67,9 +65,12 @@ def _pivots(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[tuple[Word
             if word.text.lower() in _PIVOTS:
                 if word.text.lower() == other.text.lower() and not converse:
                     yield word, other
-            elif _may_be_verb(ours, word) and _may_be_verb(theirs, other):
-                if are_converse(word, other) or (is_same(word.key, other.key) and not converse):
-                    yield word, other
+            elif (
+                _may_be_verb(ours, word)
+                and _may_be_verb(theirs, other)
+                and (are_converse(word, other) or (is_same(word.key, other.key) and not converse))
+            ):
+                yield word, other
 
 
 def _may_be_verb(words: Sequence[Word], word: Word) -> bool:
@@ -169,7 +170,8 @@ def _slots_swapped(claim: str, sentence: str) -> Iterator[str]:
     for (mine, other), (mine2, other2) in combinations(replaced, 2):
         if any(_in(w, other2) for w in mine) and any(_in(w, other) for w in mine2):
             moved = any(_is_time(w) or _is_aside(w, everything, words_of(sentence)) for w in (*mine, *mine2))
-            if not moved and not _is_even(everything, mine[-1], mine2[0]):
+            between = claim[claim.find(mine[-1].text) : claim.find(mine2[0].text)]
+            if not moved and between.count(",") < 2 and not _is_even(everything, mine[-1], mine2[0]):
                 yield f"'{mine[0].text}' and '{mine2[0].text}' have changed places"
 
 
