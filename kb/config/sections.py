@@ -85,7 +85,7 @@ class SearchConfig:
         choices=HitOrder,
     )
     vector_share: float = key(
-        0.45, "convex: share of the score that comes from meaning; the rest comes from words.", low=0, high=1
+        0.55, "convex: share of the score that comes from meaning; the rest comes from words.", low=0, high=1
     )
     feedback_chunks: int = key(
         3, "convex: number of top passages that are mixed into the query for a second ranking.", low=0, high=100

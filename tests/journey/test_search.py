@@ -48,11 +48,11 @@ def test_convex_scores_can_be_recomputed_from_the_trace(
     monkeypatch.setenv("KB_SEARCH__FEEDBACK_CHUNKS", "0")
     response = kb("search", QUERY, "-k", 60, "--explain", "--json", home=corpus_home).json()
     by = response["trace"]["fusion"]
-    assert (by["vector_share"], by["feedback"]) == (0.45, [])
+    assert (by["vector_share"], by["feedback"]) == (0.55, [])
     for hit in response["hits"]:
         found = hit["retrieval"]
         meaning = max(0.0, (found["vector_score"] - by["background"]) / (1 - by["background"]))
-        expected = 0.55 * (found["lexical_score"] or 0) / by["best_lexical"] + 0.45 * meaning
+        expected = 0.45 * (found["lexical_score"] or 0) / by["best_lexical"] + 0.55 * meaning
         assert hit["score"] == pytest.approx(expected / by["ceiling"], abs=1e-6)
         assert hit["score"] < 1
     # A passage that words alone found has its cosine, too.
