@@ -130,6 +130,8 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "SearchResponse",
     "SearchTrace",
     "Hit",
+    "HitGroup",
+    "AlsoIn",
     "Retrieval",
     "Citation",
     "Chunk",

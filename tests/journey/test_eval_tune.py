@@ -12,30 +12,29 @@ from tests.journey.conftest import Call
 
 def write_suite(path: Path, entries: list[tuple[str, str, str]]) -> Path:
     lines = ["name: mine", "version: 1", "queries:"]
-    for number, (query, document, anchor) in enumerate(entries):
+    for number, (query, document, heading) in enumerate(entries):
         lines += [f"  - id: q{number}", f'    query: "{query}"', "    relevant:"]
-        lines += [f'      - {{path: {document}, anchor: "{anchor}"}}']
+        lines += [f"      - {{path: {document}, heading: {heading}}}"]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path
 
 
 def many_pages(folder: Path) -> list[tuple[str, str, str]]:
-    """Thirty-two pages that differ in one number among a hundred words: vectors alone cannot tell them apart."""
+    """Thirty-two pages, each found by its one rare word; the vectors of a nonsense word lead elsewhere."""
     folder.mkdir()
     entries = []
     for i in range(32):
-        number = 4000 + i * 7919 % 5000
-        letters = "It holds letters about the garden, the weather and the harbour in winter. " * 4
-        found = f"The key of it is number {number}."
-        (folder / f"page{i}.md").write_text(f"# A drawer\n\n{letters}{found} {letters}\n", encoding="utf-8")
-        question = f"letters about the garden and the weather of the harbour in winter, {number}"
-        entries.append((question, f"page{i}.md", found))
+        word = f"zq{i * 7919 % 100003}x"
+        body = f"The drawer holds {word} and a few letters about the garden, the weather and the harbour in winter."
+        (folder / f"page{i}.md").write_text(f"# Drawer {word}\n\n{body}\n", encoding="utf-8")
+        entries.append((f"letters about the weather in the drawer with {word}", f"page{i}.md", f"Drawer {word}"))
     return entries
 
 
 def test_a_gain_is_written_once_and_only_without_dry_run(
     kb: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("KB_EMBEDDING__MODEL", "all-MiniLM-L6-v2")  # cannot tell one made-up word from another
     home, pages = tmp_path / "home", tmp_path / "pages"
     suite = write_suite(tmp_path / "suite.yaml", many_pages(pages))
     assert kb("init", home=home).code == 0
@@ -58,13 +57,7 @@ def test_a_gain_is_written_once_and_only_without_dry_run(
 
 
 def test_few_questions_tell_nothing(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
-    entries = [
-        (
-            "How often are the mirrors cleaned?",
-            "guide/marigold-telescope.md",
-            "The mirror must be cleaned every 14 days.",
-        )
-    ]
+    entries = [("How often are the mirrors cleaned?", "guide/marigold-telescope.md", "Care of the mirror")]
     suite = write_suite(tmp_path / "suite.yaml", entries)
     found = kb("eval", "tune", suite, home=corpus_home)
     assert found.code == 1, found.err
@@ -76,10 +69,7 @@ def test_a_fusion_without_weights_cannot_be_tuned(
     kb: Call, corpus_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("KB_SEARCH__FUSION", "rrf")
-    suite = write_suite(
-        tmp_path / "suite.yaml",
-        [("mirrors", "guide/marigold-telescope.md", "The mirror must be cleaned every 14 days.")],
-    )
+    suite = write_suite(tmp_path / "suite.yaml", [("mirrors", "guide/marigold-telescope.md", "Care of the mirror")])
     found = kb("eval", "tune", suite, home=corpus_home)
     assert found.code == 2
     assert "which has no weights" in found.err
