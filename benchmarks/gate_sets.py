@@ -12,7 +12,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
@@ -55,15 +55,19 @@ class Case:
         return self.kind == ANSWERABLE
 
 
-def open_homes(data: Path) -> dict[str, Runtime]:
-    """Every corpus in a home of its own, cached by content."""
+def open_homes(data: Path, only: Collection[str] = ()) -> dict[str, Runtime]:
+    """Every corpus in a home of its own, cached by content; `only` names some of them."""
     homes = {}
     for name in ("clapnq", "cranfield"):
+        if only and name not in only:
+            continue
         path = data / name / "corpus.jsonl"
         rows = [json.loads(line) for line in path.open(encoding="utf-8")]
         texts = [CollectionDocument(r["_id"], r.get("title") or "", r["text"]) for r in rows if r["text"].strip()]
         homes[name] = _home(name, sha256(path.read_bytes()).hexdigest(), fill_from_documents(texts, _ignore))
     for file in sorted((data / "chunking-eval" / "corpora").glob("*.md")):
+        if only and file.stem not in only:
+            continue
         text = CollectionDocument(file.name, file.stem, file.read_text(encoding="utf-8"))
         content = sha256(file.read_bytes()).hexdigest()
         homes[file.stem] = _home(file.stem, content, fill_from_documents([text], _ignore))
@@ -73,6 +77,8 @@ def open_homes(data: Path) -> dict[str, Runtime]:
         ("rust-book", data / "rust-book/src"),
         ("fixtures", ROOT / "fixtures/corpus"),
     ):
+        if only and name not in only:
+            continue
         files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
         parts = (part for f in files for part in (str(f.relative_to(folder)).encode(), f.read_bytes()))
         homes[name] = _home(name, sha256(b"\0".join(parts)).hexdigest(), fill_from_folder(folder, _ignore))

@@ -25,7 +25,7 @@ llm/             prompt → streamed text: Ollama, or the embedded extractive mo
 runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once
 ingest/          scan → plan → read → prepare (parse, chunk, names, gist) → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
-search/          filter → retrieve → fuse → reorder (context stability, known text) → hits
+search/          filter → retrieve → fuse → calibrate → fold copies → reorder (context stability, known text) → hits
 context/         a query and known text → a block for a prompt; context nodes; the walk through the graph
 evidence/        how likely passages answer a question: the evidence gate, which decides before a model is asked
 ask/             question → retrieve → judge → pack → generate → verify → conclude or refuse → persist
@@ -60,11 +60,13 @@ if TYPE_CHECKING:  # imported by `__getattr__` when they are used: `import kb` c
     from kb.ingest.report import IngestEvent, IngestReport, Outcome
     from kb.library import KnowledgeBase, open
     from kb.records import (
+        AlsoIn,
         Chunk,
         Citation,
         Document,
         Filters,
         Hit,
+        HitGroup,
         ModelRef,
         Retrieval,
         SearchMode,
@@ -81,11 +83,15 @@ _HOMES = {
     "kb.config": ("Config",),
     "kb.errors": ("KbError",),
     "kb.records": (
+        "AlsoIn",
         "Chunk",
         "Citation",
         "Document",
         "Filters",
         "Hit",
+        "HitGroup",
+        "AlsoIn",
+        "HitGroup",
         "ModelRef",
         "Retrieval",
         "SearchMode",
@@ -124,6 +130,8 @@ __all__ = [  # noqa: RUF022 - grouped by what they are for
     "SearchResponse",
     "SearchTrace",
     "Hit",
+    "HitGroup",
+    "AlsoIn",
     "Retrieval",
     "Citation",
     "Chunk",

@@ -117,7 +117,7 @@ class KnowledgeBase:
 
         k          hits at most; None takes `search.k`
         mode       lexical, vector or hybrid; None takes `search.mode`
-        min_score  leave out hits below it
+        min_score  leave out hits less probable than this; with 0 there is no floor
         seen       text the reader already has: passages that repeat it come later, those it holds whole are left out
         explain    fill the response's trace, context stability included; `trace` fills it without
         raises     InvalidInput, NotIndexed

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
-ScoreKind = Literal["convex", "rrf", "bm25", "cosine", "csw"]
+OrderKind = Literal["convex", "rrf", "bm25", "cosine", "csw"]
+CopyKind = Literal["same", "near"]
 # (chunk_id, score), best first, equal scores in chunk_id order: what a retriever returns and a fusion takes
 Ranking = Sequence[tuple[int, float]]
 
@@ -116,7 +117,8 @@ class SearchRequest:
     """One query as the user put it.
 
     k          how many hits to return at most
-    min_score  hits below this score (of the mode's own kind) are left out
+    min_score  hits whose probability is below this are left out; with it, or with filters, the floor does not apply
+    as_found   the ranking as it is: no copy folded, no document's passages later, no floor
     explain    fill the response's trace, and compute the context stability of each hit
     trace      fill the trace alone
     """
@@ -128,6 +130,7 @@ class SearchRequest:
     min_score: float | None = None
     explain: bool = False
     trace: bool = False
+    as_found: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +172,7 @@ class NoveltyTrace:
 class Retrieval:
     """How a hit was found: each list's rank and raw score, None where that list did not hold it.
 
-    fusion_score   the score hits are ordered by, in [0, 1] for hybrid; equal to the raw score in the other modes
+    fusion_score   the score of the ranking, in [0, 1] for hybrid; equal to the raw score in the other modes
     lexical_score  BM25, unbounded above; ranks are 1-based
     vector_score   cosine to the query in [-1, 1]; in a convex fusion also of hits that words alone found
     csw            context stability weighted score in [0, .90], None where it was not asked for
@@ -214,18 +217,34 @@ class ChunkAxes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AlsoIn:
+    """Another place with the text of a hit: the same, or nearly, with the same numbers in it."""
+
+    kind: CopyKind
+    chunk_id: int
+    doc_id: int
+    source: str
+    path: str
+    citation: Citation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One ranked passage.
 
-    score       orders the hits; score_kind says how it was computed: an rrf score does not measure relevance, a convex
-                one grows with the share of the query's words and with the cosine
-    highlights  [start, end) offsets into `snippet` of the words that matched
+    score        the probability that it is relevant, in [0, 1], the same in every mode
+    order_score  what orders the hits; order_kind says how it was computed: an rrf score does not measure relevance, a
+                 convex one grows with the share of the query's words and with the cosine
+    highlights   [start, end) offsets into `snippet` of the words that matched
+    also_in      copies of it that were found too, best first: they are no hits of their own
     """
 
     schema_version: Literal["search_hit.v1"] = "search_hit.v1"
     rank: int
     score: float
-    score_kind: ScoreKind
+    score_kind: Literal["probability"] = "probability"
+    order_score: float
+    order_kind: OrderKind
     chunk_id: int
     doc_id: int
     source: str
@@ -238,6 +257,18 @@ class Hit:
     tags: tuple[str, ...]
     retrieval: Retrieval
     indexed_at: str
+    also_in: tuple[AlsoIn, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HitGroup:
+    """The hits of one document; ranks are those of its hits, best first."""
+
+    doc_id: int
+    source: str
+    path: str
+    title: str
+    ranks: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -315,6 +346,8 @@ class SearchTrace:
 class SearchResponse:
     """The answer to one query: hits best first.
 
+    documents       the same hits by document, the document of the first hit first
+    maybe           where nothing is likely to be relevant there is no hit, and these are the nearest passages
     index_revision  the corpus revision the indexes were built from
     hint            one line under an empty result: what was tried
     note            one line on how hits were found, where that differs from the mode
@@ -326,6 +359,8 @@ class SearchResponse:
     hits: tuple[Hit, ...]
     took_ms: float
     index_revision: int
+    documents: tuple[HitGroup, ...] = ()
+    maybe: tuple[Hit, ...] = ()
     hint: str | None = None
     note: str | None = None
     trace: SearchTrace | None = None

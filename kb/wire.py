@@ -45,6 +45,7 @@ WIRE_RECORDS: dict[str, str] = {
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",
+    "eval_tuning.v1": "kb.eval.tune:Tuning",
     "eval_compare.v1": "kb.eval.records:Comparison",
     "eval_report.v1": "kb.eval.report:EvalReport",
     "schema_list.v1": "kb.cli.views:SchemaList",

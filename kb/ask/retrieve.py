@@ -19,7 +19,14 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
     # The axes of every hit go into the log that thresholds are recalibrated from; whoever keeps none does not pay for them.
     is_logged = kb.config.cswr.keep_episodes > 0 and not request.is_evaluation
     query = SearchRequest(
-        request.query, request.mode, request.k, request.filters, None, request.explain or is_logged, trace=True
+        request.query,
+        request.mode,
+        request.k,
+        request.filters,
+        None,
+        request.explain or is_logged,
+        trace=True,
+        as_found=True,
     )
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)

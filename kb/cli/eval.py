@@ -1,4 +1,4 @@
-"""kb eval run, beir, spans, compare, report, list: measure, gate, compare."""
+"""kb eval run, beir, spans, tune, compare, report, list: measure, gate, compare."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from kb.cli.eval_output import (
     read_checks,
 )
 from kb.cli.eval_sessions import sessions
+from kb.cli.eval_tune import tune
 from kb.cli.invocation import Invocation, command
 from kb.errors import ExitCode, InvalidInput
 from kb.eval.compare import compare_runs, needs_answers
@@ -32,6 +33,7 @@ from kb.records import Filters
 
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
 app.command("sessions")(sessions)
+app.command("tune")(tune)
 
 ModesOption = Annotated[
     list[str] | None,
@@ -81,8 +83,7 @@ def run(
 ) -> None:
     """Run a suite against this knowledge base."""
     # Loading what searches and answers would triple the time of eval list, report and compare.
-    from kb.eval.judges import judge_suite
-    from kb.eval.pipeline import EvalRequest, evaluate
+    from kb.eval.judged_sets import evaluate_suite
 
     config = invocation.config()
     checks = read_checks(gate, baseline, tolerance, junit, github)
@@ -91,18 +92,17 @@ def run(
     with checks.output.suite_faults(), invocation.open(config) as kb:
         kb.require_documents()
         loaded = load_suite(Path(suite))
-        judge = judge_suite(kb, loaded)
-        request = EvalRequest(
-            suite=loaded.name,
-            suite_sha256=loaded.sha256,
-            queries=loaded.queries,
-            modes=chosen_modes(mode, (config.search.mode,)),
+        runs = evaluate_suite(
+            kb,
+            loaded,
+            chosen_modes(mode, (config.search.mode,)),
+            invocation.home,
+            query_progress(invocation),
             answers=ask or any(needs_answers(g) for g in checks.gates),
             seeds=seeds,
             filters=filters,
             resume=resume,
         )
-        runs = evaluate(kb, request, judge, invocation.home, query_progress(invocation))
     if save:
         save_run(Path(save), runs[-1])
     conclude(invocation, runs, checks, loaded)

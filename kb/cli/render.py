@@ -13,15 +13,22 @@ if TYPE_CHECKING:  # a search prints no status and no list
     from kb.status import Status
 
 
+# Copies that are named under a hit.
+MOST_COPIES = 3
+
+
 def print_hits(response: SearchResponse, *, heading: bool = False, quiet: bool = False) -> None:
     """Hits as paragraphs: place and score, headings, snippet."""
     if heading:
         say(styled(f"? {harmless_line(response.query)}", "bold"))
-    for hit in response.hits:
-        say(f"{hit.rank:>2}. {styled(harmless_line(hit.citation.uri), 'cyan', 'bold')}  {styled(_scores(hit), 'dim')}")
+    for hit in [*response.hits, *response.maybe]:
+        number = f"{hit.rank:>2}." if response.hits else "maybe"
+        scores = _scores(hit, explain=response.trace is not None)
+        say(f"{number} {styled(harmless_line(hit.citation.uri), 'cyan', 'bold')}  {styled(scores, 'dim')}")
         place = " > ".join(dict.fromkeys([hit.title, *hit.heading_path]))
         say(f"    {styled(harmless_line(place), 'dim')}")
         say(f"    {highlighted(hit.snippet, hit.highlights)}")
+        _say_also(hit)
     tell_empty(response, quiet=quiet)
     if response.trace:
         print_trace(response.trace)
@@ -35,10 +42,20 @@ def tell_empty(response: SearchResponse, *, quiet: bool) -> None:
         tell(f"no hits. {response.hint}")
 
 
-def _scores(hit: Hit) -> str:
-    """The score that orders, with its kind, then what each retriever said."""
+def _say_also(hit: Hit) -> None:
+    """The other places of a hit's text, on one line."""
+    if hit.also_in:
+        places = [harmless_line(copy.citation.uri) for copy in hit.also_in[:MOST_COPIES]]
+        more = len(hit.also_in) - len(places)
+        say(styled(f"    also in {', '.join(places)}{f' and {more} more places' if more else ''}", "dim"))
+
+
+def _scores(hit: Hit, *, explain: bool) -> str:
+    """The probability; to explain it also the score that orders, with its kind, and what each retriever said."""
+    if not explain:
+        return f"{hit.score:.2f}"
     found = hit.retrieval
-    own = f"{hit.score_kind} {hit.score:.3f}"
+    own = f"{hit.score:.2f} {hit.order_kind} {hit.order_score:.3f}"
     if found.method != "hybrid":
         return own
     lexical = f"bm25 {found.lexical_score:.1f} #{found.lexical_rank}" if found.lexical_score is not None else "bm25 –"

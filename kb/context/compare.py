@@ -61,7 +61,7 @@ def widen(kb: Runtime, found: Found, first: Penalized, known: KnownText) -> Wide
     def work() -> tuple[tuple[AdjacentTerm, ...], Expansion]:
         request = found.request
         terms = _terms_beside(kb, found, first)
-        asked = SearchRequest(request.query, request.mode, request.k, request.filters)
+        asked = SearchRequest(request.query, request.mode, request.k, request.filters, as_found=True)
         return terms, expand(kb, asked, first, known, terms, request.project)
 
     done = or_warn(work, "widening the search", notes.append, kb.log)

@@ -79,7 +79,9 @@ def find(kb: Runtime, request: ContextRequest, clock: Stopwatch) -> Found:
     if request.use_novelty and (request.known_text is not None or request.session_id is not None):
         known_text = known_text_of(kb, request.known_text, request.session_id, notes.append)
     with clock.stage("search"):
-        response = search(kb, SearchRequest(request.query, request.mode, candidate_depth(request.k), request.filters))
+        response = search(
+            kb, SearchRequest(request.query, request.mode, candidate_depth(request.k), request.filters, as_found=True)
+        )
     with clock.stage("graph"):
         relations = traverse(kb, request.query, request.project) if request.include_graph else None
     if response.note:

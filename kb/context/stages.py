@@ -29,7 +29,7 @@ class Found:
 
     def chunks(self) -> Ranking:
         """The passages found, as (chunk_id, score), best first."""
-        return [(hit.chunk_id, hit.score) for hit in self.response.hits]
+        return [(hit.chunk_id, hit.order_score) for hit in self.response.hits]
 
     def paths(self) -> Ranking:
         """The paths found, as (place in the slice, score), best first."""

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from kb.config import Config
 from kb.eval.collections import load_beir, load_spans, spans_sha256
-from kb.eval.judges import judge_collection, judge_spans
+from kb.eval.judges import judge_collection, judge_spans, judge_suite
 from kb.eval.pipeline import EvalRequest, Judge, OnQuery, evaluate
-from kb.eval.records import Query, Run
+from kb.eval.records import Query, Run, Suite
 from kb.eval.throwaway import OnEvent, collection_home, fill_from_documents, fill_from_folder
-from kb.records import SearchMode
+from kb.records import Filters, SearchMode
 from kb.runtime import Notify, Runtime
 
 
@@ -51,6 +51,32 @@ def evaluate_set(
     """Run all queries of a set in these modes; see `evaluate`."""
     request = EvalRequest(judged.name, judged.sha256, judged.queries, modes)
     return evaluate(kb, request, judged.judge(kb), runs_home, on_query)
+
+
+def evaluate_suite(
+    kb: Runtime,
+    suite: Suite,
+    modes: tuple[SearchMode, ...],
+    runs_home: Path,
+    on_query: OnQuery = lambda mode, done, total: None,
+    *,
+    answers: bool = False,
+    seeds: int = 1,
+    filters: Filters | None = None,
+    resume: str | None = None,
+) -> list[Run]:
+    """Run a suite against the knowledge base it was written for; see `EvalRequest` and `evaluate`."""
+    request = EvalRequest(
+        suite=suite.name,
+        suite_sha256=suite.sha256,
+        queries=suite.queries,
+        modes=modes,
+        answers=answers,
+        seeds=seeds,
+        filters=filters or Filters(),
+        resume=resume,
+    )
+    return evaluate(kb, request, judge_suite(kb, suite), runs_home, on_query)
 
 
 def beir_set(folder: Path, corpus: Path | None = None) -> JudgedSet:

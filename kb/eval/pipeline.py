@@ -32,7 +32,7 @@ from kb.eval.records import (
 )
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.eval.two_step import context_scores
-from kb.records import Filters, Ranking, SearchMode, SearchRequest
+from kb.records import Filters, Hit, Ranking, SearchMode, SearchRequest
 from kb.runtime import Runtime
 from kb.search.pipeline import search
 from kb.store.documents import utc_text
@@ -200,16 +200,18 @@ def _provenance(kb: Runtime, request: EvalRequest) -> Provenance:
 def _run_query(
     kb: Runtime, request: EvalRequest, query: Query, mode: SearchMode, judge: Judge, seed: int
 ) -> QueryResult:
-    found = search(kb, SearchRequest(query.text, mode, RANKING_DEPTH, request.filters, trace=True))
-    ranking = [(hit.chunk_id, hit.score) for hit in found.hits]
-    ids = [judge.identify(hit.chunk_id) for hit in found.hits]
+    # No hit is too improbable to be judged, and a copy that is folded into a hit was found as well.
+    found = search(kb, SearchRequest(query.text, mode, RANKING_DEPTH, request.filters, min_score=0.0, trace=True))
+    places = [place for hit in found.hits for place in _places(hit)][:RANKING_DEPTH]
+    ranking = [(place.chunk_id, place.score) for place in places]
+    ids = [judge.identify(place.chunk_id) for place in places]
     scores = judge.score(query, ranking, ids)
     scores = scores | tag_scores(kb, query, [hit.tags for hit in found.hits[:KEPT_ROWS]])
     if query.id in judge.known_chunks:
         scores = scores | context_scores(kb, query, mode, request.filters, judge.known_chunks[query.id])
     rows = tuple(
-        Retrieved(id=judged_id, score=hit.score, path=hit.path, place=hit.citation.uri)
-        for judged_id, hit in zip(ids[:KEPT_ROWS], found.hits[:KEPT_ROWS], strict=True)
+        Retrieved(id=judged_id, score=place.score, path=place.path, place=place.uri)
+        for judged_id, place in zip(ids[:KEPT_ROWS], places[:KEPT_ROWS], strict=True)
     )
     stages = (found.trace.stage_ms if found.trace else {}) | {"total": found.took_ms}
     answer: Answer | None = None
@@ -233,6 +235,22 @@ def _run_query(
         answer=answer_figures(answer) if answer else None,
         seed=seed,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A passage in the order it is judged in; the score is the one that orders."""
+
+    chunk_id: int
+    score: float
+    path: str
+    uri: str
+
+
+def _places(hit: Hit) -> list[_Place]:
+    """A hit, and its copies right behind it."""
+    own = _Place(hit.chunk_id, hit.order_score, hit.path, hit.citation.uri)
+    return [own, *(_Place(c.chunk_id, hit.order_score, c.path, c.citation.uri) for c in hit.also_in)]
 
 
 def _finish(run: Run, results: Sequence[QueryResult]) -> Run:

@@ -222,7 +222,8 @@ def _judge_turn(kb: Runtime, query: Query, answer: Answer, cost: Cost, judge: Ju
 
 
 def _search(kb: Runtime, text: str) -> set[str]:
-    return {str(hit.chunk_id) for hit in search(kb, SearchRequest(text, kb.config.search.mode, RECALL_DEPTH)).hits}
+    request = SearchRequest(text, kb.config.search.mode, RECALL_DEPTH, as_found=True)
+    return {str(hit.chunk_id) for hit in search(kb, request).hits}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

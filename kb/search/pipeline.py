@@ -1,18 +1,32 @@
-"""A search request → ranked hits with exact citations: retrieve → fuse → reorder → hits → response."""
+"""A search request → ranked hits with exact citations: retrieve → fuse → calibrate → reorder → show → hits → response."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kb.errors import InvalidInput
-from kb.records import Hit, RankedChunk, Ranking, Retrieval, SearchRequest, SearchResponse, SearchTrace
+from kb.records import (
+    AlsoIn,
+    Chunk,
+    CopyKind,
+    Hit,
+    HitGroup,
+    RankedChunk,
+    Ranking,
+    Retrieval,
+    SearchRequest,
+    SearchResponse,
+    SearchTrace,
+)
 from kb.runtime import Runtime
+from kb.search.calibrate import calibrate
 from kb.search.fuse import fuse, ranks_of
 from kb.search.records import Candidates, Ordered
 from kb.search.retrieve import retrieve
+from kb.search.show import is_improbable, vary
 from kb.search.snippet import make_snippet
 from kb.search.stopwatch import Stopwatch
 from kb.store.filters import no_match
@@ -21,6 +35,8 @@ if TYPE_CHECKING:  # a plain search compares with nothing
     from kb.packing.known_text import KnownText
 
 MAX_QUERY_CHARS = 20_000
+# Passages that are shown where nothing was found: enough to see what the corpus is about.
+MOST_MAYBE = 3
 
 
 def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = None) -> SearchResponse:
@@ -33,14 +49,25 @@ def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = N
     with kb.snapshot():
         ordered = rank_chunks(kb, request, known_text, clock)
         with clock.stage("hits"):
-            hits = _make_hits(kb, request, ordered)
+            shown = ordered.ranking[: request.k]
+            read = ordered.varied.chunks
+            chunks = {**read, **kb.corpus.fetch_chunks([i for i, _ in shown if i not in read])}
+            found = _make_hits(ordered, chunks, request)
+            # The floor was measured over whole corpora: inside filters the nearest are what was asked for.
+            has_floor = request.min_score is None and request.filters.is_empty() and not request.as_found
+            is_maybe = has_floor and is_improbable(ordered, {i: chunks[i] for i, _ in shown})
         revision = kb.corpus_state().revision
         candidates = ordered.fused.candidates
-        hint = None if hits else ordered.why_empty or _explain_empty(kb, request, candidates)
+        hits, maybe = ((), found[:MOST_MAYBE]) if is_maybe else (found, ())
+        hint = None
+        if not hits:
+            hint = ordered.why_empty or _explain_empty(kb, request, candidates, has_nearest=bool(maybe))
     return SearchResponse(
         query=request.query,
         mode=request.mode,
         hits=hits,
+        documents=_by_document(hits),
+        maybe=maybe,
         took_ms=round(clock.total_ms(), 2),
         index_revision=revision,
         hint=hint,
@@ -64,15 +91,19 @@ def rank_chunks(
         candidates = retrieve(kb, request, clock)
         with clock.stage("fuse"):
             fused = fuse(candidates, request.mode, kb.config.search)
+            calibrated = calibrate(fused, request.mode, kb.stored_encoder()[1])
         least = request.min_score
         if least is not None:
-            fused = replace(fused, ranking=[row for row in fused.ranking if row[1] >= least])
+            likely = [row for row in fused.ranking if calibrated.probability[row[0]] >= least]
+            fused = replace(fused, ranking=likely)
+        with clock.stage("vary"):
+            varied = vary(kb, request, fused)
         if request.explain or known_text is not None or kb.config.search.order == "stability":
             # Here: a plain search would pay 20 of its 110 ms for the modules of these two orders.
             from kb.search.reorder import reorder
 
-            return reorder(kb, request, fused, known_text, clock)
-        return Ordered(fused=fused, ranking=fused.ranking, kind=fused.kind)
+            return reorder(kb, request, fused, calibrated, varied, known_text, clock)
+        return Ordered(fused=fused, calibrated=calibrated, varied=varied, ranking=varied.ranking, kind=fused.kind)
 
 
 def check_request(request: SearchRequest) -> None:
@@ -90,19 +121,18 @@ def check_request(request: SearchRequest) -> None:
         raise InvalidInput("--min-score is not a number", fix="use one like 0.5")
 
 
-def _make_hits(kb: Runtime, request: SearchRequest, ordered: Ordered) -> tuple[Hit, ...]:
-    shown = ordered.ranking[: request.k]
-    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in shown])
+def _make_hits(ordered: Ordered, chunks: Mapping[int, Chunk], request: SearchRequest) -> tuple[Hit, ...]:
     retrieval_of = _explainer(ordered, request)
     terms = frozenset(ordered.fused.candidates.terms)
     hits = []
-    for rank, (chunk_id, score) in enumerate(shown, start=1):
+    for rank, (chunk_id, score) in enumerate(ordered.ranking[: request.k], start=1):
         chunk = chunks[chunk_id]
         snippet, highlights = make_snippet(chunk.text, terms)
         hit = Hit(
             rank=rank,
-            score=score,
-            score_kind=ordered.kind,
+            score=ordered.calibrated.probability[chunk_id],
+            order_score=score,
+            order_kind=ordered.kind,
             chunk_id=chunk_id,
             doc_id=chunk.doc_id,
             source=chunk.source,
@@ -115,9 +145,31 @@ def _make_hits(kb: Runtime, request: SearchRequest, ordered: Ordered) -> tuple[H
             tags=chunk.tags,
             retrieval=retrieval_of(chunk_id),
             indexed_at=chunk.indexed_at,
+            also_in=tuple(_also_in(chunks[i], kind) for i, kind in ordered.varied.copies.get(chunk_id, ())),
         )
         hits.append(hit)
     return tuple(hits)
+
+
+def _also_in(chunk: Chunk, kind: CopyKind) -> AlsoIn:
+    return AlsoIn(
+        kind=kind,
+        chunk_id=chunk.chunk_id,
+        doc_id=chunk.doc_id,
+        source=chunk.source,
+        path=chunk.path,
+        citation=chunk.citation,
+    )
+
+
+def _by_document(hits: Sequence[Hit]) -> tuple[HitGroup, ...]:
+    by_document: dict[int, list[Hit]] = {}
+    for hit in hits:
+        by_document.setdefault(hit.doc_id, []).append(hit)
+    return tuple(
+        HitGroup(doc_id=i, source=of[0].source, path=of[0].path, title=of[0].title, ranks=tuple(h.rank for h in of))
+        for i, of in by_document.items()
+    )
 
 
 def _explainer(ordered: Ordered, request: SearchRequest) -> Callable[[int], Retrieval]:
@@ -142,11 +194,13 @@ def _explainer(ordered: Ordered, request: SearchRequest) -> Callable[[int], Retr
     return explain
 
 
-def _explain_empty(kb: Runtime, request: SearchRequest, found: Candidates) -> str:
+def _explain_empty(kb: Runtime, request: SearchRequest, found: Candidates, *, has_nearest: bool) -> str:
     """One line under an empty result: what was tried, and what would widen it."""
     if found.documents is not None and not found.documents:
         return no_match(request.filters)
     where = f"{len(found.documents)} filtered documents" if found.documents is not None else "all documents"
+    if has_nearest:
+        return f"nothing in {where} is likely to be about this; the nearest is shown as maybe"
     if request.min_score is not None and (found.lexical or found.vector):
         return f"every hit in {where} scored below --min-score {request.min_score:g}"
     if request.mode == "lexical":

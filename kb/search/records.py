@@ -1,12 +1,12 @@
-"""What passes between the stages of a search: Candidates → Fused → Ordered. Each holds the one before it, whole."""
+"""What passes between the stages of a search: Candidates → Fused → Varied → Ordered. Each holds the one before it, whole."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kb.records import FusionTrace, HitNovelty, NoveltyTrace, Ranking, ScoreKind, StabilityTrace
+from kb.records import Chunk, CopyKind, FusionTrace, HitNovelty, NoveltyTrace, OrderKind, Ranking, StabilityTrace
 from kb.search.expand import Expansion
 
 if TYPE_CHECKING:
@@ -55,16 +55,43 @@ class Fused:
 
     candidates: Candidates
     ranking: Ranking
-    kind: ScoreKind
+    kind: OrderKind
     relevance: Mapping[int, float]
     cosines: Mapping[int, float]
     trace: FusionTrace | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Calibrated:
+    """The probability of every chunk of a list that it is relevant.
+
+    floor  a list whose best is less probable holds next to never a right answer; 0 where that is not known
+    """
+
+    probability: Mapping[int, float]
+    floor: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Varied:
+    """The fused list with copies folded and documents spread.
+
+    ranking  (chunk_id, score to order by), best first
+    copies   chunk_id → its copies further down, which are not in the ranking
+    chunks   those that were read
+    """
+
+    ranking: Ranking
+    copies: Mapping[int, Sequence[tuple[int, CopyKind]]] = field(default_factory=dict)
+    chunks: Mapping[int, Chunk] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Ordered:
     """The fused list in the order it is shown in.
 
+    calibrated     how probable it is that each of the fused list is relevant
+    varied         where the order came from
     ranking        (chunk_id, score to order by), best first, without what the reader has word for word
     kind           of these scores
     csw            chunk_id → context stability score, where that was asked for; stability says how it came about
@@ -75,8 +102,10 @@ class Ordered:
     """
 
     fused: Fused
+    calibrated: Calibrated
+    varied: Varied
     ranking: Ranking
-    kind: ScoreKind
+    kind: OrderKind
     csw: Mapping[int, float] = field(default_factory=dict)
     stability: StabilityTrace | None = None
     novelty: Mapping[int, HitNovelty] = field(default_factory=dict)

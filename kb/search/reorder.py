@@ -9,20 +9,26 @@ from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.novelty import or_warn, penalize_hits
-from kb.search.records import Fused, Ordered
+from kb.search.records import Calibrated, Fused, Ordered, Varied
 from kb.search.stability import ContextScores, score_chunks
 from kb.search.stopwatch import Stopwatch
 
 
 def reorder(
-    kb: Runtime, request: SearchRequest, fused: Fused, known_text: KnownText | None, clock: Stopwatch
+    kb: Runtime,
+    request: SearchRequest,
+    fused: Fused,
+    calibrated: Calibrated,
+    varied: Varied,
+    known_text: KnownText | None,
+    clock: Stopwatch,
 ) -> Ordered:
     """The order that is shown: by context stability where search.order says so, then what the reader has comes later.
 
     known_text  None where it is not known what the reader has
     """
     by_stability = kb.config.search.order == "stability"
-    ranking, scores = fused.ranking, None
+    ranking, scores = varied.ranking, None
     if request.explain or by_stability:
         with clock.stage("stability"):
             # What will be shown, or everything that may come to be.
@@ -43,6 +49,8 @@ def reorder(
         ranking = penalized.ranking
     return Ordered(
         fused=fused,
+        calibrated=calibrated,
+        varied=varied,
         ranking=ranking,
         kind="csw" if by_stability else fused.kind,
         csw={i: row.csw for i, row in scores.rows.items()} if scores else {},

@@ -124,10 +124,10 @@ class TestExplain:
     def test_hits_can_be_ordered_by_it(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_SEARCH__ORDER", "stability")
         found = kb("search", QUESTION, "-k", "20", "--json", home=corpus_home).json()
-        scores = [hit["score"] for hit in found["hits"]]
+        scores = [hit["order_score"] for hit in found["hits"]]
         assert scores == sorted(scores, reverse=True)
-        assert {hit["score_kind"] for hit in found["hits"]} == {"csw"}
-        assert found["hits"][0]["retrieval"]["fusion_score"] != found["hits"][0]["score"]
+        assert {hit["order_kind"] for hit in found["hits"]} == {"csw"}
+        assert found["hits"][0]["retrieval"]["fusion_score"] != found["hits"][0]["order_score"]
 
 
 class TestPacking:

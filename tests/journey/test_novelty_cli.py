@@ -44,8 +44,8 @@ def test_hits_that_the_window_holds_are_left_out_and_said(kb: Call, corpus_home:
     assert [hit["rank"] for hit in response["hits"]] == [1, 2, 3, 4, 5]
     for hit in response["hits"]:
         novelty = hit["retrieval"]["novelty"]
-        assert hit["score"] == novelty["adjusted_score"]
-        assert hit["retrieval"]["fusion_score"] >= hit["score"]
+        assert hit["order_score"] == novelty["adjusted_score"]
+        assert hit["retrieval"]["fusion_score"] >= hit["order_score"]
         assert novelty["penalty"] == pytest.approx(0.9 * novelty["overlap"] ** 1.35, abs=1e-5)
     assert response["trace"]["novelty"]["omitted"] == [shown]
     assert response["note"] == "left out 1 passage that you have seen already"
@@ -61,7 +61,7 @@ def test_a_hit_that_overlaps_half_is_demoted_not_removed(kb: Call, corpus_home: 
     pressed = kb("search", QUERY, "--seen", tmp_path / "half.md", "--json", home=corpus_home).json()["hits"]
     again = next(hit for hit in pressed if hit["chunk_id"] == plain[0]["chunk_id"])
     assert 0.4 <= again["retrieval"]["novelty"]["overlap"] <= 0.6
-    assert again["score"] < plain[0]["score"]
+    assert again["order_score"] < plain[0]["order_score"]
     assert {hit["chunk_id"] for hit in pressed} == {hit["chunk_id"] for hit in plain}
 
 

@@ -40,7 +40,7 @@ def test_without_bounds_lists_are_fused_by_their_ranks(
     """The toy counts words: no score of it means the same for another query."""
     monkeypatch.setitem(LEXICAL_ENGINES, DEFAULT_LEXICAL, TOY_LEXICAL)
     hits = kb("search", QUERY, "--mode", "hybrid", "--json", home=corpus_home).json()["hits"]
-    assert {hit["score_kind"] for hit in hits} == {"rrf"}
+    assert {hit["order_kind"] for hit in hits} == {"rrf"}
     monkeypatch.setenv("KB_SEARCH__FUSION", "rrf")
     asked_for = kb("search", QUERY, "--mode", "hybrid", "--json", home=corpus_home).json()["hits"]
     assert [(hit["chunk_id"], hit["score"]) for hit in hits] == [(hit["chunk_id"], hit["score"]) for hit in asked_for]

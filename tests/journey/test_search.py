@@ -34,12 +34,14 @@ def test_a_hit_says_where_and_how_it_was_found(kb: Call, corpus_home: Path, mode
     assert (top["path"], top["title"]) == ("guide/marigold-telescope.md", "The Marigold telescope")
     assert top["heading_path"][-1] == "Cleaning"
     assert top["tags"] == ["marigold", "optics", "telescope"]
-    assert (top["score_kind"], top["retrieval"]["method"]) == (SCORE_KINDS[mode], mode)
+    assert (top["order_kind"], top["retrieval"]["method"]) == (SCORE_KINDS[mode], mode)
+    assert top["score_kind"] == "probability"
+    assert all(0 < hit["score"] < 1 for hit in hits)
     assert top["citation"]["uri"].startswith("guide/marigold-telescope.md#L")
     assert (top["retrieval"]["lexical_rank"] is None) == (mode == "vector")
     assert (top["retrieval"]["vector_rank"] is None) == (mode == "lexical")
     own = {"lexical": "lexical_score", "vector": "vector_score", "hybrid": "fusion_score"}[mode]
-    assert top["score"] == top["retrieval"][own]
+    assert top["order_score"] == top["retrieval"][own]
 
 
 def test_convex_scores_can_be_recomputed_from_the_trace(
@@ -53,8 +55,8 @@ def test_convex_scores_can_be_recomputed_from_the_trace(
         found = hit["retrieval"]
         meaning = max(0.0, (found["vector_score"] - by["background"]) / (1 - by["background"]))
         expected = 0.45 * (found["lexical_score"] or 0) / by["best_lexical"] + 0.55 * meaning
-        assert hit["score"] == pytest.approx(expected / by["ceiling"], abs=1e-6)
-        assert hit["score"] < 1
+        assert hit["retrieval"]["fusion_score"] == pytest.approx(expected / by["ceiling"], abs=1e-6)
+        assert hit["retrieval"]["fusion_score"] < 1
     # A passage that words alone found has its cosine, too.
     assert any(h["retrieval"]["vector_rank"] is None for h in response["hits"]) or len(response["hits"]) < 60
 
@@ -86,12 +88,12 @@ def test_rrf_scores_can_be_recomputed_from_the_two_ranks(
     order = sorted(expected, key=lambda chunk_id: (-expected[chunk_id], ranks[0].get(chunk_id, 10**6), chunk_id))
     assert [hit["chunk_id"] for hit in response["hits"]] == order[:60]
     for hit in response["hits"]:
-        assert hit["score_kind"] == "rrf"
-        assert hit["score"] == pytest.approx(expected[hit["chunk_id"]], abs=1e-12)
+        assert hit["order_kind"] == "rrf"
+        assert hit["order_score"] == pytest.approx(expected[hit["chunk_id"]], abs=1e-12)
         found = hit["retrieval"]
         assert (found["lexical_rank"], found["vector_rank"]) == tuple(p.get(hit["chunk_id"]) for p in ranks)
-        assert hit["score"] <= (0.5 if None in (found["lexical_rank"], found["vector_rank"]) else 1.0)
-    assert response["hits"][0]["score"] >= 0.5
+        assert hit["order_score"] <= (0.5 if None in (found["lexical_rank"], found["vector_rank"]) else 1.0)
+    assert response["hits"][0]["order_score"] >= 0.5
 
 
 def test_raw_scores_order_each_list_and_ties_fall_to_the_chunk_id(kb: Call, corpus_home: Path) -> None:
@@ -101,10 +103,12 @@ def test_raw_scores_order_each_list_and_ties_fall_to_the_chunk_id(kb: Call, corp
         rows = [(-row["score"], row["chunk_id"]) for row in response["trace"][name]]
         assert rows == sorted(rows)
         assert [row["rank"] for row in response["trace"][name]] == list(range(1, len(rows) + 1))
-    twins = [hit for hit in response["hits"] if hit["path"].endswith("emergency-card.txt")]
-    assert [hit["path"] for hit in twins] == ["ops/binder/emergency-card.txt", "ops/emergency-card.txt"]
-    assert len({hit["retrieval"]["lexical_score"] for hit in twins}) == 1
-    assert twins[0]["chunk_id"] < twins[1]["chunk_id"]
+    (card,) = [hit for hit in response["hits"] if hit["path"].endswith("emergency-card.txt")]
+    (twin,) = card["also_in"]
+    assert (card["path"], twin["path"]) == ("ops/binder/emergency-card.txt", "ops/emergency-card.txt")
+    assert card["chunk_id"] < twin["chunk_id"]
+    scores = {row["chunk_id"]: row["score"] for row in response["trace"]["lexical"]}
+    assert scores[card["chunk_id"]] == scores[twin["chunk_id"]]
 
 
 def test_the_same_search_gives_the_same_bytes(kb: Call, corpus_home: Path) -> None:
@@ -278,7 +282,7 @@ def test_relevance_means_the_same_in_every_mode_fusion_and_order(
     assert relevance(found("hybrid", order="stability")) == relevance(convex)
     background = convex["trace"]["fusion"]["background"]
     for hit in found("vector")["hits"]:
-        expected = max(0.0, (hit["score"] - background) / (1 - background))
+        expected = max(0.0, (hit["order_score"] - background) / (1 - background))
         assert hit["retrieval"]["relevance"] == pytest.approx(expected)
     words = found("lexical")
     values = list(relevance(words).values())

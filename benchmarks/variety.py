@@ -1,0 +1,126 @@
+"""Do the first ten hits hold more of the relevant documents when a document's further passages come a little later?
+
+    python benchmarks/variety.py DATA_FOLDER [--homes NAME…]
+
+The judged collections of score_sets.py with several passages a document, hybrid. Against the order by score alone, paired, with
+95 % intervals: recall of distinct relevant documents at 10, nDCG@10 of the documents in the order of their best passage, and
+nDCG@10 of the passages. Where all passages of a page or under a heading count as relevant, the last falls by construction:
+the passages that make room are relevant too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from gate_sets import open_homes
+from score_sets import Asked, collections_of, thin
+
+from kb.eval.resampling import paired_bootstrap_interval
+from kb.records import Chunk, SearchRequest
+from kb.runtime import Runtime
+from kb.search.fuse import fuse
+from kb.search.retrieve import retrieve
+from kb.search.variety import spread_documents
+
+DEPTH = 10
+# What is looked at for ten hits, as kb.search.depth has it.
+CANDIDATES = 30
+
+Rows = Sequence[tuple[int, float]]
+Order = Callable[[Rows, Mapping[int, int]], Rows]
+
+
+def spread(loss: float) -> Order:
+    """As the program does it."""
+    return lambda ranking, documents: spread_documents(ranking[:CANDIDATES], documents, loss)
+
+
+def cap(most: int) -> Order:
+    """At most so many passages of a document, the others behind all."""
+
+    def order(ranking: Rows, documents: Mapping[int, int]) -> Rows:
+        seen: dict[int, int] = {}
+        first, later = [], []
+        for row in ranking[:CANDIDATES]:
+            document = documents[row[0]]
+            seen[document] = seen.get(document, 0) + 1
+            (first if seen[document] <= most else later).append(row)
+        return first + later
+
+    return order
+
+
+ORDERS: dict[str, Order] = {
+    "by score": lambda ranking, documents: ranking,
+    **{f"loss {loss:g}": spread(loss) for loss in (0.02, 0.05, 0.1, 0.2)},
+    **{f"at most {most}": cap(most) for most in (1, 2, 3)},
+}
+FIGURES = ("document recall", "document nDCG", "passage nDCG", "documents")
+
+
+def measure(kb: Runtime, queries: Sequence[Asked]) -> dict[str, list[tuple[float, ...]]]:
+    """order → of each query, the figures."""
+    ids = [row[0] for row in kb.store._connection.execute("SELECT chunk_id FROM chunks")]
+    chunks = kb.corpus.fetch_chunks(ids)
+    documents = {i: chunk.doc_id for i, chunk in chunks.items()}
+    found: dict[str, list[tuple[float, ...]]] = {label: [] for label in ORDERS}
+    for query in queries:
+        wanted = query.relevant
+        if wanted is None:
+            continue
+        relevant = {i for i, chunk in chunks.items() if wanted(chunk)}
+        if relevant:
+            ranking = fuse(retrieve(kb, SearchRequest(query.text, "hybrid")), "hybrid", kb.config.search).ranking
+            for label, order in ORDERS.items():
+                found[label].append(figures(order(ranking, documents)[:DEPTH], relevant, chunks))
+    return found
+
+
+def figures(hits: Rows, relevant: set[int], chunks: Mapping[int, Chunk]) -> tuple[float, ...]:
+    """Those of FIGURES, of one query's first hits."""
+    by_document: dict[int, int] = {}
+    for i, _ in hits:
+        document = chunks[i].doc_id
+        by_document[document] = max(by_document.get(document, 0), int(i in relevant))
+    documents = len({chunks[i].doc_id for i in relevant})
+    return (
+        sum(by_document.values()) / min(documents, DEPTH),
+        gain(list(by_document.values())) / gain([1] * min(documents, DEPTH)),
+        gain([int(i in relevant) for i, _ in hits]) / gain([1] * min(len(relevant), DEPTH)),
+        float(len(by_document)),
+    )
+
+
+def gain(grades: Sequence[int]) -> float:
+    """Discounted cumulative gain."""
+    return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+
+
+def main() -> None:
+    """Print one table a collection."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--homes", nargs="+", default=(), help="only these corpora, as gate_sets.py names them")
+    chosen = parser.parse_args()
+    homes = open_homes(chosen.data, chosen.homes)
+    for name, queries in collections_of(chosen.data, homes).items():
+        home = homes[next(query.home for query in queries)]
+        if home.corpus.count_documents() == 1:
+            continue
+        found = measure(home, thin(queries))
+        print(f"\n{name}, {len(found['by score'])} queries")
+        for label, rows in found.items():
+            cells = []
+            for i, figure in enumerate(FIGURES):
+                before, after = ([(row[i], 1.0) for row in of] for of in (found["by score"], rows))
+                mean = sum(value for value, _ in after) / len(after)
+                low, high = paired_bootstrap_interval(before, after, seed=0)
+                cells.append(f"{figure} {mean:.3f} [{low:+.3f}, {high:+.3f}]")
+            print(f"  {label:<10} {'  '.join(cells)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
