@@ -198,6 +198,15 @@ def are_opposite(one: Word, other: Word) -> bool:
     return _on_two_sides(_opposites(), one, other)
 
 
+def has_opposite(word: str) -> bool:
+    """True for a word that the tables know an opposite of.
+
+    >>> has_opposite("first"), has_opposite("lamp")
+    (True, False)
+    """
+    return word.lower() in _opposites()
+
+
 def are_converse(one: Word, other: Word) -> bool:
     """True for two verbs that tell one event from both sides: sold, bought."""
     return _on_two_sides(_converses(), one, other)

@@ -71,14 +71,14 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
 
 def is_copy(claim: str, text: str) -> bool:
     """True for a whole sentence that stands in the text word for word: whatever it says, the text says it."""
-    said = " ".join(claim.casefold().split()).rstrip(".。!")
+    said = _one_line(claim).rstrip(".。!")
     at = _one_line(text).find(said)
     return len(said) >= 8 and at >= 0 and not _one_line(text)[at + len(said) : at + len(said) + 1].isalnum()
 
 
 @lru_cache(maxsize=256)
 def _one_line(text: str) -> str:
-    return " ".join(text.casefold().split())
+    return " ".join(re.sub(r"[*_`]+", "", text).casefold().split())
 
 
 def _faults_of_code(block: str, texts: Sequence[str]) -> Found:
@@ -97,7 +97,7 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
         found = [_against_sentence(part, sentence, texts) for sentence in near]
         if found and all(found):
             yield from found[0]
-        for sentence in near:
+        for sentence in [] if any(_holds(part, sentence) for sentence in near) else near:
             yield from (f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence))
     yield from wrong_bounds(claim, windows)
     headings = texts[-1] if len(texts) > 1 else ""
@@ -114,7 +114,15 @@ def _nearest(part: str, sentences: Sequence[str]) -> list[str]:
     return [s for score, s in sorted(scored, key=lambda x: (-x[0], len(x[1]))) if score >= best - AS_NEAR][:4]
 
 
+def _holds(part: str, sentence: str) -> bool:
+    """True where a part of a claim says a whole sentence word for word: that sentence is not against it."""
+    said = _one_line(sentence).rstrip(".。!")
+    return len(said) >= 8 and said in _one_line(part)
+
+
 def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[str]:
+    if _holds(part, sentence):
+        return []
     found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
     if max(len(part), len(sentence)) > LONGEST_SENTENCE_CHARS:
         return found
@@ -168,8 +176,11 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
         yield f"'{name}' is not named there"
     near = _nearest(claim, sentences)
     changed = [changed_words(claim, sentence) for sentence in near]
-    if changed and all(changed):
-        yield from (f"'{ours}' is not what the text says: '{theirs}'" for ours, theirs in changed[0])
+    copies = (
+        [] if any(_holds(claim, sentence) for sentence in near) else [found for found in changed if found is not None]
+    )
+    if copies and all(copies):
+        yield from (f"'{ours}' is not what the text says: '{theirs}'" for ours, theirs in copies[0])
     everything = [word for text in texts for word in words_of(text)]
     keys = {word.key for word in everything}
     joined = " ".join(texts)

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import facts_of, missing_facts
-from kb.support.clauses import Word, is_modal, is_same, words_of
+from kb.support.clauses import Word, has_opposite, is_modal, is_same, words_of
 from kb.support.overlap import is_light
 from kb.text import STOP_WORDS, analyze
 
@@ -53,8 +53,8 @@ def exchanged_words(claim: str, sentence: str) -> list[tuple[str, str]]:
     return found
 
 
-def changed_words(claim: str, sentence: str) -> list[tuple[str, str]]:
-    """(ours, theirs) of one or two places where a copied sentence has another word that is no synonym.
+def changed_words(claim: str, sentence: str) -> list[tuple[str, str]] | None:
+    """(ours, theirs) of one or two places where a copied sentence has another word that is no synonym; None for no copy.
 
     Whoever rewords a sentence changes more of it; a copy with one word changed says something else, or cannot be told.
 
@@ -65,12 +65,12 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]]:
     """
     ours, theirs = words_of(claim), words_of(sentence)
     if len(ours) < 4:
-        return []
+        return None
     matcher = SequenceMatcher(None, [w.key for w in ours], [w.key for w in theirs], autojunk=False)
     blocks = matcher.get_opcodes()
     equal = sum(b - a for tag, a, b, _, _ in blocks if tag == "equal")
     if equal < NEAR_COPY * len(ours):
-        return []
+        return None
     found = []
     for tag, a, b, c, d in blocks:
         if tag != "replace" or max(b - a, d - c) > 2:
@@ -104,12 +104,12 @@ def _is_measured(words: Sequence[Word], at: int, changed: Sequence[Word]) -> boo
 
 def _tells(word: str) -> bool:
     low = word.lower()
-    return low in _TELLING or (low not in STOP_WORDS and not is_light(word) and not low.isdigit())
+    return low in _TELLING or has_opposite(word) or (low not in STOP_WORDS and not is_light(word) and not low.isdigit())
 
 
 def _resemble(one: str, other: str) -> bool:
     """True for spellings of one word, and for a Korean word with another ending."""
-    a, b = one.casefold(), other.casefold()
+    a, b = one.casefold().replace("_", ""), other.casefold().replace("_", "")
     return a in b or b in a or a[:5] == b[:5] or (is_hangul(a) and a[:2] == b[:2])
 
 
@@ -132,7 +132,9 @@ def _is_other_name(ours: Sequence[str], theirs: Sequence[str], sentence: Sequenc
     left, right = _capitals(ours), _capitals(theirs)
     if not left or not right or _letters(left) == _letters(right):  # All-Star, All Star
         return False
-    if any(a[:4].casefold() == b[:4].casefold() for a in left for b in right) or _is_acronym(left, right):
+    if any(_resemble(a, b) or a[:4].casefold() == b[:4].casefold() for a in left for b in right) or _is_acronym(
+        left, right
+    ):
         return False
     # "A and B" may become "B and A".
     return not all(word in sentence for word in left)
