@@ -48,10 +48,19 @@ class MatterField:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """[start, end) of a text and what is shown in its place, with as many line breaks."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Parsed:
     """A file as text with its structure: what every reader returns.
 
-    text       what is chunked and cited; for formats with lines, the decoded file with newlines as "\\n"
+    text       what is chunked and cited, markup included; for formats with lines, the decoded file with newlines as "\\n"
     blocks     in order, non-overlapping; text outside every block is not indexed (front matter, link targets)
     title      the document's own title, None where it has none (the caller falls back to the file name)
     tags       from front matter or document properties
@@ -59,6 +68,7 @@ class Parsed:
     has_lines  True when line n of `text` is line n of the file
     note       what was left out or guessed, for the user; None when nothing was
     matter     every field of the front matter, the ones above included
+    edits      take markup out of what is indexed and shown, in order, non-overlapping
     """
 
     text: str
@@ -69,11 +79,22 @@ class Parsed:
     has_lines: bool = False
     note: str | None = None
     matter: tuple[MatterField, ...] = ()
+    edits: tuple[Edit, ...] = ()
+
+    def shown(self, start: int, end: int) -> str:
+        """A stretch as a reader of the document sees it; an edit that reaches over its edge is made in full."""
+        pieces: list[str] = []
+        at = start
+        for edit in self.edits:
+            if edit.end > at and edit.start < end:
+                pieces += [self.text[at : max(edit.start, at)], edit.text]
+                at = edit.end
+        return "".join([*pieces, self.text[at:end]])
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkDraft:
-    """One stretch of a parsed document, not stored yet: `text == parsed.text[start:end]`.
+    """One stretch of a parsed document, not stored yet: `text == parsed.shown(start, end)`.
 
     position              0-based order within the document
     start, end            character offsets into the parsed text, end exclusive

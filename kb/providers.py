@@ -27,7 +27,7 @@ class Provider:
 
 PROVIDERS: dict[str, Provider] = {
     "ollama": Provider("kb.llm.ollama:open_ollama", can_retry=True),
-    "extractive": Provider("kb.llm.extractive:open_extractive", model_id="extractive-v1"),
+    "extractive": Provider("kb.llm.extractive:open_extractive", model_id="extractive-v2"),
 }
 # What "auto" tries, in this order; the last one needs nothing and always answers.
 AUTO = ("ollama", "extractive")

@@ -34,7 +34,14 @@ def build_answer(config: Config, ended: Ended) -> Answer:
         relevance=question.decision.view(ended.nodes) if question.decision else None,
         rests_on=ended.rests_on,
         standalone_question=question.request.standalone,
+        outcome=ended.outcome,
+        highlights=_highlights(ended) if ended.grounded else (),
     )
+
+
+def _highlights(ended: Ended) -> tuple[tuple[int, int], ...]:
+    keys = ((quote.at, quote.place.key) for quote in ended.written.quotes)
+    return tuple((at + key[0], at + key[1]) for at, key in keys if key)
 
 
 def new_trace_id() -> str:

@@ -5,13 +5,17 @@ Each stage is a function from one record to the next, in a file of its own; a st
 
 from __future__ import annotations
 
+from functools import partial
+
 from kb.ask.complete import complete_question
+from kb.ask.conclude import conclude
 from kb.ask.finish import OnEvent, finish, guarded
 from kb.ask.generate import ask_again, generate, open_model
 from kb.ask.judge import judge_evidence
 from kb.ask.pack import pack_evidence, pack_less
+from kb.ask.quotes import conclude_quotes
 from kb.ask.records import Answer, AnswerEvent
-from kb.ask.refuse import broke_off, conclude
+from kb.ask.refuse import broke_off
 from kb.ask.retrieve import retrieve_evidence
 from kb.ask.stages import Ended, Generated, Judged, Packed, Question
 from kb.ask.unusable import show_in_place
@@ -23,7 +27,7 @@ from kb.ask.without_documents import (
     answer_without_documents,
 )
 from kb.errors import NotIndexed
-from kb.llm.protocol import LanguageModel
+from kb.llm.protocol import LanguageModel, Token
 from kb.llm.server import ContextExceeded
 from kb.runtime import Runtime
 
@@ -59,7 +63,7 @@ def answer_packed(kb: Runtime, packed: Packed, model: LanguageModel, on_event: O
 def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:
     """Pack for the model's window; pack less where the server finds the prompt too long after all."""
     model = kb.language_model()
-    window_tokens = open_model(kb, judged, model)
+    window_tokens = open_model(judged, model)
     if isinstance(window_tokens, Ended):
         return window_tokens
     packed = pack_evidence(kb, judged, model.reference(), window_tokens)
@@ -70,9 +74,14 @@ def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:
 
 
 def _run_model(kb: Runtime, packed: Packed, model: LanguageModel, tell: OnEvent) -> Ended:
-    written = generate(model, packed.prompt, lambda text: tell(AnswerEvent(event="token", text=text)))
+    written = generate(model, packed.prompt, partial(_tell_token, tell))
     generated = ask_again(kb, Generated(packed, written), model)
     if ended := broke_off(generated):
         return ended
-    verified = verify_answer(kb, generated)
+    verified = conclude_quotes(generated) or verify_answer(kb, generated)
     return show_in_place(kb, verified) or conclude(verified)
+
+
+def _tell_token(tell: OnEvent, token: Token) -> None:
+    key = token.quoted.key if token.quoted else None
+    tell(AnswerEvent(event="token", text=token.text, highlights=(key,) if key else None))

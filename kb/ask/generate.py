@@ -11,9 +11,9 @@ from dataclasses import replace
 
 from kb.ask.backing import find_backing
 from kb.ask.cite import has_refusal_phrase, is_refusal
-from kb.ask.prompt import Template, render_correction, template_for
-from kb.ask.refuse import near_citations
-from kb.ask.stages import Ended, Generated, Judged, Written
+from kb.ask.prompt import Template, render_correction
+from kb.ask.refuse import refuse_interrupted
+from kb.ask.stages import Ended, Generated, Judged, Written, WrittenQuote
 from kb.ask.verify import check_answer
 from kb.config import RagConfig
 from kb.errors import MalformedResponse
@@ -23,29 +23,21 @@ from kb.runtime import Runtime
 from kb.support.markers import find_markers, normalize_markers
 
 
-def open_model(kb: Runtime, judged: Judged, model: LanguageModel) -> int | Ended:
+def open_model(judged: Judged, model: LanguageModel) -> int | Ended:
     """Load the model; returns the tokens of its window, or the end where a Ctrl-C came before: it may take minutes."""
     try:
         return model.context_tokens()
     except KeyboardInterrupt:
-        question, findings = judged.retrieved.question, judged.findings
-        return Ended(
-            question=question,
-            findings=findings,
-            text=template_for(kb.config.rag.prompt_template_version, question.language).aborted,
-            citations=near_citations(findings),
-            reason="llm_stream_aborted",
-            model=model.reference(),
-            written=Written(finish_reason="aborted", is_interrupted=True),
-        )
+        return refuse_interrupted(judged.retrieved.question, judged.findings, model.reference())
 
 
-def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[str], None]) -> Written:
+def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[[Token], None]) -> Written:
     """Run the model to its end.
 
     raises  ModelError when nothing could be generated; a Ctrl-C in the middle gives what came so far, aborted and interrupted
     """
     pieces: list[str] = []
+    quotes: list[WrittenQuote] = []
     first_token_at: float | None = None
     try:
         for event in model.generate_stream(request):
@@ -57,11 +49,14 @@ def generate(model: LanguageModel, request: GenerateRequest, on_token: Callable[
                     event.completion_tokens,
                     first_token_at,
                     prompt_truncated=event.prompt_truncated,
+                    quotes=tuple(quotes) if len(quotes) == len(pieces) else (),
                 )
             assert isinstance(event, Token)
             first_token_at = first_token_at or time.perf_counter()
+            if event.quoted:
+                quotes.append(WrittenQuote(sum(map(len, pieces)), event.text, event.quoted))
             pieces.append(event.text)
-            on_token(event.text)
+            on_token(event)
     except KeyboardInterrupt:
         return Written("".join(pieces), "aborted", None, None, first_token_at, is_interrupted=True)
     raise MalformedResponse("the model's stream ended without saying so", fix="try again, or another --model")
@@ -83,7 +78,7 @@ def ask_again(kb: Runtime, first: Generated, model: LanguageModel) -> Generated:
         return first
     request, fault = correct(packed.prompt, written.text, packed.template)
     kb.notify(f"the answer {fault}: asking the model once more")
-    second = generate(model, request, lambda text: None)
+    second = generate(model, request, lambda token: None)
     both = replace(
         second,
         prompt_tokens=_sum(written.prompt_tokens, second.prompt_tokens),

@@ -65,6 +65,7 @@ def pack_evidence(
         seed=llm.seed if request.seed is None else request.seed,
         stop=(template.stop,),
         evidence_score=verdict.score.probability if verdict else None,
+        by_meaning=can_read(kb, request.query),
     )
     findings = replace(judged.findings, retrieval=retrieval)
     return Packed(question, findings, packed, prompt, nodes, template, version, model)

@@ -1,7 +1,7 @@
 """Question and packed evidence → the prompt, in the question's language, each passage inside a fence. Pure.
 
-The wording is a template with a version: changing a word of `system` or `user` means a new version. The other lines
-(refusal, near, correction …) are here because they are in the same language; every version shares them.
+The wording is a template with a version: changing a word of `system` or `user` means a new version. The other lines (correction …)
+are here because they are in the same language; every version shares them.
 """
 
 from __future__ import annotations
@@ -28,21 +28,11 @@ class Template:
     unmarked      the fault of an answer without a marker
     unknown       the fault of one with a marker that stands for nothing, {markers} being those
     stop          text that ends the answer: the model has begun to write a new question
-    refusal       what a refusal says to the user
-    near          the line above the nearest places, {gate} being the threshold they missed
-    aborted       what is said of an answer that broke off
-    truncated     what is said of an answer that was cut at its length limit
-    prompt_cut    what is said when the model has not read the whole prompt
     """
 
     system: str
     user: str
     stop: str
-    refusal: str
-    near: str
-    aborted: str
-    truncated: str
-    prompt_cut: str
     correction: str
     unmarked: str
     unknown: str
@@ -51,11 +41,6 @@ class Template:
 # What every version says alike: to the user, and to a model that is asked once more.
 _KOREAN = {
     "stop": "\n\n[질문]",
-    "refusal": "근거 부족. KB 에 해당 내용 없음.",
-    "near": "가까운 후보 (모두 임계 {gate} 미만):",
-    "aborted": "답변이 중간에 끊겼다.",
-    "truncated": "답변이 길이 제한에서 잘렸다.",
-    "prompt_cut": "모델이 근거를 다 읽지 못했다: 프롬프트가 잘렸다.",
     "correction": (
         "\n\n[이전 답변]\n{answer}\n\n[수정]\n{fault} 같은 질문에 다시 답하라. 문장마다 그 문장을 뒷받침하는 근거의 번호를 "
         '[#번호] 로 붙인다. 근거가 부족하면 "근거가 부족하다"라고만 답한다.'
@@ -65,11 +50,6 @@ _KOREAN = {
 }
 _ENGLISH = {
     "stop": "\n\n[Question]",
-    "refusal": "Not enough evidence. The knowledge base does not cover this.",
-    "near": "Nearest places (all below the gate {gate}):",
-    "aborted": "The answer broke off before its end.",
-    "truncated": "The answer was cut at its length limit.",
-    "prompt_cut": "The model did not read all of the evidence: its prompt was cut.",
     "correction": (
         "\n\n[Your answer]\n{answer}\n\n[Correction]\n{fault} Answer the same question again. After every sentence put the "
         "[#number] of the passage that backs it. If the evidence is not sufficient, answer only: the evidence is insufficient."

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from kb.evidence.records import Signals, Variant
+from kb.language.registry import question_language
 from kb.records import Chunk, Citation, Filters, Hit, ModelRef, SearchMode, SearchTrace
 from kb.relevance.decide import Decision
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:  # most questions name no window
 RefusalReason = Literal[
     "no_chunks", "score_gate", "weak_evidence", "llm_self_judge", "not_backed", "llm_stream_aborted", "llm_truncated"
 ]
+
+# How an ask ends, for people. not_sure: passages are close, none clearly answers; not_told: the user asks about themselves,
+# and nobody told kb; broken_off: no answer was written to its end.
+Outcome = Literal["answered", "not_sure", "not_in_documents", "not_told", "broken_off"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,12 +271,14 @@ class Answer:
 
     answer          what to show; for a refusal the refusal, never what the model made up
     grounded        every marker is known, there is at least one, and no sentence rests on a context node instead
+    outcome         how it ended, for people: a refusal is not sure, or says that the documents do not answer
     refusal_reason  None when grounded, when a context node answers (`rests_on`), and for small talk
     relevance       which context nodes were wanted; None for a replay
     standalone_question  what was searched for, where the question leans on earlier turns; None where it stands alone
     rests_on        context nodes that say what no document does: such an answer is not grounded
     verification    the sentences held against the text they cite; None where no model wrote any to the end
     novelty         against what the reader has been shown; None without a window and outside a session
+    highlights      [start, end) in `answer` of the sentences that answer, where it is made of quotes
     model           who wrote it; where no model was asked, the one that is configured, without a digest
     """
 
@@ -294,6 +301,21 @@ class Answer:
     relevance: AnswerRelevance | None = None
     rests_on: tuple[str, ...] = ()
     standalone_question: str | None = None
+    highlights: tuple[tuple[int, int], ...] = ()
+    outcome: Outcome = "answered"
+
+    def places(self) -> tuple[tuple[int, Citation], ...]:
+        """The places it cites by their markers; the closest passages of a refusal numbered from 1."""
+        cited = [c for c in self.citations if c.marker is not None] or self.citations
+        return tuple((c.marker if c.marker is not None else n, c.citation) for n, c in enumerate(cited, start=1))
+
+    def language(self) -> str:
+        """The language of what was asked, and so of the answer."""
+        return question_language(self.standalone_question or self.question)
+
+    def is_quote(self) -> bool:
+        """True for an answer of quotes, which no language model wrote."""
+        return self.grounded and self.model.provider == "extractive"
 
     def is_acknowledgement(self) -> bool:
         """True for the reply to small talk: it asserts nothing."""
@@ -304,6 +326,8 @@ class Answer:
 class AnswerEvent:
     """One step of an ask, as NDJSON: what was retrieved, each piece of text, that the answer is stored.
 
+    highlights  [start, end) in `text` of the sentence that answers, where the piece is a quote
+
     The line after `answer` is the answer.v1 itself, the last one.
     """
 
@@ -312,6 +336,7 @@ class AnswerEvent:
     hits: tuple[Hit, ...] | None = None
     text: str | None = None
     trace_id: str | None = None
+    highlights: tuple[tuple[int, int], ...] | None = None
 
 
 class AnswerInterrupted(KeyboardInterrupt):

@@ -1,6 +1,7 @@
-"""How an ask ends: refused by a gate or by the model, broken off, or concluded with an answer → Ended.
+"""Refusals, all of them: which outcome it is, its words in the question's language, the closest passages, how it is laid out.
 
-A refusal is a text and the nearest places; where a context node answers the question, its answer comes instead.
+A refusal is a text and places: the text never holds the places, and whoever shows one (terminal, export, chat) takes
+`refusal_lines`. Where a context node answers the question, its answer comes instead.
 """
 
 from __future__ import annotations
@@ -8,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kb.ask.backing import rests_on_line
-from kb.ask.cite import narrow_citation
+from kb.ask.cite import is_refusal
 from kb.ask.pack import count_used
-from kb.ask.prompt import Template, template_for
-from kb.ask.records import AnswerCitation, PackedChunk, RefusalReason, Verification
-from kb.ask.stages import Ended, Findings, Generated, Question, Verified
+from kb.ask.records import AnswerCitation, Outcome, PackedChunk, RefusalReason, Verification
+from kb.ask.stages import Ended, Findings, Generated, Question, Written
 from kb.ask.unseen import NOTHING_NEW
 from kb.ask.weigh import Verdict
 from kb.ask.without_documents import answer_in_place
 from kb.language.registry import LANGUAGES
+from kb.records import ModelRef
 from kb.runtime import Runtime
+
+# Below this share of the gate the documents are said not to answer; between it and the gate nobody can be sure.
+SURE_SHARE = 0.5
 
 
 def refuse_evidence(
@@ -35,23 +38,37 @@ def refuse_evidence(
     used = replace(findings.retrieval, chunks_used=count_used(packed))
     ended = Ended(question, replace(findings, retrieval=used), text="", reason=reason, packed=tuple(packed))
     if findings.novelty and findings.novelty.used == "none":  # a node would only repeat what was shown
-        return replace(ended, text=NOTHING_NEW[question.language])
+        return replace(ended, text=NOTHING_NEW[question.language], outcome="not_in_documents")
     told = answer_in_place(question, was_read=False)
     if told:
         return replace(ended, text=told.text, reason=None, rests_on=(told.node,), nodes=(told.as_text(),))
-    template = template_for(kb.config.rag.prompt_template_version, question.language)
-    lines = [template.refusal, *_evidence_lines(template, reason, question, findings)]
-    return replace(ended, text="\n".join(lines), citations=near_citations(findings))
+    outcome = _outcome(findings, reason)
+    replies = LANGUAGES[question.language].replies
+    why = replies["nothing_found"] if reason == "no_chunks" else None
+    if reason == "weak_evidence" and findings.verdict:
+        why = explain_weakness(findings.verdict, question.language)
+    text = " ".join(filter(None, (replies[outcome], why)))
+    return replace(ended, text=text, outcome=outcome, citations=near_citations(findings))
 
 
 def refuse_answer(generated: Generated, reason: RefusalReason, verification: Verification | None) -> Ended:
     """The end where the model has found no answer in the evidence, or gave none that holds."""
-    ended = replace(end_of(generated), reason=reason, verification=verification)
+    ended = replace(end_of(generated), reason=reason, verification=verification, outcome="not_sure")
     told = answer_in_place(ended.question, was_read=True)
     if told:
         # Of the text that the model wrote nothing is shown, so nothing is said of its sentences.
-        return replace(ended, text=told.text, reason=None, rests_on=(told.node,), citations=(), verification=None)
-    return replace(ended, text=generated.packed.template.refusal)
+        return replace(
+            ended,
+            text=told.text,
+            reason=None,
+            outcome="answered",
+            rests_on=(told.node,),
+            citations=(),
+            verification=None,
+        )
+    replies = LANGUAGES[generated.packed.prompt.language].replies
+    why = replies["model_found_none" if is_refusal(generated.written.text) else "model_unusable"]
+    return replace(ended, text=f"{replies['not_sure']} {why}")
 
 
 def broke_off(generated: Generated) -> Ended | None:
@@ -59,17 +76,31 @@ def broke_off(generated: Generated) -> Ended | None:
 
     Of a prompt that was cut nobody knows which evidence the model has seen: whatever it says is not grounded.
     """
-    written, template = generated.written, generated.packed.template
+    written, replies = generated.written, LANGUAGES[generated.packed.prompt.language].replies
     if written.finish_reason == "aborted":
-        return replace(end_of(generated), text=template.aborted, reason="llm_stream_aborted")
+        return replace(end_of(generated), text=replies["aborted"], reason="llm_stream_aborted", outcome="broken_off")
     if written.finish_reason == "length" or written.prompt_truncated:
-        text = template.prompt_cut if written.prompt_truncated else template.truncated
-        return replace(end_of(generated), text=text, reason="llm_truncated")
+        text = replies["prompt_cut" if written.prompt_truncated else "truncated"]
+        return replace(end_of(generated), text=text, reason="llm_truncated", outcome="broken_off")
     return None
 
 
+def refuse_interrupted(question: Question, findings: Findings, model: ModelRef) -> Ended:
+    """The end where a Ctrl-C came while the model was loaded."""
+    return Ended(
+        question=question,
+        findings=findings,
+        text=LANGUAGES[question.language].replies["aborted"],
+        citations=near_citations(findings),
+        reason="llm_stream_aborted",
+        outcome="broken_off",
+        model=model,
+        written=Written(finish_reason="aborted", is_interrupted=True),
+    )
+
+
 def end_of(generated: Generated) -> Ended:
-    """The end of an ask whose model was asked, with the nearest places; its text is still to come."""
+    """The end of an ask whose model was asked, with the closest passages; its text is still to come."""
     packed = generated.packed
     return Ended(
         question=packed.question,
@@ -90,36 +121,29 @@ def near_citations(findings: Findings) -> tuple[AnswerCitation, ...]:
     return tuple(AnswerCitation(marker=None, citation=place.citation) for place in findings.nearest)
 
 
-def _evidence_lines(template: Template, reason: RefusalReason, question: Question, findings: Findings) -> list[str]:
-    """What a gate's refusal says below its first line."""
-    retrieval = findings.retrieval
-    if reason == "score_gate":
-        places = [f" · {place.citation.uri} (score {place.score:.2f})" for place in findings.nearest]
-        return [template.near.format(gate=retrieval.score_gate), *places]
-    if reason == "weak_evidence" and findings.verdict:
-        gate = retrieval.evidence_gate or 0.0
-        uris = [place.citation.uri for place in findings.nearest]
-        return weak_evidence_lines(findings.verdict, gate, question.language, uris)
-    return []
+def refusal_lines(text: str, uris: Sequence[str], language: str) -> list[str]:
+    """A refusal as it is shown everywhere: its words, then the closest passages, numbered for /open.
+
+    >>> refusal_lines("Not sure.", ["a.md#L1"], "en")
+    ['Not sure.', '', 'Closest passages:', '  1. a.md#L1']
+    """
+    places = [f"  {number}. {uri}" for number, uri in enumerate(uris, start=1)]
+    return [text, "", LANGUAGES[language].replies["closest"], *places] if places else [text]
 
 
-def conclude(verified: Verified) -> Ended:
-    """The text to show and the places it cites; what it rests on besides documents is said below it."""
-    generated, checked = verified.generated, verified.checked
-    if verified.reason:
-        return refuse_answer(generated, verified.reason, checked.verification)
-    chunks = {p.marker: p.chunk for p in generated.packed.packed}
-    text = checked.text
-    if verified.rests_on:
-        text += rests_on_line(verified.rests_on, generated.packed.question.request.query)
-    return replace(
-        end_of(generated),
-        text=text,
-        citations=tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers),
-        grounded=verified.grounded,
-        rests_on=verified.rests_on,
-        verification=checked.verification,
-    )
+def describe_outcome(outcome: Outcome, language: str) -> str:
+    """The outcome in two or three words, for a footer."""
+    return LANGUAGES[language].replies[f"state_{outcome}"]
+
+
+def _outcome(findings: Findings, reason: RefusalReason) -> Outcome:
+    """Whether the documents hold no answer, or nobody can be sure."""
+    verdict, gate = findings.verdict, findings.retrieval.evidence_gate or 0.0
+    if reason == "no_chunks":
+        return "not_in_documents"
+    if verdict and (verdict.weighed.lacking or verdict.score.probability < SURE_SHARE * gate):
+        return "not_in_documents"
+    return "not_sure"
 
 
 # More would be a list of the question's own words.
@@ -133,6 +157,8 @@ _MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin"))
 def explain_weakness(verdict: Verdict, language: str) -> str:
     """One sentence on what the evidence lacks: the words it does not hold where the words are what it lacks most."""
     replies, weighed, score = LANGUAGES[language].replies, verdict.weighed, verdict.score
+    if weighed.lacking:
+        return replies["missing"].format(words=_quoted(weighed.lacking))
     if weighed.missing and (score.weakest in _WORD_SIGNALS or weighed.signals.cosine is None):
         return replies["missing"].format(words=_quoted(weighed.missing))
     if weighed.apart and score.weakest not in _MEANING_SIGNALS:
@@ -140,12 +166,6 @@ def explain_weakness(verdict: Verdict, language: str) -> str:
     if weighed.missing:
         return replies["missing"].format(words=_quoted(weighed.missing))
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
-
-
-def weak_evidence_lines(verdict: Verdict, gate: float, language: str, nearest: Sequence[str]) -> list[str]:
-    """What stands under the refusal: why, and the nearest places, as uris with their lines."""
-    heading = LANGUAGES[language].replies["near"].format(score=verdict.score.probability, gate=gate)
-    return [explain_weakness(verdict, language), heading, *(f" · {uri}" for uri in nearest)]
 
 
 def _quoted(words: Sequence[str]) -> str:

@@ -13,6 +13,7 @@ from kb.ask.records import (
     AnswerRetrieval,
     AskRequest,
     EmbeddingRef,
+    Outcome,
     PackedChunk,
     RefusalReason,
     Verification,
@@ -25,7 +26,7 @@ from kb.records import Chunk, Citation, ModelRef, SearchResponse
 if TYPE_CHECKING:  # small talk makes none of these
     from kb.ask.prompt import Template
     from kb.ask.weigh import Verdict
-    from kb.llm.protocol import FinishReason, GenerateRequest
+    from kb.llm.protocol import FinishReason, GenerateRequest, Quoted
     from kb.support.overlap import Window
 
 # (chunk, score), best first.
@@ -154,6 +155,19 @@ class Packed:
 
 
 @dataclass(frozen=True, slots=True)
+class WrittenQuote:
+    """A piece of the answer that is a quote.
+
+    at, text  where it begins in the answer, and what stands there
+    place     where its words stand in the evidence
+    """
+
+    at: int
+    text: str
+    place: Quoted
+
+
+@dataclass(frozen=True, slots=True)
 class Written:
     """What the model wrote.
 
@@ -162,6 +176,7 @@ class Written:
     is_interrupted    a Ctrl-C ended it
     prompt_truncated  the model has read only a part of the prompt; None where that cannot be told
     first_try         what the model wrote before it was asked once more, None when it was not
+    quotes            the pieces, where all of them are quotes; empty where a model writes its own words
     """
 
     text: str = ""
@@ -172,6 +187,7 @@ class Written:
     is_interrupted: bool = False
     prompt_truncated: bool | None = None
     first_try: str | None = None
+    quotes: tuple[WrittenQuote, ...] = ()
 
     def raw_text(self) -> str:
         """All that the model wrote."""
@@ -232,6 +248,7 @@ class Ended:
     citations: tuple[AnswerCitation, ...] = ()
     grounded: bool = False
     reason: RefusalReason | None = None
+    outcome: Outcome = "answered"
     rests_on: tuple[str, ...] = ()
     nodes: tuple[NodeText, ...] = ()
     packed: tuple[PackedChunk, ...] = ()

@@ -55,6 +55,7 @@ def take_apart(
         "language": prompt.language,
         "max_tokens": prompt.max_tokens,
         "stop": prompt.stop,
+        "by_meaning": prompt.by_meaning,
     }
     return json.dumps(kept, ensure_ascii=False), texts
 
@@ -85,6 +86,7 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
             seed=row.seed or 0,
             stop=tuple(kept["stop"]),
             evidence_score=row.evidence_score,
+            by_meaning=kept.get("by_meaning", True),
         )
     except KeyError as error:
         raise CorruptStore(f"the store has lost a text of the prompt of {row.trace_id}", fix=FRESH_FIX) from error

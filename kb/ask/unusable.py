@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from kb.ask.cite import has_refusal_phrase, is_refusal, narrow_citation
 from kb.ask.generate import generate
+from kb.ask.quotes import conclude_quotes
 from kb.ask.records import AnswerCitation, SentenceCheck, Verification
 from kb.ask.refuse import end_of
 from kb.ask.stages import Checked, Ended, Generated, Verified
-from kb.ask.verify import is_backed, verify
+from kb.ask.verify import is_backed
 from kb.language.registry import LANGUAGES
 from kb.llm.extractive import PROVIDER, ExtractiveModel
 from kb.runtime import Runtime
@@ -46,6 +47,7 @@ def _mark_answer(verified: Verified) -> Ended:
         text=text,
         citations=_citations(generated, checked) or end_of(generated).citations,
         reason="not_backed",
+        outcome="not_sure",
         verification=verification,
     )
 
@@ -72,12 +74,19 @@ def _quote(kb: Runtime, generated: Generated) -> Ended | None:
     encoder = kb.loaded_encoder()
     model = ExtractiveModel(encoder.encode_sentences if encoder else None)
     written = generate(model, generated.packed.prompt, lambda _: None)
-    checked = verify(written.text, {p.marker: p.chunk for p in generated.packed.packed})
-    citations = _citations(generated, checked)
-    if not citations:
+    quoted = conclude_quotes(Generated(generated.packed, written))
+    if quoted is None:
         return None
+    checked = quoted.checked
+    citations = _citations(generated, checked)
     lead = LANGUAGES[generated.packed.question.language].replies["unusable"]
-    return replace(end_of(generated), text=f"{lead}\n\n{checked.text}", citations=citations, reason="llm_self_judge")
+    return replace(
+        end_of(generated),
+        text=f"{lead}\n\n{checked.text}",
+        citations=citations,
+        reason="llm_self_judge",
+        outcome="not_sure",
+    )
 
 
 def _citations(generated: Generated, checked: Checked) -> tuple[AnswerCitation, ...]:

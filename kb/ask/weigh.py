@@ -5,7 +5,7 @@ Costs one batch of a few sentences through the encoder; the rest is words.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.ask.records import AskRequest, EvidenceView
@@ -13,6 +13,7 @@ from kb.evidence.gate import Score, score_signals
 from kb.evidence.measure import Passage, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals
+from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
 from kb.records import Chunk, SearchResponse, SearchTrace
@@ -27,6 +28,8 @@ WINDOWS = 12
 ENCODED_SENTENCES = 3
 # Longer sentences together cost more than a user should wait for: 30 ms.
 ENCODED_CHARS = 450
+# The weight of a word that stands in one chunk of a hundred: the rarest word of a question counts as lacking from here on.
+RARE = 0.55
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,13 @@ class Weighed:
 
     missing  what is asked about and stands in no packed passage, the weightiest first
     apart    the two weightiest units that stand in passages, but in no passage together; empty otherwise
+    lacking  of what is missing, what no answer can do without: names, numbers, and the rarest word
     """
 
     signals: Signals
     missing: tuple[str, ...]
     apart: tuple[str, ...]
+    lacking: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +131,12 @@ def weigh_chunks(
         lexical_order=[row.chunk_id for row in trace.lexical],
         vector_order=[row.chunk_id for row in trace.vector] if with_vectors else [],
     )
-    return Weighed(signals, *_gaps(units, weights, passages))
+    same_language = _mostly_in(question_language(question), [chunk.text for chunk, _ in chunks])
+    return Weighed(
+        signals,
+        *_gaps(units, weights, passages),
+        _lacking(units, weights, passages, frequencies) if same_language else (),
+    )
 
 
 def _within(sentences: list[str]) -> list[str]:
@@ -148,6 +158,31 @@ def _passage(chunk: Chunk, number: int, cosine: float | None) -> Passage:
         sentences=tuple(sentences_of([evidence])),
         cosine=cosine,
     )
+
+
+def _mostly_in(language: str, texts: Sequence[str]) -> bool:
+    """True where most of the passages are in a language: in another one nobody can look for the question's words."""
+    return 2 * sum(question_language(text) == language for text in texts) > len(texts)
+
+
+def _lacking(
+    units: Sequence[Unit], weights: Sequence[float], passages: Sequence[Passage], frequencies: Mapping[str, int]
+) -> tuple[str, ...]:
+    """What stands in no passage of the names and numbers asked about, and of the weightiest unit; in the question's order."""
+    rarest = max(range(len(units)), key=lambda i: (weights[i], len(units[i].text), -i), default=-1)
+    held = frozenset[str]().union(*(passage.terms for passage in passages))
+    found = []
+    for i, unit in enumerate(units):
+        if unit.kind == "word" and (i != rarest or weights[i] < RARE):
+            continue
+        # Korean verbs are said in many forms: of a Hangul word only one that no document holds is lacking.
+        if unit.is_run() and any(frequencies.get(term) for term in unit.terms):
+            continue
+        # A name written as one word, RustRover, is not there because a part of it is.
+        is_split = unit.kind == "name" and len(unit.terms) > 1 and unit.terms[0] not in held
+        if not unit.share_in(held) or (is_split and any(part not in held for part in unit.terms[1:])):
+            found.append(unit.text)
+    return tuple(found)
 
 
 def _gaps(

@@ -60,5 +60,5 @@ def _answer(kb: Runtime, question: Question, told: NodeAnswer) -> Ended:
     """The end of an ask without a search: a node's answer, or the refusal that stands in NOBODY's."""
     findings = nothing_searched(kb, question.request)
     if told.node == NOBODY:
-        return Ended(question, findings, told.text, reason="no_chunks")
+        return Ended(question, findings, told.text, reason="no_chunks", outcome="not_told")
     return Ended(question, findings, told.text, rests_on=(told.node,), nodes=(told.as_text(),))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kb.ask.records import Answer
+from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.chat.names import check_session_name
 from kb.chat.pipeline import Chat
 from kb.errors import InvalidInput
@@ -85,7 +86,7 @@ def _why(chat: Chat, _: str) -> Said:
     if answer.rests_on:
         lines.append(f"rests on {', '.join(answer.rests_on)}, on no document")
     if answer.refusal_reason:
-        lines.append(f"refused: {answer.refusal_reason}")
+        lines.append(f"refused: {describe_outcome(answer.outcome, 'en')} ({answer.refusal_reason})")
     lines.append(f"trace {answer.trace_id}: kb answers show {answer.trace_id[:13]}")
     return Said(tuple(lines))
 
@@ -105,11 +106,13 @@ def _sources(chat: Chat, _: str) -> Said:
     """The places that the last answer cites."""
     if chat.last is None:
         return Said((NOTHING_YET,))
-    cited = [c for c in chat.last.citations if c.marker is not None]
-    if not cited:
+    answer = chat.last
+    if not answer.citations:
         return Said(("the last answer cites nothing",))
+    if all(cited.marker is None for cited in answer.citations):
+        return Said(tuple(refusal_lines(answer.answer, [place.uri for _, place in answer.places()], answer.language())))
     lines = []
-    for citation in cited:
+    for citation in answer.citations:
         quote = f'  "{_shortened(citation.quote)}"' if citation.quote else ""
         lines.append(f"[#{citation.marker}] {citation.citation.uri}{quote}")
     return Said(tuple(lines))
@@ -119,14 +122,14 @@ def _open(chat: Chat, argument: str) -> Said:
     """Open a cited place; without a number the first."""
     if chat.last is None:
         return Said((NOTHING_YET,))
-    cited = [c for c in chat.last.citations if c.marker is not None] or list(chat.last.citations)
-    if not cited:
+    places = chat.last.places()
+    if not places:
         return Said(("the last answer cites nothing",))
-    wanted = argument.strip("[#]") or str(cited[0].marker or 1)
-    for number, citation in enumerate(cited, start=1):
-        if str(citation.marker if citation.marker is not None else number) == wanted:
-            return Said(opens=citation.citation.uri)
-    known = ", ".join(str(c.marker if c.marker is not None else i) for i, c in enumerate(cited, start=1))
+    wanted = argument.strip("[#]") or str(places[0][0])
+    for number, place in places:
+        if str(number) == wanted:
+            return Said(opens=place.uri)
+    known = ", ".join(str(number) for number, _ in places)
     raise InvalidInput(f"the last answer has no place {wanted}", fix=f"use one of: {known}")
 
 

@@ -11,12 +11,14 @@ import sys
 from kb.ask.backing import DOCUMENT_NODES
 from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
+from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.verify import has_tick, is_backed
 from kb.cli.relevance_output import print_relevance
 from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.wrap import WordWrap, terminal_columns, wrapped
 from kb.evidence.records import NAMES
+from kb.language.registry import LANGUAGES
 from kb.support.check import WEAK
 from kb.text import split_sentences
 from kb.wire import to_json
@@ -26,15 +28,6 @@ HELD_BACK_CHARS = 200
 # Of a sentence that does not hold, so much is repeated below the answer.
 SHOWN_CHARS = 100
 
-REASONS = {
-    "no_chunks": "nothing was found",
-    "score_gate": "the best hit is below the score gate",
-    "weak_evidence": "the evidence is too weak",
-    "llm_self_judge": "the model found no grounds, or cited none",
-    "not_backed": "the documents do not back it",
-    "llm_stream_aborted": "the answer broke off",
-    "llm_truncated": "the prompt or the answer was cut",
-}
 # Refused before any model was asked.
 NOT_ASKED = ("no_chunks", "score_gate", "weak_evidence")
 
@@ -59,7 +52,22 @@ class AnswerPrinter:
             if self.streams:
                 print(to_json(event), flush=True)
         elif self.streams and event.event == "token" and event.text:
-            self._stream(event.text)
+            if event.highlights is not None:
+                self._write(self._held)
+                self._write_marked(event.text, event.highlights)
+            else:
+                self._stream(event.text)
+
+    def _write_marked(self, text: str, spans: tuple[tuple[int, int], ...]) -> None:
+        """A quote, its sentence that answers in bold: it is no model's, so no refusal is waited for."""
+        self._printed += text
+        at = 0
+        for start, end in spans:
+            sys.stdout.write(self._wrap.feed(harmless(text[at:start])))
+            sys.stdout.write(styled(self._wrap.feed(harmless(text[start:end])) + self._wrap.finish(), "bold"))
+            at = end
+        sys.stdout.write(self._wrap.feed(harmless(text[at:])))
+        sys.stdout.flush()
 
     def _stream(self, text: str) -> None:
         self._held += text
@@ -87,15 +95,10 @@ class AnswerPrinter:
             say(harmless(answer.answer))
             self._print_explanation(answer)
             return
-        if answer.grounded or answer.rests_on:
-            self._print_answer(answer)
+        if answer.refusal_reason:
+            self._print_refusal(answer)
         else:
-            if self._printed:
-                self._end_stream()
-                say(
-                    styled(f"✗ the text above is not an answer: {REASONS[answer.refusal_reason or 'no_chunks']}", "red")
-                )
-            say(styled(wrapped(harmless(answer.answer)), "yellow"))
+            self._print_answer(answer)
         self._print_places(answer)
         self._print_doubts(answer)
         if answer.standalone_question:
@@ -106,6 +109,16 @@ class AnswerPrinter:
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
             say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
         self._print_explanation(answer)
+
+    def _print_refusal(self, answer: Answer) -> None:
+        if self._printed:
+            self._end_stream()
+            say(styled(f"✗ the text above is not an answer: {describe_outcome(answer.outcome, 'en')}", "red"))
+        near = [cited.citation.uri for cited in answer.citations if cited.marker is None]
+        text, *places = refusal_lines(answer.answer, near, answer.language())
+        say(styled(wrapped(harmless(text)), "yellow"))
+        for line in places:
+            say(styled(harmless_line(line), "cyan" if line.startswith(" ") else "dim"))
 
     def _print_answer(self, answer: Answer) -> None:
         """The rest of what was streamed; all of it where another text than the streamed one is the answer."""
@@ -137,26 +150,30 @@ class AnswerPrinter:
             say(f"{styled('⚠ ' + describe_doubt(check), 'yellow')}: {harmless_line(_shortened(check.text))}")
 
     def _print_places(self, answer: Answer) -> None:
-        if not answer.citations or answer.refusal_reason in ("score_gate", "weak_evidence"):  # their text lists them
-            return
-        say()
-        if all(cited.marker is None for cited in answer.citations):
-            say(styled("nearest places:", "dim"))
-        for cited in answer.citations:
-            label = f"[#{cited.marker}]" if cited.marker is not None else "  ·"
+        marked = [cited for cited in answer.citations if cited.marker is not None]
+        if marked:
+            say()
+        for cited in marked:
+            label = f"[#{cited.marker}]"
             place = harmless_line(cited.citation.uri)
             has_place = cited.citation.start_line is not None or not cited.citation.section
             section = "" if has_place else f"  § {harmless_line(cited.citation.section or '')}"
             say(f"{styled(label, 'bold')} {styled(place, 'cyan')}{styled(section, 'dim')}")
 
     def _footer(self, answer: Answer) -> str:
+        if answer.is_quote():
+            replies = LANGUAGES[answer.language()].replies
+            return styled(f"{replies['quoted']} · {answer.usage.latency_ms:.0f} ms", "dim")
         if answer.grounded:
             verdict = _grounded(answer)
         elif answer.rests_on:
             lacks = "with no citation" if DOCUMENT_NODES.issuperset(answer.rests_on) else "not on your documents"
             verdict = styled(f"grounded ✗ (rests on {_named(answer.rests_on)}, {lacks})", "yellow")
         else:
-            verdict = styled(f"grounded ✗ ({answer.refusal_reason}: {_reason(answer)})", "red")
+            replies = LANGUAGES[answer.language()].replies
+            verdict = styled(replies["ungrounded"].format(why=_reason(answer)), "red")
+            if not _was_asked(answer):
+                return f"{verdict}{styled(' · ' + replies['no_model'] + f' · {answer.usage.latency_ms:.0f} ms', 'dim')}"
         if answer.grounded and answer.verification:
             found = answer.verification
             colour = "green" if has_tick(found) else "yellow"
@@ -246,7 +263,7 @@ def _reason(answer: Answer) -> str:
         if doubt:
             is_said = doubt.status in ("unsupported", "contradicted", "weak", "misattributed")
             return f"a sentence is {describe_doubt(doubt)}" if is_said else describe_doubt(doubt)
-    return REASONS[answer.refusal_reason or "no_chunks"]
+    return describe_outcome(answer.outcome, answer.language())
 
 
 def _shortened(text: str) -> str:

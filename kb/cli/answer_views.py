@@ -13,11 +13,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from kb.ask.refuse import refusal_lines
 from kb.ask.replay import AnswerReplay, Change
 from kb.cli.render import size_text
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.views import AnswerRemoval, StoredAnswer
 from kb.errors import InvalidInput, IoError
+from kb.language.registry import question_language
 from kb.store.answers import AnswerRow, time_text
 from kb.store.filters import SECONDS_PER_DAY
 from kb.wire import to_json
@@ -177,19 +179,31 @@ def _cell(value: object) -> object:
     return value
 
 
+def _state(row: AnswerRow) -> str:
+    if row.grounded:
+        return "quoted" if row.model_provider == "extractive" else "grounded"
+    if row.refusal_reason:
+        return f"refused: {row.refusal_reason}"
+    return f"rests on {', '.join(json.loads(row.rests_on_json))}" if row.rests_on_json else "small talk"
+
+
 def _export_markdown(rows: Iterable[AnswerRow], file: TextIO) -> int:
     count = 0
     for row in rows:
-        state = "grounded" if row.grounded else f"refused: {row.refusal_reason}"
-        if not row.grounded and not row.refusal_reason:
-            state = f"rests on {', '.join(json.loads(row.rests_on_json))}" if row.rests_on_json else "small talk"
         places = json.loads(row.citations_json)
-        file.write(f"## {harmless_line(row.question)}\n\n{harmless(row.answer)}\n\n")
-        for place in places:
-            label = f"[#{place['marker']}] " if place["marker"] is not None else ""
-            file.write(f"- {label}`{harmless_line(place['uri'])}`\n")
-        file.write("\n" if places else "")
-        file.write(f"*{state} · {harmless_line(row.model_id)} · {row.created_at}*\n\n")
+        file.write(f"## {harmless_line(row.question)}\n\n")
+        if row.refusal_reason:
+            uris = [f"`{harmless_line(place['uri'])}`" for place in places if place["marker"] is None]
+            language = question_language(row.standalone_question or row.question)
+            file.write("\n".join(refusal_lines(harmless(row.answer), uris, language)) + "\n\n")
+        else:
+            file.write(f"{harmless(row.answer)}\n\n")
+        marked = [place for place in places if place["marker"] is not None]
+        for place in marked:
+            file.write(f"- [#{place['marker']}] `{harmless_line(place['uri'])}`\n")
+        file.write("\n" if marked else "")
+        by = [harmless_line(row.model_id)] if row.prompt_sha256 else []
+        file.write(f"*{' · '.join([_state(row), *by, row.created_at])}*\n\n")
         count += 1
     return count
 

@@ -2,7 +2,7 @@
 
 Headings begin chunks and never end one; a page never shares a chunk with the next; code and tables stay whole while
 they fit. Length is counted in units of kb.text_units; what the encoder reads of a text bounds it besides.
-Every chunk is a stretch of the source: `text == parsed.text[start:end]`.
+Every chunk is a stretch of the source, without its markup: `text == parsed.shown(start, end)`.
 """
 
 from __future__ import annotations
@@ -108,12 +108,15 @@ def chunk_document(
     chunks: list[ChunkDraft] = []
     for section in _sections(parsed.blocks):
         for blocks, (start, end) in _section_spans(parsed.text, section, ruler, target, max_tokens):
+            text = parsed.shown(start, end)
+            if not text or text.isspace():
+                continue
             chunks.append(
                 ChunkDraft(
                     position=len(chunks),
                     start=start,
                     end=end,
-                    text=parsed.text[start:end],
+                    text=text,
                     heading_path=section.heading_path + _common_path(blocks),
                     token_count=ruler.length(start, end),
                     start_line=bisect_left(newlines, start) + 1 if parsed.has_lines else None,

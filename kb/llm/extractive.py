@@ -1,26 +1,26 @@
-"""A question and its packed evidence → the sentences that answer it best, quoted with their markers.
+"""A question and its packed evidence → the passage that answers best, quoted as it stands, and short quotes of others.
 
-The embedded default: it needs no server, and every word of its answers is in the evidence (kb/language/sentences.py says
+The embedded default: it needs no server, and every word of its answers is in the evidence (kb/llm/extractive_quote.py says
 which characters a quote may change). With an encoding function it compares meanings too, without one words alone.
 Deterministic.
 """
 
 from __future__ import annotations
 
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kb.arrays import Encode
 from kb.config import LlmConfig
-from kb.language.sentences import Sentence, sentences_of
-from kb.llm.protocol import Done, GenerateRequest, Token
+from kb.language.registry import LANGUAGES
+from kb.llm.extractive_blocks import Block, find_blocks
+from kb.llm.extractive_quote import Quote, is_forged, quote_around, quote_sentence
+from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
+from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Token
 from kb.records import ModelRef
-from kb.text import analyze, analyze_query, estimate_tokens
+from kb.text import analyze, estimate_tokens
 
-MODEL_ID, PROVIDER = "extractive-v1", "extractive"
+MODEL_ID, PROVIDER = "extractive-v2", "extractive"
 REFUSALS = {"ko": "근거가 부족하다."}
 REFUSAL = "The evidence is insufficient to answer this."
 # Most tokens of evidence, four times the default pack: encoding the sentences takes time.
@@ -28,13 +28,12 @@ CONTEXT_TOKENS = 32_768
 # From this probability on that the evidence answers, the floors do not apply: they are for evidence without a score, and in
 # a language that the encoder cannot read they refuse questions whose words are mostly endings.
 LIKELY = 0.5
-# BM25's usual constants, as in rank-bm25.
-K1, B = 1.5, 0.75
-# So many sentences without any of the words are added to the counts: in a pack of two sentences a word of both is still
-# rare in the language, and a word of neither must not outweigh all others.
-BACKGROUND_SENTENCES = 50
-# A sentence with this Jaccard similarity to one chosen before is a repetition.
-NEAR_DUPLICATE = 0.7
+# A sentence with this share of its words in one chosen before is a repetition.
+NEAR_DUPLICATE = 0.8
+# Scores by words alone spread wider, and so must what the shape of the question adds.
+WORDS_ALONE = 1.6
+# Longer sentences are no short quotes.
+LONGEST_FURTHER_CHARS = 320
 
 # Sentences that answer no question to a knowledge base, in several scripts.
 EVERYDAY = (
@@ -48,31 +47,27 @@ EVERYDAY = (
     "周末一直在下雨。",
 )
 
-_ASKS_FOR_CODE = re.compile(
-    r"\b(?:code|snippet|example|syntax|command|function|script|config\w*)\b|코드|예제|예시|명령|문법|함수", re.I
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How sentences are scored and how many are quoted; the defaults are measured by benchmarks/extractive.py.
+    """How sentences are scored and how many are quoted; the defaults are measured by benchmarks/answers.py.
 
     lexical, cosine   parts of BM25 (as a share of the best score any sentence could reach) and of the cosine
+    around            part of the question's words that the sentence, its paragraph and its headings hold together
     prior             added for the first passage, half of it for the second, a third for the third …
-    question_factor   a sentence that asks counts this much of its score
-    close             share of the best score that further quotes must reach
-    most              sentences quoted at most
+    close             share of the best score that a further quote must reach
+    most              quotes at most, the first included
     lexical_floor     below this share of the best lexical score …
     cosine_floor      … and below this cosine above chance, a sentence is not quoted. With lexical_floor 0, 58 of 100
                       questions are "answered" from unrelated passages; here 8 are (words alone 6), and 100 (words
                       alone 98) from their own
     """
 
-    lexical: float = 0.35
-    cosine: float = 0.65
-    prior: float = 0.05
-    question_factor: float = 0.5
-    close: float = 0.7
+    lexical: float = 0.3
+    cosine: float = 0.55
+    around: float = 0.25
+    prior: float = 0.1
+    close: float = 0.75
     most: int = 3
     lexical_floor: float = 0.12
     cosine_floor: float = 0.25
@@ -84,12 +79,12 @@ def open_extractive(config: LlmConfig, encode: Encode | None, notify: Callable[[
 
 
 class ExtractiveModel:
-    """Quotes one to three sentences of the evidence, or refuses in the question's language.
+    """Quotes one passage of the evidence and up to two sentences of others, or refuses in the question's language.
 
-    encode  None goes by words alone
+    encode  None goes by words alone; so does a question that the encoder cannot read
     """
 
-    title = "the embedded extractive model"
+    title = "quotes from your documents, without a language model"
 
     def __init__(self, encode: Encode | None = None, weights: Weights | None = None) -> None:
         self._encode = encode
@@ -108,116 +103,165 @@ class ExtractiveModel:
         return CONTEXT_TOKENS
 
     def generate_stream(self, request: GenerateRequest) -> Iterator[Token | Done]:
-        """The quotes one by one, each with its marker, or the refusal; then Done("stop"). Reads no prompt.
+        """The quotes one by one, best first, each with its marker, or the refusal; then Done("stop"). Reads no prompt.
 
-        Token counts are estimates. Sentences that would exceed max_tokens are left out, except the best one.
+        Token counts are estimates. Further quotes that would exceed max_tokens are left out.
         """
-        is_weighed = (request.evidence_score or 0.0) >= LIKELY
-        quotes = self.choose(request.question, sentences_of(request.evidence), request.max_tokens, is_weighed)
         written = 0
-        if not quotes:
-            refusal = REFUSALS.get(request.language, REFUSAL)
-            written = estimate_tokens(refusal)
-            yield Token(refusal)
-        before: Sentence | None = None
-        for quote in quotes:
-            between = "" if before is None else " " if quote.passage == before.passage else "\n\n"
-            text = between + _with_marker(quote)
-            written += estimate_tokens(text)
-            yield Token(text)
-            before = quote
+        for token in self._answer(request) or (Token(REFUSALS.get(request.language, REFUSAL)),):
+            written += estimate_tokens(token.text)
+            yield token
         read = estimate_tokens(request.question) + sum(estimate_tokens(entry.text) for entry in request.evidence)
         yield Done("stop", read, written, prompt_truncated=False)
 
-    def choose(
-        self, question: str, sentences: Sequence[Sentence], most_tokens: int, is_weighed: bool = False
-    ) -> list[Sentence]:
-        """The sentences to quote, in evidence order; empty where nothing answers.
+    def _answer(self, request: GenerateRequest) -> list[Token]:
+        blocks = [find_blocks(entry.text) for entry in request.evidence]
+        candidates = [c for n, entry in enumerate(request.evidence) for c in _candidates(n, entry, blocks[n])]
+        asked = Asked.of(request.question)
+        scores = self.score(asked, candidates, (request.evidence_score or 0.0) >= LIKELY, by_meaning=request.by_meaning)
+        order = sorted(
+            (i for i, score in enumerate(scores) if score is not None), key=lambda i: (-(scores[i] or 0.0), i)
+        )
+        if not order:
+            return []
+        best = candidates[order[0]]
+        entry = request.evidence[best.passage]
+        quote = quote_around(entry.text, blocks[best.passage], best, wants_steps=asked.wants_steps)
+        tokens = [_token(best, entry, quote)]
+        used = estimate_tokens(tokens[0].text)
+        further = self._sides(asked, candidates, quote)
+        further += self._further([candidates[i] for i in order], [scores[i] or 0.0 for i in order], quote, further)
+        for other in further:
+            entry = request.evidence[other.passage]
+            token = _further_token(other, entry, is_first=len(tokens) == 1, language=request.language)
+            used += estimate_tokens(token.text)
+            if used <= request.max_tokens:
+                tokens.append(token)
+        return tokens
 
-        most_tokens  the best sentence is taken whatever its length, others only within this
-        is_weighed   the evidence is likely to answer: the best sentence is quoted even below the floors
+    def score(
+        self, asked: Asked, candidates: Sequence[Candidate], is_weighed: bool, *, by_meaning: bool = True
+    ) -> list[float | None]:
+        """How well each sentence answers, higher is better; None where it does not.
+
+        is_weighed  the evidence is likely to answer: the best sentence is quoted even below the floors
         """
-        prose = [sentence for sentence in sentences if sentence.kind == "prose"]
-        chosen = self._best(question, prose, most_tokens, is_weighed)
-        if not chosen and (not prose or _ASKS_FOR_CODE.search(question)):
-            chosen = self._best(question, [s for s in sentences if s.kind == "code"], most_tokens, is_weighed)
-        return sorted(chosen, key=lambda sentence: (sentence.passage, sentence.position))
-
-    def _best(self, question: str, sentences: Sequence[Sentence], most_tokens: int, is_weighed: bool) -> list[Sentence]:
-        if not sentences:
+        if not candidates:
             return []
         weights = self._weights
-        words = [analyze(sentence.text) for sentence in sentences]
-        asked = analyze_query(question)
+        own = [analyze(candidate.text) for candidate in candidates]
+        reads = by_meaning and self._encode is not None
+        cosines = self._cosines(asked.question, candidates) if reads else [0.0] * len(candidates)
         # The vectors include the headings; counting them here too lowers F1 from 0.63 to 0.60.
-        headings = [[] if self._encode else analyze(sentence.heading) for sentence in sentences]
-        lexical = lexical_scores(asked, [own + above for own, above in zip(words, headings, strict=True)])
-        cosines = self._cosines(question, sentences)
-        scores = [
-            (weights.lexical * lexical[i] + weights.cosine * cosines[i] + weights.prior / (1 + s.passage))
-            * (weights.question_factor if s.is_question() else 1.0)
-            for i, s in enumerate(sentences)
+        above = [[] if reads else analyze(candidate.heading) for candidate in candidates]
+        lexical = lexical_scores(asked.terms, [o + h for o, h in zip(own, above, strict=True)])
+        around = coverage(asked.terms, [frozenset(analyze(f"{c.heading}\n{c.around}")) for c in candidates])
+        # Without cosines their part falls to the words.
+        share = 1.0 if reads else (weights.lexical + weights.cosine) / weights.lexical
+        total = [
+            share * weights.lexical * lexical[i]
+            + weights.cosine * cosines[i]
+            + weights.around * around[i]
+            + weights.prior / (1 + c.passage)
+            + (1.0 if reads else WORDS_ALONE) * shape_bonus(asked, c)
+            for i, c in enumerate(candidates)
         ]
-        answering = [
-            i
-            for i in range(len(sentences))
+        best = max(range(len(candidates)), key=lambda i: total[i])
+        return [
+            score
             if lexical[i] >= weights.lexical_floor
             or cosines[i] >= weights.cosine_floor
-            or (is_weighed and scores[i] == max(scores) and lexical[i] + cosines[i] > 0)
+            or (is_weighed and i == best and lexical[i] + cosines[i] + around[i] > 0)
+            else None
+            for i, score in enumerate(total)
         ]
-        chosen: list[int] = []
-        tokens = 0
-        for i in sorted(answering, key=lambda i: (-scores[i], i)):
-            length = estimate_tokens(sentences[i].text)
-            if chosen and (scores[i] < weights.close * scores[chosen[0]] or len(chosen) == weights.most):
-                break
-            if chosen and (tokens + length > most_tokens or any(_is_alike(words[i], words[j]) for j in chosen)):
-                continue
-            chosen.append(i)
-            tokens += length
-        return [sentences[i] for i in chosen]
 
-    def _cosines(self, question: str, sentences: Sequence[Sentence]) -> list[float]:
+    def _sides(self, asked: Asked, candidates: Sequence[Candidate], quote: Quote) -> list[Candidate]:
+        """Of a difference, the first sentence on each side that is not quoted yet."""
+        told = set(analyze(quote.text))
+        found = [
+            next((c for c in candidates if c.kind in ("prose", "list") and side & set(analyze(c.text))), None)
+            for side in asked.sides
+            if not side & told
+        ]
+        return [candidate for candidate in found if candidate is not None]
+
+    def _further(
+        self, ranked: Sequence[Candidate], scores: Sequence[float], quote: Quote, taken: Sequence[Candidate]
+    ) -> list[Candidate]:
+        """Sentences of other passages that answer nearly as well and say something else.
+
+        taken  is quoted below the passage already
+        """
+        chosen: list[Candidate] = []
+        texts = [quote.text, *(candidate.text for candidate in taken)]
+        passages = {ranked[0].passage, *(candidate.passage for candidate in taken)}
+        for candidate, score in zip(ranked[1:], scores[1:], strict=True):
+            if len(chosen) + len(taken) + 1 >= self._weights.most or score < self._weights.close * scores[0]:
+                break
+            if candidate.passage in passages or candidate.kind not in ("prose", "list") or leans(candidate.text):
+                continue
+            if len(candidate.text) > LONGEST_FURTHER_CHARS or candidate.text.rstrip().endswith((":", "?")):
+                continue
+            if any(is_held(candidate.text, text, NEAR_DUPLICATE) for text in texts):
+                continue
+            chosen.append(candidate)
+            texts.append(candidate.text)
+            passages.add(candidate.passage)
+        return chosen
+
+    def _cosines(self, question: str, candidates: Sequence[Candidate]) -> list[float]:
         """Cosine of each sentence, under its headings, to the question, above what chance gives: in [0, 1].
 
         Chance, the largest cosine of the question to EVERYDAY, becomes 0, identity 1. An encoder that does not know the language
         gives all sentences nearly equal cosines, and so all become 0 here.
         """
-        if self._encode is None:
-            return [0.0] * len(sentences)
-        texts = [sentence.under_heading() for sentence in sentences]
+        assert self._encode is not None
+        texts = [candidate.under_heading() for candidate in candidates]
         vectors = self._encode([question, *EVERYDAY, *texts])
         cosines = [float(cosine) for cosine in vectors[1:] @ vectors[0]]
         chance = max(0.0, *cosines[: len(EVERYDAY)])
         return [max(0.0, cosine - chance) / max(1.0 - chance, 0.01) for cosine in cosines[len(EVERYDAY) :]]
 
 
-def lexical_scores(asked: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[float]:
-    """BM25 of each sentence for the question's terms, divided by the best any sentence could reach: in [0, 1].
+def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[Candidate]:
+    """What can be the answer in one passage, under the headings that stand above it."""
+    found: list[Candidate] = []
+    above = list(entry.heading_path)
+    for at, block in enumerate(blocks):
+        if block.kind == "heading":
+            above = [*(title for title in entry.heading_path if title != block.title), block.title]
+            continue
+        heading = " > ".join(above[-2:])
+        around = entry.text[block.start : block.end]
+        before, after = (blocks[at - 1] if at else None), (blocks[at + 1] if at + 1 < len(blocks) else None)
+        if block.kind in ("list", "code") and before is not None and before.kind == "prose":
+            around = entry.text[before.start : before.end] + "\n" + around
+        has_code = block.kind == "code" or (after is not None and after.kind == "code")
+        opens = block.kind == "prose" and before is not None and before.kind == "heading"
+        for start, end in block.sentences:
+            text = " ".join(entry.text[start:end].split())
+            if is_forged(text):
+                continue
+            found.append(
+                Candidate(
+                    passage, at, start, end, text, heading, around, block.kind, has_code, after is not None, opens
+                )
+            )
+    return found
 
-    The inverse document frequency is Lucene's, which is never negative: with few sentences rank-bm25's own gives a term
-    that most of them share a score below zero, and the evidence was retrieved because it shares terms.
-    """
-    from rank_bm25 import BM25Okapi
 
-    if not asked or not any(sentences):
-        return [0.0] * len(sentences)
-    count = len(sentences) + BACKGROUND_SENTENCES
-    holding = Counter(term for terms in sentences for term in set(terms))
-    weight = {term: math.log1p((count - n + 0.5) / (n + 0.5)) for term, n in holding.items()}
-    ranking = BM25Okapi(sentences, k1=K1, b=B)
-    ranking.idf = weight
-    unseen = math.log1p((count + 0.5) / 0.5)
-    best_possible = (K1 + 1) * sum(weight.get(term, unseen) for term in asked)
-    return [float(score) / best_possible for score in ranking.get_scores(asked)]
+def _token(best: Candidate, entry: Evidence, quote: Quote) -> Token:
+    """The passage under its heading, the sentence that answers marked by its place."""
+    heading = " › ".join(dict.fromkeys(part for part in best.heading.split(" > ") if part))
+    opening = f"{heading}\n\n" if heading else ""
+    key = (quote.key[0] + len(opening), quote.key[1] + len(opening)) if quote.key else None
+    behind = "\n" if quote.text.endswith(("```", "~~~")) else " "
+    text = f"{opening}{quote.text}{behind}[#{entry.marker}]"
+    return Token(text, Quoted(entry.marker, quote.start, quote.end, key))
 
 
-def _is_alike(words: Sequence[str], others: Sequence[str]) -> bool:
-    one, other = set(words), set(others)
-    return len(one & other) >= NEAR_DUPLICATE * len(one | other)
-
-
-def _with_marker(quote: Sentence) -> str:
-    if quote.kind == "code":
-        return f"```\n{quote.text}\n``` [#{quote.marker}]"
-    return f"{quote.text} [#{quote.marker}]"
+def _further_token(other: Candidate, entry: Evidence, *, is_first: bool, language: str) -> Token:
+    opening = f"\n\n{LANGUAGES[language].replies['see_also']}\n" if is_first else "\n"
+    text = f"{opening}- {quote_sentence(entry.text, other)} [#{entry.marker}]"
+    return Token(text, Quoted(entry.marker, other.start, other.end, None))

@@ -39,6 +39,7 @@ class GenerateRequest:
     stop                texts that end the answer when the model writes them
     max_tokens          most tokens of the answer
     evidence_score      the gate's probability that the evidence answers; None without one
+    by_meaning          False where the encoder cannot read the question: its vectors say nothing of it
     """
 
     system: str
@@ -51,13 +52,30 @@ class GenerateRequest:
     seed: int = 0
     stop: tuple[str, ...] = ()
     evidence_score: float | None = None
+    by_meaning: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A stretch of the evidence that a piece of the answer quotes as it stands.
+
+    marker      the n of [#n]
+    start, end  [start, end) in the passage
+    key         [start, end) in the piece: the sentence that answers; None where it is not one sentence
+    """
+
+    marker: int
+    start: int
+    end: int
+    key: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A piece of the answer, as it came."""
+    """A piece of the answer, as it came; quoted: where its words stand, None for what a model writes in its own words."""
 
     text: str
+    quoted: Quoted | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -621,3 +622,65 @@ def test_lines_are_those_of_the_file(folder: tuple[str, ...]) -> None:
         for block in parsed.blocks:
             line = parsed.text.count("\n", 0, block.start)
             assert parsed.text[block.start : block.end].split("\n")[0].strip() in lines[line]
+
+
+MARKUP = """---
+title: Deploy
+---
+import { Card } from "x";
+
+## Ship it { #ship }
+
+<a id="ship"></a>Rc<T> and <name> stay; `<br />` too.<br />
+See [the log][log] <ReadMore>or **this**</ReadMore>.<!-- hidden -->
+
+<LinkCard title="Deploy" description="Ship it" href="/x" />
+
+<span class="caption">Table 1: What
+ships</span>
+
+{* ../src/app.py hl[1] *}
+
+```html
+<br />
+{{#include ../listing.rs}}
+```
+
+```rust
+{{#rustdoc_include ../listing.rs:here}}
+```
+
+[log]: https://example.org "Log"
+"""
+
+
+def test_markup_is_out_of_what_is_shown_and_lines_stay() -> None:
+    parsed = read("deploy.mdx", MARKUP.encode())
+    assert parsed.text == MARKUP
+    shown = parsed.shown(0, len(parsed.text))
+    assert shown.count("\n") == MARKUP.count("\n")
+    for gone in (
+        "import",
+        "<a id",
+        "ReadMore",
+        "LinkCard",
+        "hidden",
+        "Table 1",
+        "app.py",
+        "include",
+        "https://example",
+    ):
+        assert gone not in shown, gone
+    for kept in ("Rc<T> and <name> stay; `<br />` too.", "or **this**", "Deploy. Ship it", "```html\n<br />\n"):
+        assert kept in shown, kept
+    lines, told = MARKUP.split("\n"), shown.split("\n")
+    assert all(line in (said, "") or said for line, said in zip(told, lines, strict=True))
+
+
+@pytest.mark.parametrize(
+    "text", ["<br />", "a <b>c", "[x]: y", "<Foo a={b}>", "``` \n<br />", "<!-- open", "", "a < b > c"]
+)
+def test_no_edit_overlaps_another(text: str) -> None:
+    edits = read("a.md", text).edits
+    assert all(one.end <= other.start for one, other in itertools.pairwise(edits))
+    assert all(text[edit.start : edit.end].count("\n") == edit.text.count("\n") for edit in edits)

@@ -145,7 +145,7 @@ class TestReplay:
         assert kb("answers", "replay", trace, home=corpus_home).code == 2  # the server is gone
         result = kb("answers", "replay", trace, "--model", "extractive", home=corpus_home)
         assert result.code == 1
-        assert "model_id: qwen2.5:3b → extractive-v1" in result.out
+        assert "model_id: qwen2.5:3b → extractive-v2" in result.out
 
     def test_a_refusal_that_stays_one_is_the_same(self, kb: Call, asked_home: Path) -> None:
         trace = rows(asked_home, AnswerQuery(grounded=False))[0].trace_id
@@ -363,8 +363,11 @@ class TestOldHomes:
         assert kb("answers", "replay", trace, home=old_home).code == 2
         fresh = kb("answers", "replay", trace, "--fresh", "--json", home=old_home)
         changed = [change["field"] for change in fresh.json()["changes"]]
-        # The same answer, now weighed and checked: it cites the line that backs it.
-        assert (fresh.code, changed) == (1, ["citations", "verification", "evidence_score"])
+        # Weighed now, and a passage quoted as it stands.
+        assert (fresh.code, changed) == (
+            1,
+            ["answer", "raw_answer", "citations", "verification", "model_id", "evidence_score"],
+        )
         assert kb("answers", "rm", "--all", "--yes", home=old_home).code == 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +14,8 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
-from kb.llm.extractive import REFUSAL, REFUSALS, ExtractiveModel, Weights, lexical_scores
+from kb.llm.extractive import REFUSAL, REFUSALS, ExtractiveModel, Weights
+from kb.llm.extractive_rank import lexical_scores
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
 from kb.text import analyze
 
@@ -126,56 +128,123 @@ class TestSentences:
 
 
 class TestChoice:
-    def test_the_best_sentence_is_quoted_with_its_marker(self) -> None:
+    def test_the_best_passage_is_quoted_under_its_heading(self) -> None:
         answer = ask("How many owners can a value have at a time?", [CARGO, OWNERSHIP])
-        assert "There can only be one owner at a time. [#1]" in answer
-        assert "Cargo" not in answer
+        assert answer.startswith("Ownership › What Is Ownership?\n\n")
+        assert "- Each value in Rust has an owner.\n- There can only be one owner at a time. [#1]" in answer
 
-    def test_quotes_come_in_evidence_order_grouped_by_passage(self) -> None:
-        answer = ask(
-            "rust ownership rules owner cargo build",
-            [OWNERSHIP, CARGO],
-            model=ExtractiveModel(weights=Weights(close=0)),
-        )
-        markers = re.findall(r"\[#(\d+)\]", answer)
-        assert markers == sorted(markers)
-        assert set(markers) == {"1", "2"}
-        assert answer.count("\n\n") == 1
+    def test_the_sentence_that_answers_is_marked(self) -> None:
+        request = GenerateRequest("", "", "How many owners can a value have at a time?", (CARGO, OWNERSHIP), "en", 768)
+        first = next(iter(ExtractiveModel().generate_stream(request)))
+        assert isinstance(first, Token)
+        assert first.quoted is not None
+        assert first.quoted.key is not None
+        assert first.text[slice(*first.quoted.key)] == "There can only be one owner at a time."
+
+    def test_further_quotes_are_other_passages_and_come_behind(self) -> None:
+        evidence = [CARGO, OWNERSHIP]
+        answer = ask("rust cargo build owner", evidence, model=ExtractiveModel(weights=Weights(close=0)))
+        first, _, further = answer.partition("\n\nSee also:\n")
+        assert "[#2]" in first
+        assert further.startswith("- ")
+        assert further.endswith("[#1]")
 
     def test_the_same_said_twice_is_quoted_once(self) -> None:
         again = Evidence(2, "There can only be one owner at a time!")
         assert ask("one owner at a time", [OWNERSHIP, again]).count("one owner at a time") == 1
 
     def test_a_question_in_the_evidence_ranks_below_a_statement(self) -> None:
-        evidence = [Evidence(1, "What is ownership? Ownership is a set of rules.")]
-        assert (
-            ask("what is ownership", evidence, model=ExtractiveModel(weights=Weights(most=1)))
-            == "Ownership is a set of rules. [#1]"
+        request = GenerateRequest(
+            "", "", "what is ownership", (Evidence(1, "What is ownership? Ownership is a set of rules."),), "en", 768
         )
+        first = next(iter(ExtractiveModel().generate_stream(request)))
+        assert isinstance(first, Token)
+        assert first.quoted is not None
+        assert first.quoted.key is not None
+        assert first.text[slice(*first.quoted.key)] == "Ownership is a set of rules."
 
     def test_vectors_find_what_shares_no_word(self) -> None:
         def encode(texts: Sequence[str]) -> FloatMatrix:
             rows = [[1.0, 0.0] if "feline" in text or "cat" in text else [0.0, 1.0] for text in texts]
             return np.array(rows, dtype=np.float32)
 
-        evidence = [Evidence(1, "Some feline sleeps long. Stones are hard.")]
+        evidence = [Evidence(1, "Some feline sleeps long.")]
         assert ask("cat?", evidence, model=ExtractiveModel(encode)) == "Some feline sleeps long. [#1]"
         assert ask("cat?", evidence) == REFUSAL
 
+    def test_vectors_of_an_encoder_that_cannot_read_the_question_take_no_part(self) -> None:
+        def misled(texts: Sequence[str]) -> FloatMatrix:
+            rows = [[1.0, 0.0] if "응답" in text or "요청?" in text else [0.0, 1.0] for text in texts]
+            return np.array(rows, dtype=np.float32)
+
+        request = GenerateRequest(
+            "", "", "모든 요청?", (Evidence(1, "응답이 온다.\n\n모든 요청 전에 돈다."),), "ko", 768
+        )
+        for by_meaning, told in ((True, "응답이 온다."), (False, "모든 요청 전에 돈다.")):
+            first = next(iter(ExtractiveModel(misled).generate_stream(replace(request, by_meaning=by_meaning))))
+            assert isinstance(first, Token)
+            assert first.text.startswith(told)
+
     def test_the_heading_helps_without_vectors(self) -> None:
         evidence = [Evidence(1, "It runs first.", ("Cargo",)), Evidence(2, "It runs last.", ("Middleware",))]
-        assert ask("middleware", evidence) == "It runs last. [#2]"
+        assert ask("middleware", evidence) == "Middleware\n\nIt runs last. [#2]"
 
     def test_max_tokens_leaves_out_all_but_the_best(self) -> None:
-        whole = ask("owner of a value in Rust at a time", [OWNERSHIP])
-        short = ask("owner of a value in Rust at a time", [OWNERSHIP], tokens=1)
-        assert whole.count("[#1]") > short.count("[#1]") == 1
+        model = ExtractiveModel(weights=Weights(close=0))
+        whole = ask("rust cargo build owner", [CARGO, OWNERSHIP], model=model)
+        short = ask("rust cargo build owner", [CARGO, OWNERSHIP], model=model, tokens=1)
+        assert whole.count("[#") > short.count("[#") == 1
 
-    def test_code_answers_only_when_nothing_else_does(self) -> None:
-        evidence = [Evidence(1, "Create a project:\n\n```sh\ncargo new hello\n```\n")]
-        assert ask("example of cargo new command", evidence) == "```\ncargo new hello\n``` [#1]"
-        assert ask("example to create a project", evidence) == "Create a project: [#1]"
-        assert ask("who likes cargo", evidence) == REFUSAL
+
+class TestShape:
+    """What is asked for decides what is quoted."""
+
+    INSTALL = Evidence(
+        1,
+        "## Install\n\nMost people use a package. To install Kestrel, run this command:\n\n```sh\nkestrel-get install\n```\n\n"
+        "The command takes a minute to install Kestrel. You may be asked for a password.\n",
+        ("Install",),
+    )
+
+    def test_how_to_is_answered_with_its_code(self) -> None:
+        assert "```sh\nkestrel-get install\n```" in ask("How do I install Kestrel?", [self.INSTALL])
+
+    def test_what_is_is_answered_by_a_definition(self) -> None:
+        text = "A closure captures values. Closures are used a lot, and a closure may be moved.\n\nA *closure* is a function without a name."
+        request = GenerateRequest("", "", "What is a closure?", (Evidence(1, text),), "en", 768)
+        first = next(iter(ExtractiveModel().generate_stream(request)))
+        assert isinstance(first, Token)
+        assert first.text == "A closure is a function without a name. [#1]"
+
+    def test_a_difference_names_both_sides(self) -> None:
+        evidence = [
+            Evidence(1, "A lamp burns oil in a closed case."),
+            Evidence(2, "A torch burns wood and is held in the hand."),
+        ]
+        answer = ask("What is the difference between a lamp and a torch?", evidence)
+        assert "burns oil" in answer
+        assert "burns wood" in answer
+
+    def test_a_quote_that_leans_brings_its_sentence_before(self) -> None:
+        text = "The dome opens at dusk.\n\nIt closes when the wind exceeds 15 m/s."
+        assert ask("When does it close, at which wind?", [Evidence(1, text)]).startswith("The dome opens at dusk.")
+
+    def test_a_row_of_a_long_table_keeps_its_head(self) -> None:
+        rows = "\n".join(
+            f"| mast {n} | {n} metres of steel, painted white and red every second year |" for n in range(20)
+        )
+        answer = ask("How high is mast 7?", [Evidence(1, f"| mast | height |\n|---|---|\n{rows}")])
+        assert answer.startswith("| mast | height |\n|---|---|\n| mast 7 |")
+
+    def test_a_list_brings_the_line_that_leads_to_it(self) -> None:
+        answer = ask(
+            "What must be locked?", [Evidence(1, "At dusk:\n\n- Lock the doors that must be locked.\n- Go home.")]
+        )
+        assert answer.startswith("At dusk:\n\n- Lock the doors that must be locked.\n- Go home.")
+
+    def test_emphasis_and_link_targets_are_left_out_and_code_is_not(self) -> None:
+        text = "The **red** *lamp* of [the tower](a.md) runs `a * b * c`, see [it][1]."
+        assert ask("red lamp tower", [Evidence(1, text)]) == "The red lamp of the tower runs `a * b * c`, see it. [#1]"
 
 
 class TestRefusal:
@@ -199,9 +268,8 @@ class TestKorean:
     @pytest.mark.parametrize("encode", [None, bag_of_words])
     def test_bigrams_carry_a_korean_question(self, encode: object) -> None:
         model = ExtractiveModel(encode, Weights(most=1))  # type: ignore[arg-type]
-        assert (
-            ask("미들웨어는 언제 실행되나요", KOREAN, "ko", model)
-            == "미들웨어는 모든 요청 전에 실행되는 함수입니다. [#2]"
+        assert "미들웨어는 모든 요청 전에 실행되는 함수입니다." in ask(
+            "미들웨어는 언제 실행되나요", KOREAN, "ko", model
         )
         assert ask("매개변수의 값은 어디로 전달되나요", KOREAN, "ko", model).endswith("인자로 전달됩니다. [#1]")
 
@@ -244,16 +312,28 @@ def test_every_quote_stands_in_its_passage_and_no_marker_is_forged(passages: lis
     assert answer == ask(question, evidence, model=ExtractiveModel(bag_of_words))
     if answer == REFUSAL:
         return
-    quotes = re.findall(r"(.*?) \[#(\d+)\](?:\s+|$)", answer, re.S)
-    assert 1 <= len(quotes) <= Weights().most
-    assert len(re.findall(r"\[\s*#\s*\d", answer)) == len(quotes)
-    for quote, marker in quotes:
-        assert letters(quote.removesuffix("…")) in letters(passages[int(marker) - 1])
+    request = GenerateRequest("", "", question, tuple(evidence), "en", 768)
+    tokens = [e for e in ExtractiveModel(bag_of_words).generate_stream(request) if isinstance(e, Token)]
+    assert 1 <= len(tokens) <= Weights().most
+    assert len(re.findall(r"\[\s*#\s*\d", answer)) == len(tokens)
+    for token in tokens:
+        assert token.quoted is not None
+        passage = passages[token.quoted.marker - 1]
+        assert 0 <= token.quoted.start < token.quoted.end <= len(passage)
+        told = token.text.removeprefix("Rust\n\n").removeprefix("\n\nSee also:\n- ").removeprefix("\n- ")
+        told = re.sub(r"\s\[#\d+\]$", "", told)
+        assert is_within(letters(told), letters(passage))
 
 
 def letters(text: str) -> str:
-    """The text without white space, line-start marks and fences, markers written the neutral way."""
-    return re.sub(r"[\s>|`-]|(?<!\d)1\.", "", neutralize_markers(" ".join(text.split())))
+    """The words of a text, without marks."""
+    return re.sub(r"[\W_]", "", neutralize_markers(text))
+
+
+def is_within(part: str, whole: str) -> bool:
+    """True where the letters stand in the text in this order: link targets and rules between them may be left out."""
+    rest = iter(whole)
+    return all(letter in rest for letter in part)
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_auto_without_a_server_falls_back_and_says_so_once() -> None:
     endpoint = f"http://127.0.0.1:{free_port()}"
     model, said = choose(endpoint=endpoint)
     assert isinstance(model, ExtractiveModel)
-    assert said == [f"no Ollama at {endpoint}: answering with the embedded extractive model"]
+    assert said == [f"no Ollama at {endpoint}: answering with quotes from your documents, without a language model"]
 
 
 def test_auto_without_the_model_falls_back_and_says_how_to_get_it() -> None:
@@ -62,7 +62,7 @@ def test_auto_without_the_model_falls_back_and_says_how_to_get_it() -> None:
         model, said = choose(endpoint=server.url, model=MODEL)
     assert isinstance(model, ExtractiveModel)
     assert said == [
-        f"Ollama at {server.url} has no {MODEL} (kb models pull {MODEL}): answering with the embedded extractive model"
+        f"Ollama at {server.url} has no {MODEL} (kb models pull {MODEL}): answering with quotes from your documents, without a language model"
     ]
 
 

@@ -210,7 +210,7 @@ def test_every_chunk_is_an_exact_stretch_within_its_size(markdown: str, sizes: t
     end = 0
     for position, chunk in enumerate(chunks):
         assert chunk.position == position
-        assert chunk.text == parsed.text[chunk.start : chunk.end]
+        assert chunk.text == parsed.shown(chunk.start, chunk.end)
         assert chunk.text.strip()
         assert chunk.start >= end
         end = chunk.end
@@ -218,7 +218,8 @@ def test_every_chunk_is_an_exact_stretch_within_its_size(markdown: str, sizes: t
         assert chunk.start_line is not None
         assert chunk.end_line is not None
         cited = "\n".join(lines[chunk.start_line - 1 : chunk.end_line])
-        assert chunk.text in cited
+        assert parsed.text[chunk.start : chunk.end] in cited
+        assert chunk.text.count("\n") == chunk.end_line - chunk.start_line
 
 
 @settings(max_examples=100, deadline=None)

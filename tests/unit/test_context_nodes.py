@@ -153,11 +153,7 @@ class TestPrompt:
         slotted = with_context_slot(template, language)
         assert slotted.system.startswith(template.system)
         assert slotted.user.replace("\n\n{context}", "") == template.user
-        assert (slotted.stop, slotted.correction, slotted.refusal) == (
-            template.stop,
-            template.correction,
-            template.refusal,
-        )
+        assert (slotted.stop, slotted.correction) == (template.stop, template.correction)
         added = estimate_tokens(slotted.system) - estimate_tokens(template.system)
         assert added + estimate_tokens("<context 0123456789abcdef>\n\n</context 0123456789abcdef>") <= SLOT_TOKENS + 60
         question = "what is {context} and {evidence}?"

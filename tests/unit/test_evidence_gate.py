@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.refuse import explain_weakness, weak_evidence_lines
+from kb.ask.refuse import explain_weakness
 from kb.ask.weigh import Verdict, Weighed
 from kb.evidence.gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
 from kb.evidence.records import NAMES, Signals
@@ -80,14 +80,14 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
 @pytest.mark.parametrize(
     ("found", "english", "korean"),
     [
-        (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없음."),
-        (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없음."),
-        (verdict("adjacency", (), ("a", "b")), "No passage mentions 'a', 'b' together.", "'a', 'b' 함께 다룬 글이 없음."),
-        (verdict("sentence_cosine"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없음."),
+        (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
+        (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
+        (verdict("adjacency", (), ("a", "b")), "No passage mentions 'a', 'b' together.", "'a', 'b' 함께 다룬 글이 없습니다."),
+        (verdict("sentence_cosine"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
         (
             verdict("agreement"),
             "Some passages touch the topic, none seems to answer the question.",
-            "주제에 닿는 글은 있으나, 질문에 답하는 글은 없어 보임.",
+            "주제에 닿는 글은 있으나, 질문에 답하는 글은 없어 보입니다.",
         ),
     ],
 )  # fmt: skip
@@ -96,7 +96,8 @@ def test_what_was_weak_is_said_in_both_languages(found: Verdict, english: str, k
     assert explain_weakness(found, "ko") == korean
 
 
-def test_the_lines_of_a_refusal() -> None:
-    assert weak_evidence_lines(verdict("cosine"), 0.15, "en", [])[1] == (
-        "Nearest places (evidence 0.05, below the gate 0.15):"
+def test_what_is_lacking_is_named_before_what_is_missing() -> None:
+    found = replace(
+        verdict("cosine", ("zircon", "much")), weighed=Weighed(Signals(), ("much", "zircon"), (), ("zircon",))
     )
+    assert explain_weakness(found, "en") == "No passage mentions 'zircon'."

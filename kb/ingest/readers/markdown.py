@@ -11,6 +11,7 @@ from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
+from kb.ingest.readers.markdown_markup import markup_edits
 
 # `## Install {#install .wide}`: an anchor, not words of the title.
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
@@ -43,6 +44,7 @@ def read_markdown(raw: bytes, path: str) -> Parsed:
         True,
         "; ".join(notes) or None,
         matter.fields,
+        markup_edits(decoded.text, matter.end, is_mdx=path.lower().endswith(".mdx")),
     )
 
 

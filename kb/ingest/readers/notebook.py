@@ -11,6 +11,7 @@ from kb.errors import ParseFailed
 from kb.ingest.decode import decode
 from kb.ingest.readers.compose import Composition
 from kb.ingest.readers.markdown import markdown_blocks
+from kb.ingest.readers.markdown_markup import without_markup
 
 _LONGEST_OUTPUT_CHARS = 2_000  # a short output is context for its code; the log of a training run is not
 
@@ -55,6 +56,7 @@ def _add_cell(composition: Composition, cell: Mapping[str, Any], section: str) -
     source = _joined(cell.get("source", cell.get("input")))
     kind = cell.get("cell_type")
     if kind == "markdown":
+        source = without_markup(source)
         for block in markdown_blocks(source):
             text = block.title if block.kind == "heading" else source[block.start : block.end]
             composition.add(block.kind, text, level=block.level, section=section)

@@ -1,0 +1,109 @@
+"""Markdown → the markup in it that no reader of the page would see, as edits: tags, components, anchors, directives. Pure.
+
+Each edit keeps its line breaks, so that line n of what is left is line n of the file. Code is left as it is, but for the
+include directives of book tools, which stand for code that is not there. Link definitions go; `[text][ref]` stays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from kb.drafts import Edit
+
+_FENCED = re.compile(
+    r"^[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})[^\n]*\n(?:.*?\n)??[ \t]*(?:>[ \t]?)*\1[`~]*[ \t]*$|^[ \t]*(`{3,}|~{3,})[^\n]*\n(?![\s\S]*^[ \t]*\2).*\Z",
+    re.M | re.S,
+)
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.S)
+_INCLUDE = re.compile(r"^[ \t]*\{\{\s*#\w+[^{}\n]*\}\}[ \t]*$", re.M)
+# The elements of HTML, but for those that are more often a type or a placeholder in prose: <T>, <name>, <path>.
+_TAGS = (
+    "a abbr address article aside audio b blockquote body br button caption center cite code col colgroup dd del details dfn "
+    "div dl dt em embed fieldset figcaption figure font footer form h1 h2 h3 h4 h5 h6 header hr html i iframe img input ins "
+    "kbd label li main mark nav object ol p picture pre q rp rt ruby s samp script section small span strike strong style sub "
+    "summary sup svg table tbody td tfoot th thead tr tt u ul var video wbr"
+).split()
+_TAG = re.compile(rf"</?(?:{'|'.join(_TAGS)})(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?/?>", re.I)
+_UNSEEN = re.compile(
+    r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->|\{/\*.*?\*/\}"
+    r"|<(caption)\b[^>]*>.*?</\2\s*>|<(span|p|div)\s[^<>]*class=[\"']?caption\b[^>]*>.*?</\3\s*>",
+    re.S | re.I,
+)
+# A component of MDX: it has attributes, closes itself, or is closed somewhere.
+_COMPONENT = re.compile(
+    r"(?<![\w<])<(?P<end>/?)(?P<name>[A-Z]\w*(?:\.\w+)*)(?P<said>(?:\s+(?:[^<>\"'{}]|\"[^\"]*\"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})*)?)>"
+)
+_ATTRIBUTE = re.compile(r"\b(?:title|label|description|caption)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_LINES = re.compile(
+    r"^ {0,3}\[[^\]\n^][^\]\n]*\]:[ \t]*\n?[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$"  # link definitions
+    r"|^[ \t]*///[^\n]*$|^[ \t]*:::+[^\n]*$"  # fences of admonitions
+    r"|^[ \t]*\{\*[^\n]*\*\}[ \t]*$|^[ \t]*\{%[^\n]*%\}[ \t]*$|^[ \t]*\{\{[<%#][^\n]*\}\}[ \t]*$",  # directives of site builders
+    re.M,
+)
+# Of links; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
+_ATTRIBUTES = re.compile(r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}", re.M)
+_MODULE_LINES = re.compile(
+    r"^import\s+(?:[\w*{][^'\";]*?\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$|^export\s+(?:const|let|default|function)\b[^\n]*$",
+    re.M,
+)
+
+
+def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Edit, ...]:
+    """The edits that take a text's markup out, in order; they do not overlap.
+
+    start   what stands before it is no Markdown
+    is_mdx  lines that import and export are module code
+    """
+    code = [match.span() for match in _FENCED.finditer(text, start)]
+    prose = re.sub(r"[^\n]", "\x00", text[:start]) + text[start:]
+    for a, b in code:
+        prose = prose[:a] + re.sub(r"[^\n]", "\x00", prose[a:b]) + prose[b:]
+    prose = _CODE_SPAN.sub(lambda match: re.sub(r"[^\n]", "\x00", match.group()), prose)
+    found = [edit for a, b in code for edit in _in_code(text, a, b)]
+    found += _in_prose(prose, is_mdx)
+    edits: list[Edit] = []
+    for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
+        if not edits or edit.start >= edits[-1].end:
+            edits.append(edit)
+    return tuple(edits)
+
+
+def without_markup(text: str) -> str:
+    """A whole text without its markup."""
+    out, at = [], 0
+    for edit in markup_edits(text):
+        out += [text[at : edit.start], edit.text]
+        at = edit.end
+    return "".join([*out, text[at:]])
+
+
+def _in_code(text: str, start: int, end: int) -> Iterator[Edit]:
+    """The include directives of a code block; the whole of one that holds nothing else."""
+    included = [Edit(m.start(), m.end(), "") for m in _INCLUDE.finditer(text, start, end)]
+    block = text[start:end]
+    if included and not _INCLUDE.sub("", block).split("\n", 1)[-1].strip(" \t\n>`~"):
+        yield Edit(start, end, _newlines(block))
+    else:
+        yield from included
+
+
+def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
+    patterns = [_UNSEEN, _LINES, _ATTRIBUTES, *([_MODULE_LINES] if is_mdx else [])]
+    for pattern in patterns:
+        for match in pattern.finditer(prose):
+            yield Edit(match.start(), match.end(), _newlines(match.group()))
+    for match in _TAG.finditer(prose):
+        is_break = re.match(r"</?(?:br|td|th|hr|p|li|div|dd|dt)\b", match.group(), re.I)
+        yield Edit(match.start(), match.end(), _newlines(match.group()) or (" " if is_break else ""))
+    closed = set(re.findall(r"</([A-Z]\w*(?:\.\w+)*)\s*>", prose))
+    for match in _COMPONENT.finditer(prose):
+        is_whole = match["said"].rstrip().endswith("/")
+        if match["end"] or is_whole or "=" in match["said"] or match["name"] in closed:
+            told = [one or other for one, other in _ATTRIBUTE.findall(match["said"])]
+            shown = ". ".join(told) if is_whole else ""
+            yield Edit(match.start(), match.end(), shown.replace("\n", " ") + _newlines(match.group()))
+
+
+def _newlines(text: str) -> str:
+    return "\n" * text.count("\n")

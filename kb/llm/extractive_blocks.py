@@ -1,0 +1,180 @@
+"""A packed passage → its blocks (paragraphs, lists, code, tables) with their sentences, as offsets into the passage. Pure.
+
+What no answer can quote is left out: rules, captions, link definitions, directives of documentation tools.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from kb.text import split_sentences
+
+BlockKind = Literal["heading", "prose", "list", "code", "table"]
+Span = tuple[int, int]
+
+_LINE = re.compile(r"[^\n]*(?:\n|\Z)")
+_FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
+_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
+_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
+# Rules, link definitions, lone tags and comments, fences of admonitions, include directives, captions.
+_NO_SENTENCE = re.compile(
+    r"^\s*(?:(?:[-=*_~^]\s*){3,}|\[[^\]]+\]:\s.*|<[^>]*>|<!--.*|(?:///|:::|!!!).*|\{[*%#{].*[*%#}]\}|\.\.\s+[\w-]+::.*"
+    r"|(?:Table|Figure|Listing|Fig\.|표|그림)\s+[\dA-Z][\w.-]*\s*[:.].*)\s*$"
+)
+_CODE_LINE = re.compile(
+    r"^(?:\t| {4})|[{};]\s*$|^\s*(?://[/!]?|--)(?:\s|$)|^\s*(?:def|class|import|from|fn|let|use|pub|func|return)\s.*[:;({]\s*$"
+)
+_SEPARATED = re.compile(r",(?!\s)|;(?!\s)|\t|\s\|\s")  # of the cells of a table without rules
+_LINK_ONLY = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
+_ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One block of a passage.
+
+    start, end  [start, end) in the passage, its fence included
+    sentences   what can be the answer in it: sentences; of a table its rows; code as a whole
+    title       of a heading
+    """
+
+    kind: BlockKind
+    start: int
+    end: int
+    sentences: tuple[Span, ...] = ()
+    title: str = ""
+
+
+def find_blocks(text: str) -> list[Block]:
+    """The blocks of a passage, in order."""
+    lines = [(match.start(), match.group().rstrip("\n")) for match in _LINE.finditer(text) if match.group()]
+    blocks: list[Block] = []
+    at = 0
+    while at < len(lines):
+        start, line = lines[at]
+        stop = at + 1
+        if mark := _FENCE.match(line):
+            while stop < len(lines) and not _closes(lines[stop][1], mark[1]):
+                stop += 1
+            stop = min(stop + 1, len(lines))
+            blocks += _code(text, start, _end(lines[stop - 1]))
+        elif heading := _HEADING.match(line):
+            title = re.sub(r"[*`]", "", _ATTRIBUTES.sub("", heading[1]))
+            blocks.append(Block("heading", start, _end(lines[at]), title=title))
+        elif _TABLE_ROW.match(line):
+            while stop < len(lines) and _TABLE_ROW.match(lines[stop][1]):
+                stop += 1
+            blocks.append(_table(lines[at:stop]))
+        elif _BULLET.match(line):
+            stop = _end_of_list(lines, at)
+            blocks += _list(text, lines[at:stop])
+        elif line.strip() and not _NO_SENTENCE.match(line):
+            while stop < len(lines) and _goes_on(lines[stop][1]):
+                stop += 1
+            if stop < len(lines) and stop == at + 1 and re.match(r"^\s{0,3}(?:=+|-{2,})\s*$", lines[stop][1]):
+                blocks.append(Block("heading", start, _end(lines[at]), title=line.strip()))
+            else:
+                blocks += _prose(text, lines[at:stop])
+        at = stop
+    return blocks
+
+
+def rows_of(text: str, block: Block) -> list[Span]:
+    """The rows of a table, its head and the rule below it included."""
+    return [(block.start + a, block.start + b) for a, b in _lines_of(text[block.start : block.end])]
+
+
+def is_rule(row: str) -> bool:
+    """True for the row of dashes below a table's head."""
+    return bool(_TABLE_RULE.match(row))
+
+
+def is_item(line: str) -> bool:
+    """True for a line that begins an item of a list."""
+    return bool(_BULLET.match(line))
+
+
+def items_of(text: str, block: Block) -> list[Span]:
+    """The items of a list, with the lines that belong to them."""
+    starts = [a for a, b in _lines_of(text[block.start : block.end]) if _BULLET.match(text[block.start + a :])]
+    ends = [*starts[1:], block.end - block.start]
+    return [
+        (block.start + a, block.start + len(text[block.start : block.start + b].rstrip()))
+        for a, b in zip(starts, ends, strict=True)
+    ]
+
+
+def _lines_of(text: str) -> Iterator[Span]:
+    for match in re.finditer(r"[^\n]+", text):
+        yield match.span()
+
+
+def _end(line: tuple[int, str]) -> int:
+    return line[0] + len(line[1].rstrip())
+
+
+def _closes(line: str, fence: str) -> bool:
+    mark = _FENCE.match(line)
+    return bool(mark and mark[1].startswith(fence) and not line.strip(" \t>`~"))
+
+
+def _goes_on(line: str) -> bool:
+    starts_other = _FENCE.match(line) or _HEADING.match(line) or _TABLE_ROW.match(line) or _BULLET.match(line)
+    return bool(line.strip()) and not starts_other and not _NO_SENTENCE.match(line)
+
+
+def _end_of_list(lines: list[tuple[int, str]], at: int) -> int:
+    """Behind the last line of a list: blank lines between items and indented lines belong to it."""
+    stop = at + 1
+    while stop < len(lines):
+        line = lines[stop][1]
+        if _FENCE.match(line) or _HEADING.match(line) or _NO_SENTENCE.match(line):
+            break
+        following = next((later for _, later in lines[stop:] if later.strip()), "")
+        if not line.strip() and not (_BULLET.match(following) or following[:2].isspace()):
+            break
+        stop += 1
+    return stop
+
+
+def _code(text: str, start: int, end: int) -> list[Block]:
+    body = text[start:end].split("\n", 1)[-1].rstrip("`~ \n")
+    return [Block("code", start, end, ((start, end),))] if body.strip() and "\n" in text[start:end] else []
+
+
+def _table(rows: list[tuple[int, str]]) -> Block:
+    has_head = len(rows) > 1 and is_rule(rows[1][1])
+    told = tuple((start, start + len(row.rstrip())) for start, row in rows[2 if has_head else 0 :])
+    return Block("table", rows[0][0], _end(rows[-1]), told)
+
+
+def _list(text: str, lines: list[tuple[int, str]]) -> list[Block]:
+    start, end = lines[0][0], max(_end(line) for line in lines)
+    spans: list[Span] = []
+    block = Block("list", start, end)
+    for a, b in items_of(text, block):
+        mark = _BULLET.match(text[a:b])
+        first = a + (mark.end() if mark else 0)
+        spans += _told(text, first, b)
+    return [Block("list", start, end, tuple(spans))] if spans else []
+
+
+def _prose(text: str, lines: list[tuple[int, str]]) -> list[Block]:
+    start, end = lines[0][0], _end(lines[-1])
+    if len(lines) > 1 and 2 * sum(1 for _, line in lines if _CODE_LINE.search(line)) > len(lines):
+        return [Block("code", start, end, ((start, end),))]
+    if len(lines) > 1 and all(len(_SEPARATED.findall(line)) > 1 for _, line in lines):
+        return [Block("table", start, end, tuple((a, a + len(line.rstrip())) for a, line in lines))]
+    spans = _told(text, start, end)
+    return [Block("prose", start, end, tuple(spans))] if spans else []
+
+
+def _told(text: str, start: int, end: int) -> list[Span]:
+    """The sentences of a stretch that say something besides a link."""
+    spans = [(start + a, start + b) for a, b in split_sentences(text[start:end])]
+    return [(a, b) for a, b in spans if any(c.isalnum() for c in _LINK_ONLY.sub("", text[a:b]))]

@@ -1,0 +1,239 @@
+"""A sentence that answers and the passage it stands in → the stretch that is quoted: whole sentences, its list or code kept. Pure.
+
+A quote is as it stands except for white space (wrapped lines of prose are joined), emphasis marks and link targets; and a
+marker in the evidence, `[#7]`, is quoted as `[＃7]`, so that no document can forge a citation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kb.language.sentences import neutralize_markers
+from kb.llm.extractive_blocks import Block, Span, is_item, is_rule, items_of, rows_of
+from kb.llm.extractive_rank import Candidate, leans
+
+# A paragraph up to this is quoted whole; of a longer one, sentences around the answer up to the second.
+WHOLE_PARAGRAPH_CHARS, PARAGRAPH_CHARS = 700, 480
+# A sentence that leads to the answer's, and a list or code block beside it, are quoted up to this.
+LEAD_CHARS, LIST_CHARS, CODE_LINES = 320, 1_200, 30
+
+_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
+# A Korean particle may follow a closing mark.
+_STRESS = re.compile(
+    r"(?<![A-Za-z\d*\\])(\*{1,3})(?=[^\s*])([^*\n]*?[^\s*])\1(?![A-Za-z\d*])"
+    r"|(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]*?[^\s_])\3(?!\w)"
+)
+_CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
+_QUOTE_MARK = re.compile(r"^\s{0,3}(?:>\s?)+", re.M)
+_ANNOUNCES = re.compile(r"[:：]\W*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A stretch of a passage, ready to be shown.
+
+    text        as it is shown
+    start, end  [start, end) in the passage: the whole stretch
+    key         [start, end) in `text` of the sentence that answers; None where all of it does
+    """
+
+    text: str
+    start: int
+    end: int
+    key: Span | None
+
+
+def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_steps: bool) -> Quote:
+    """The quote for the sentence that answers best.
+
+    text    the passage
+    blocks  of the passage
+    """
+    at = best.block
+    block = blocks[at]
+    pieces: list[tuple[str, Span]] = []
+    if block.kind == "prose":
+        pieces.append(("prose", _sentences_around(text, block, best)))
+    elif block.kind == "list":
+        pieces.append(("list", _items_around(text, block, best)))
+    elif block.kind == "table":
+        pieces += _rows_around(text, block, best)
+    else:
+        pieces.append(("code", _code_span(text, block)))
+    before = blocks[at - 1] if at and blocks[at - 1].kind != "heading" else None
+    first = text[pieces[0][1][0] : pieces[0][1][1]]
+    needs_lead = block.kind in ("list", "code") or (block.kind == "prose" and leans(first))
+    if needs_lead and before and before.kind == "prose":
+        pieces.insert(0, ("prose", _lead(text, before)))
+    elif wants_steps and block.kind == "prose" and before and before.kind == "code":
+        # What is said below a command says little without it.
+        pieces.insert(0, ("code", _code_span(text, before)))
+        if at > 1 and blocks[at - 2].kind == "prose":
+            pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
+    last = text[pieces[-1][1][0] : pieces[-1][1][1]]
+    for later in blocks[at + 1 : at + 3]:
+        announced = _ANNOUNCES.search(last) is not None
+        wanted = later.kind in ("list", "code", "table") if announced else wants_steps and later.kind == "code"
+        if block.kind not in ("prose", "list") or not wanted:
+            break
+        span = _code_span(text, later) if later.kind == "code" else _short(text, later)
+        if span is None:
+            break
+        pieces.append((later.kind, span))
+        last = text[span[0] : span[1]]
+    if block.kind == "prose" and len(pieces) == 1 and _ANNOUNCES.search(last):
+        pieces = [("prose", _without_announcement(pieces[0][1], block, best))]
+    return _render(text, pieces, (best.start, best.end))
+
+
+def is_forged(text: str) -> bool:
+    """True for a text that holds what looks like a marker of ours: a document that writes one is not believed."""
+    return neutralize_markers(text) != text
+
+
+def quote_sentence(text: str, best: Candidate) -> str:
+    """One sentence alone, for the list of further sources."""
+    return _inline(_QUOTE_MARK.sub("", text[best.start : best.end]))
+
+
+def _sentences_around(text: str, block: Block, best: Candidate) -> Span:
+    """The paragraph, or whole sentences of it around the answer: the one before, and those after it that fit."""
+    if is_forged(text[block.start : block.end]):
+        return best.start, best.end
+    if block.end - block.start <= WHOLE_PARAGRAPH_CHARS:
+        return block.start, block.end
+    spans = block.sentences
+    here = spans.index((best.start, best.end))
+    first = here
+    while first and (here - first < 1 or leans(text[spans[first][0] : spans[first][1]])):
+        if spans[here][1] - spans[first - 1][0] > PARAGRAPH_CHARS:
+            break
+        first -= 1
+    last = here
+    while last + 1 < len(spans) and spans[last + 1][1] - spans[first][0] <= PARAGRAPH_CHARS:
+        last += 1
+    return spans[first][0], spans[last][1]
+
+
+def _without_announcement(span: Span, block: Block, best: Candidate) -> Span:
+    """The stretch without a last sentence that leads to what is not there, unless it is the answer."""
+    kept = [sentence for sentence in block.sentences if span[0] <= sentence[0] and sentence[1] <= span[1]]
+    if len(kept) < 2 or kept[-1] == (best.start, best.end):
+        return span
+    return span[0], kept[-2][1]
+
+
+def _items_around(text: str, block: Block, best: Candidate) -> Span:
+    if block.end - block.start <= LIST_CHARS:
+        return block.start, block.end
+    items = items_of(text, block)
+    here = next(i for i, (a, b) in enumerate(items) if a <= best.start < max(b, a + 1))
+    first = last = here
+    while last + 1 < len(items) and items[last + 1][1] - items[first][0] <= PARAGRAPH_CHARS:
+        last += 1
+    while first and items[last][1] - items[first - 1][0] <= PARAGRAPH_CHARS:
+        first -= 1
+    return items[first][0], items[last][1]
+
+
+def _rows_around(text: str, block: Block, best: Candidate) -> list[tuple[str, Span]]:
+    """The table where it is short; else its head and the row: a row alone has lost what its columns mean."""
+    if block.end - block.start <= PARAGRAPH_CHARS:
+        return [("table", (block.start, block.end))]
+    rows = rows_of(text, block)
+    head = [("table", row) for row in rows[:2]] if len(rows) > 1 and is_rule(text[rows[1][0] : rows[1][1]]) else []
+    return [*head, ("table", (best.start, best.end))]
+
+
+def _code_span(text: str, block: Block) -> Span:
+    lines = text[block.start : block.end].split("\n")
+    if len(lines) <= CODE_LINES:
+        return block.start, block.end
+    return block.start, block.start + len("\n".join(lines[:CODE_LINES]))
+
+
+def _short(text: str, block: Block) -> Span | None:
+    return (block.start, block.end) if block.end - block.start <= LIST_CHARS else None
+
+
+def _lead(text: str, before: Block) -> Span:
+    """The paragraph before, or its last sentence where it is long."""
+    if before.end - before.start <= LEAD_CHARS or not before.sentences:
+        return before.start, before.end
+    spans = before.sentences
+    first = len(spans) - 1
+    if first and leans(text[spans[first][0] : spans[first][1]]):
+        first -= 1
+    return spans[first][0], before.end
+
+
+def _render(text: str, pieces: Sequence[tuple[str, Span]], key: Span) -> Quote:
+    shown = ""
+    marked: Span | None = None
+    before = ""
+    for kind, (start, end) in pieces:
+        if shown:
+            shown += "\n" if kind == before == "table" else "\n\n"
+        piece = _tidy(text[start:end], kind)
+        if start <= key[0] and key[1] <= end and kind in ("prose", "list"):
+            sentence = _inline(_QUOTE_MARK.sub("", text[key[0] : key[1]]))
+            at = piece.find(sentence)
+            marked = (len(shown) + at, len(shown) + at + len(sentence)) if at >= 0 else None
+        shown += piece
+        before = kind
+    return Quote(shown, pieces[0][1][0], pieces[-1][1][1], marked)
+
+
+def _tidy(text: str, kind: str) -> str:
+    if kind == "code":
+        return _fenced(text)
+    if kind == "table":
+        return neutralize_markers(text)
+    if kind == "list":
+        return "\n".join(" " * (len(line) - len(line.lstrip())) + _inline(line) for line in _item_lines(text))
+    return _inline(_QUOTE_MARK.sub("", text))
+
+
+def _item_lines(text: str) -> list[str]:
+    """The lines of a list, those that only go on with an item joined to its first."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if not line.strip():
+            continue
+        if lines and not is_item(line):
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+    return lines
+
+
+def _fenced(text: str) -> str:
+    body = text.strip("\n")
+    opening = re.match(r"\s*(```+|~~~+)", body)
+    if opening is None:
+        body = f"```\n{body}\n```"
+    elif not re.search(r"\n\s*(?:```+|~~~+)\s*$", body):
+        body += f"\n…\n{opening[1]}"
+    return neutralize_markers(body)
+
+
+def _inline(text: str) -> str:
+    """One line of prose without emphasis marks and link targets; code spans stay as they are."""
+    line = " ".join(text.split())
+    kept: list[str] = []
+
+    def keep(match: re.Match[str]) -> str:
+        kept.append(match.group())
+        return f"\x00{len(kept) - 1}\x00"
+
+    bare = _CODE_SPAN.sub(keep, line)
+    bare = _LINK.sub(lambda match: "" if match[1] else match[2], bare)
+    bare = _STRESS.sub(_unstressed, _STRESS.sub(_unstressed, bare))
+    bare = re.sub(r"\x00(\d+)\x00", lambda match: kept[int(match[1])], bare)
+    return neutralize_markers(" ".join(bare.split()))
+
+
+def _unstressed(match: re.Match[str]) -> str:
+    return match[2] or match[4]

@@ -1,0 +1,240 @@
+"""A question and the sentences of its evidence → how well each answers: words, meaning, and the shape that is asked for. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from kb.language.interface import PatternKind
+from kb.language.korean_particles import ALL_ENDINGS, strip_ending
+from kb.language.registry import says, words
+from kb.text import analyze, analyze_query, find_words
+
+# BM25's usual constants, as in rank-bm25.
+K1, B = 1.5, 0.75
+# So many sentences without any of the words are added to the counts: in a pack of two sentences a word of both is still
+# rare in the language, and a word of neither must not outweigh all others.
+BACKGROUND_SENTENCES = 50
+
+_EMPHASIS = re.compile(r"[*_`]")
+_SIDES = re.compile(
+    r"\bbetween\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)\s*[?.]*$|\b(?P<c>\S+)\s+(?:vs\.?|versus)\s+(?P<d>\S+)"
+    r"|(?:^|\s)(?P<e>\S+?)(?:와|과|랑|이랑)\s+(?P<f>.+?)(?:의|은|는)?\s*(?:차이|다른|비교)",
+    re.I,
+)
+_DEFINED = re.compile(
+    r"^\W*(?:so |well )?(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?P<en>.+?)[\s?]*$|^\W*define\s+(?P<de>.+?)[\s?.]*$"
+    r"|^(?P<ko>.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇|뭐|뭔|무슨 뜻)|^(?P<kd>.+?)(?:이란|란)\s*[?]*$",
+    re.I,
+)
+_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
+# "is a", "are" but not "are used": what a definition says of its subject.
+_IS = re.compile(
+    r"\b(?:is|was)\s+(?:an?|the|one|any|what|when|how|where|simply|just|essentially)\b|\b(?:are|were)\s+(?!\w+ed\b)"
+    r"|\b(?:means?|refers? to|stands? for|defines?|describes?)\b",
+    re.I,
+)
+_HOW = re.compile(
+    r"\bhow\s+(?:do|can|should|would|could|to|does\s+one)\b|\bwhat\s+(?:command|is the command)|\bsteps?\s+to\b"
+    r"|어떻게|방법|하려면|[가-힣]려면|명령|설정|알려\s*(?:줘|주)",
+    re.I,
+)
+_ASKS: tuple[tuple[PatternKind, PatternKind, int], ...] = (
+    ("asks_frequency", "tells_frequency", re.I),
+    ("asks_duration", "tells_duration", re.I),
+    ("asks_number", "tells_number", re.I),
+    ("asks_date", "tells_date", re.I),
+    ("asks_person", "tells_person", 0),
+    ("asks_reason", "tells_reason", re.I),
+)
+# A sentence that begins so leans on the one before.
+_LEANS = re.compile(
+    r"^\W*(?:\.\.\.|…|(?:this|that|these|those|it|its|they|their|he|she|his|her|such|here|there|then|so|thus|however|but|and|or|also"
+    r"|instead|otherwise|therefore|hence|both|another|for (?:this|that) reason|in (?:this|that|the latter) case|the (?:former|latter|above))\b"
+    r"|(?:그리고|또는|반면|한편|마찬가지로|지금까지|이|그|저|이것|그것|이는|그는|이를|그래서|따라서|하지만|그러나|그런데|또한|즉|여기서?|이렇게|그렇게|이러한|그러한|그러면|그럼|이런|그런|이\s*경우)(?=[\s,]|은|는|를|가|에))",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One sentence of the evidence.
+
+    passage, block  0-based places: of the passage in the evidence, of the block in the passage
+    start, end      [start, end) in the passage
+    around          the text of its paragraph or list, and of the headings above it
+    has_code        code stands in its block or follows it
+    has_more        a block follows: False where the passage ends
+    opens           it stands in the first paragraph below its heading
+    """
+
+    passage: int
+    block: int
+    start: int
+    end: int
+    text: str
+    heading: str
+    around: str
+    kind: str
+    has_code: bool = False
+    has_more: bool = True
+    opens: bool = False
+
+    def under_heading(self) -> str:
+        """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
+        return f"{self.heading}: {self.text}" if self.heading else self.text
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a question asks for.
+
+    terms    its index terms, without those that only ask
+    sides    the two things whose difference is asked, as index terms; empty for every other question
+    defined  index terms of what is to be defined; empty for every other question
+    subject  its last word, as the question writes it
+    """
+
+    question: str
+    terms: tuple[str, ...]
+    sides: tuple[frozenset[str], ...] = ()
+    defined: tuple[str, ...] = ()
+    wants_steps: bool = False
+    subject: str = ""
+
+    @classmethod
+    def of(cls, question: str) -> Asked:
+        """Read a question, English or Korean."""
+        sides = _SIDES.search(question) if says("intent_compare", question, re.I) else None
+        named = [part for part in sides.groups() if part] if sides else []
+        defined = None if sides else _DEFINED.match(question.strip())
+        subject = next((part for part in defined.groups() if part), "") if defined else ""
+        return cls(
+            question,
+            tuple(asked_terms(question)),
+            tuple(frozenset(asked_terms(part)) for part in named[:2]),
+            tuple(asked_terms(_ARTICLE.sub("", subject))) if len(subject.split()) <= 4 else (),
+            _HOW.search(question) is not None,
+            subject.split()[-1] if 0 < len(subject.split()) <= 4 else "",
+        )
+
+
+def asked_terms(text: str) -> list[str]:
+    """The index terms of what is asked about: Korean words without endings, no words that only ask.
+
+    >>> asked_terms("미들웨어란 무엇인가요?"), asked_terms("What is a trait?")
+    (['미들', '들웨', '웨어'], ['trait'])
+    """
+    asking = words("asking")
+    kept = []
+    for word in find_words(text):
+        if not word.isascii():
+            word = re.sub(r"[가-힣]+$", lambda run: _bare(run.group()), word)
+        if word and word.lower() not in asking:
+            kept.append(word)
+    return analyze_query(" ".join(kept)) or analyze_query(text)
+
+
+def _bare(word: str) -> str:
+    if word in words("asking") or word in ALL_ENDINGS:
+        return ""
+    bare = strip_ending(strip_ending(word, ALL_ENDINGS), ALL_ENDINGS)
+    return "" if bare in words("asking") else bare
+
+
+def leans(sentence: str) -> bool:
+    """True for a sentence that begins by pointing at the one before.
+
+    >>> leans("This means that it moves."), leans("Ownership is a set of rules.")
+    (True, False)
+    """
+    return _LEANS.match(sentence) is not None
+
+
+def shape_bonus(asked: Asked, candidate: Candidate) -> float:
+    """What is added for the shape that the question asks for; measured by benchmarks/answers.py."""
+    text = candidate.text
+    plain = _EMPHASIS.sub("", text)
+    bonus = 0.0
+    if asked.defined:
+        opening = set(analyze(plain[:80]))
+        if set(asked.defined) <= opening and (is_said := _IS.search(plain)):
+            subject = set(analyze(plain[: is_said.start()]))
+            bonus += 0.2 if set(asked.defined) <= subject and is_said.start() < 60 else 0.08
+        if _is_topic(asked.subject, plain):
+            bonus += 0.2
+        heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
+        if candidate.opens and set(asked.defined) <= heading and len(heading) <= len(asked.defined) + 1:
+            bonus += 0.15
+    if asked.sides and len(asked.sides) == 2:
+        held, near = set(analyze(text)), set(analyze(candidate.around))
+        bonus += 0.15 * all(held & side for side in asked.sides) + 0.1 * all(near & side for side in asked.sides)
+    if asked.wants_steps:
+        bonus += 0.1 * (candidate.has_code or "`" in text)
+    kind = next((tells for asks, tells, _ in _ASKS if says(asks, asked.question, re.I)), None)
+    if kind:
+        flags = next(flags for _, tells, flags in _ASKS if tells == kind)
+        bonus += 0.08 * says(kind, text, flags)
+    if leans(text):
+        bonus -= 0.03
+    if text.rstrip("\"'”’)*_` ").endswith(("?", "？")):
+        bonus -= 0.25
+    if candidate.kind == "prose" and set(analyze(plain)) <= set(analyze(candidate.heading)):
+        bonus -= 0.25  # the title once more
+    if candidate.kind in ("code", "table"):
+        bonus -= 0.08
+    if text.endswith((":", "：")) and not candidate.has_more:
+        bonus -= 0.15
+    if len(text) < 20 and candidate.kind == "prose":
+        bonus -= 0.08
+    return bonus
+
+
+def _is_topic(subject: str, sentence: str) -> bool:
+    """True for a Korean sentence about a subject: it begins with it, quoted or not, and its topic particle.
+
+    >>> _is_topic("미들웨어", '"미들웨어"는 모든 요청 전에 실행되는 함수입니다.'), _is_topic("미들웨어", "미들웨어를 만듭니다.")
+    (True, False)
+    """
+    pattern = rf"\W*{re.escape(subject)}[\"'”’)]*\s*(?:\([^)]*\))?(?:이란|란|은|는)(?=\s)"
+    return bool(subject) and re.match(pattern, sentence, re.I) is not None
+
+
+def lexical_scores(asked: Sequence[str], sentences: Sequence[Sequence[str]]) -> list[float]:
+    """BM25 of each sentence for the question's terms, divided by the best any sentence could reach: in [0, 1].
+
+    The inverse document frequency is Lucene's, which is never negative: with few sentences rank-bm25's own gives a term
+    that most of them share a score below zero, and the evidence was retrieved because it shares terms.
+    """
+    from rank_bm25 import BM25Okapi
+
+    if not asked or not any(sentences):
+        return [0.0] * len(sentences)
+    weight, unseen = _weights(sentences)
+    ranking = BM25Okapi(sentences, k1=K1, b=B)
+    ranking.idf = weight
+    best_possible = (K1 + 1) * sum(weight.get(term, unseen) for term in asked)
+    return [float(score) / best_possible for score in ranking.get_scores(asked)]
+
+
+def coverage(asked: Sequence[str], texts: Sequence[frozenset[str]]) -> list[float]:
+    """The share of the question's terms, by their rareness, that each text holds: in [0, 1]."""
+    weight, unseen = _weights([list(terms) for terms in texts])
+    total = sum(weight.get(term, unseen) for term in asked)
+    return [sum(weight.get(t, unseen) for t in asked if t in terms) / total if total else 0.0 for terms in texts]
+
+
+def _weights(texts: Sequence[Sequence[str]]) -> tuple[dict[str, float], float]:
+    """(term → inverse document frequency, that of a term in no text)."""
+    count = len(texts) + BACKGROUND_SENTENCES
+    holding = Counter(term for terms in texts for term in set(terms))
+    return {t: math.log1p((count - n + 0.5) / (n + 0.5)) for t, n in holding.items()}, math.log1p((count + 0.5) / 0.5)
+
+
+def is_held(sentence: str, text: str, share: float) -> bool:
+    """True where a text holds this share of a sentence's words."""
+    words_of_it = set(analyze(sentence))
+    return len(words_of_it & set(analyze(text))) >= share * len(words_of_it)
