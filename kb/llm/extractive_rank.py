@@ -95,7 +95,7 @@ class Asked:
     terms    its index terms, without those that only ask
     sides    the two things whose difference is asked, as index terms; empty for every other question
     defined  index terms of what is to be defined; empty for every other question
-    subject  its last word, as the question writes it
+    subject  the same, as the question writes it
     """
 
     question: str
@@ -118,7 +118,7 @@ class Asked:
             tuple(frozenset(asked_terms(part)) for part in named[:2]),
             tuple(asked_terms(_ARTICLE.sub("", subject))) if len(subject.split()) <= 4 else (),
             _HOW.search(question) is not None,
-            subject.split()[-1] if 0 < len(subject.split()) <= 4 else "",
+            subject if len(subject.split()) <= 4 else "",
         )
 
 
@@ -199,7 +199,8 @@ def _is_topic(subject: str, sentence: str) -> bool:
     >>> _is_topic("미들웨어", '"미들웨어"는 모든 요청 전에 실행되는 함수입니다.'), _is_topic("미들웨어", "미들웨어를 만듭니다.")
     (True, False)
     """
-    pattern = rf"\W*{re.escape(subject)}[\"'”’)]*\s*(?:\([^)]*\))?(?:이란|란|은|는)(?=\s)"
+    named = "|".join(re.escape(name) for name in dict.fromkeys([subject, *subject.split()[-1:]]))
+    pattern = rf"\W*(?:{named})[\"'”’)]*\s*(?:\([^)]*\))?(?:이란|란|은|는)(?=\s)"
     return bool(subject) and re.match(pattern, sentence, re.I) is not None
 
 
