@@ -66,12 +66,11 @@ class TestPrinted:
             result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
         places, footer = split_tail(result)
         assert result.code == 1
-        assert "full moon" not in result.out
-        assert result.out.startswith("The model's answer cannot be checked: it cites none of your documents.")
-        assert places[0].startswith("[#1] guide/marigold-telescope.md#L32-L")
+        assert result.out.startswith("Not sure: no passage clearly answers this. ")
+        assert places[0] == "Closest passages:"
+        assert len(places) == 4
         assert footer.startswith(f"grounded ✗ (not sure) · {MODEL} · ")
-        said = "Every full moon, of course."
-        assert stored(kb, corpus_home)["raw_answer"] == f"{said}{SECOND_TRY}{said}"
+        assert stored(kb, corpus_home)["raw_answer"] == said
 
     def test_a_refusal_of_the_gate(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_RAG__SCORE_GATE", "0.99")
