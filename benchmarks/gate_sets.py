@@ -1,19 +1,22 @@
 """Questions whose answerability is known → cases for the evidence gate, and the throw-away homes they are asked of.
 
 Kinds: `answerable`; `same topic` (ClapNQ's unanswerable questions, judged against one passage each, which is in the
-corpus); `wrong corpus` (a question asked of another corpus); `near miss` (a name or number of an answerable question
+corpus), and questions of the reader's rows whose passage is left out of the corpus, the others of its article are in it;
+`wrong corpus` (a question asked of another corpus); `near miss` (a name or number of an answerable question
 swapped); `gold removed` (the answering passage taken out of both retrievers' lists: labels are noisy, another passage
 may answer). Groups tie what shares a gold document: folds are cut between groups. Knows no signal.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -31,6 +34,30 @@ KOREAN = Path(__file__).with_name("gate_korean.yaml")
 # A corpus with fewer names lends none for swapping.
 FEWEST_NAMES = 20
 ANSWERABLE, SAME_TOPIC, WRONG, NEAR, REMOVED = "answerable", "same topic", "wrong corpus", "near miss", "gold removed"
+# Of these sets every n-th question: a case costs half a second of CPU, and the others tell more.
+EVERY = {
+    "cranfield": 8,
+    "chatlogs": 2,
+    "finance": 4,
+    "pubmed": 4,
+    "state_of_the_union": 2,
+    "wikitexts": 3,
+    "reader-en": 2,
+}
+# Of wrong corpora and removed passages every n-th.
+EVERY_DERIVED = 3
+# Questions of the reader's rows: (language, source) → how many. squad2 holds only people's near misses.
+READER_ROWS = {
+    ("en", "squad-dev"): 120,
+    ("en", "squad2-dev"): 120,
+    ("en", "tydi-goldp-train"): 120,
+    ("en", "qed-nq"): 120,
+    ("en", "covid-qa"): 60,
+    ("ko", "tydi-goldp-train"): 360,
+}
+# One of so many of these questions is asked of a corpus that lacks its passage.
+WITHOUT_PASSAGE = 3
+READER_SETS = ("reader-en", "reader-ko")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,38 +82,41 @@ class Case:
         return self.kind == ANSWERABLE
 
 
-def open_homes(data: Path, only: Collection[str] = ()) -> dict[str, Runtime]:
-    """Every corpus in a home of its own, cached by content; `only` names some of them."""
+def open_homes(data: Path, only: Collection[str] = (), config: Config | None = None) -> dict[str, Runtime]:
+    """Every corpus, or only those named, in a home of its own, cached by content and encoder."""
     homes = {}
+
+    def add(name: str, content: str, fill: object) -> None:
+        if not only or name in only:
+            homes[name] = _home(name, content, fill, config or Config())
+
     for name in ("clapnq", "cranfield"):
-        if only and name not in only:
-            continue
         path = data / name / "corpus.jsonl"
         rows = [json.loads(line) for line in path.open(encoding="utf-8")]
         texts = [CollectionDocument(r["_id"], r.get("title") or "", r["text"]) for r in rows if r["text"].strip()]
-        homes[name] = _home(name, sha256(path.read_bytes()).hexdigest(), fill_from_documents(texts, _ignore))
+        add(name, sha256(path.read_bytes()).hexdigest(), fill_from_documents(texts, _ignore))
     for file in sorted((data / "chunking-eval" / "corpora").glob("*.md")):
-        if only and file.stem not in only:
-            continue
         text = CollectionDocument(file.name, file.stem, file.read_text(encoding="utf-8"))
         content = sha256(file.read_bytes()).hexdigest()
-        homes[file.stem] = _home(file.stem, content, fill_from_documents([text], _ignore))
+        add(file.stem, content, fill_from_documents([text], _ignore))
+    for name in READER_SETS:
+        texts = [CollectionDocument(c.gold[0][0], "", text) for c, text in _reader_rows(data, name) if text]
+        key = sha256("\0".join(t.text for t in texts).encode()).hexdigest()
+        add(name, key, fill_from_documents({t.id: t for t in texts}.values(), _ignore))
     for name, folder in (
         ("fastapi-ko", data / "fastapi-docs-en-ko/docs/ko"),
         ("fastapi-en", data / "fastapi-docs-en-ko/docs/en"),
         ("rust-book", data / "rust-book/src"),
         ("fixtures", ROOT / "fixtures/corpus"),
     ):
-        if only and name not in only:
-            continue
         files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
         parts = (part for f in files for part in (str(f.relative_to(folder)).encode(), f.read_bytes()))
-        homes[name] = _home(name, sha256(b"\0".join(parts)).hexdigest(), fill_from_folder(folder, _ignore))
+        add(name, sha256(b"\0".join(parts)).hexdigest(), fill_from_folder(folder, _ignore))
     return homes
 
 
-def _home(name: str, content: str, fill: object) -> Runtime:
-    return collection_home(cache_folder(os.environ), Config(), f"gate-{name}", content, fill, print)  # type: ignore[arg-type]
+def _home(name: str, content: str, fill: object, config: Config) -> Runtime:
+    return collection_home(cache_folder(os.environ), config, f"gate-{name}", content, fill, print)  # type: ignore[arg-type]
 
 
 def _ignore(event: object) -> None:
@@ -96,20 +126,26 @@ def _ignore(event: object) -> None:
 def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
     """All cases, in a fixed order."""
     asked = [*_clapnq(data), *_spans(data), *_cranfield(data)]
+    asked += [case for name in READER_SETS for case, _ in _reader_rows(data, name) if case.question]
+    asked = [case for case in _thinned(asked) if case.home in homes]
     answerable = [case for case in asked if case.is_answerable]
-    others = [name for name in homes if name != "fixtures"]
+    others = [name for name in homes if name not in ("fixtures", *READER_SETS)]
     wrong = []
-    for case in answerable:
+    for case in answerable[::EVERY_DERIVED]:
         # The two collections of scientific abstracts, and of encyclopedia articles, might answer for each other.
-        alike = {"clapnq": "wikitexts", "wikitexts": "clapnq"}.get(case.home)
-        choice = [name for name in others if name not in (case.home, alike)]
+        alike = {"clapnq": ["wikitexts"], "wikitexts": ["clapnq"], "reader-en": ["clapnq", "wikitexts"]}
+        choice = [name for name in others if name not in (case.home, *alike.get(case.home, ()))]
+        if case.home == "reader-ko":
+            choice = [name for name in ("fastapi-ko", "fixtures") if name in homes]
+        choice = choice or ["fixtures"]
         home = choice[int(_digest(case.question), 16) % len(choice)]
         wrong.append(replace(case, home=home, kind=WRONG, gold=()))
     questions = [case for case in answerable if case.set != "cranfield"]
-    removed = [replace(case, kind=REMOVED) for case in questions]
+    removed = [replace(case, kind=REMOVED) for case in questions[::EVERY_DERIVED] if case.home not in READER_SETS]
     pools = {name: found for name in others if len(found := _names(homes[name])) >= FEWEST_NAMES}
     near = [swapped for case in questions if (swapped := _swap(case, homes, pools))]
-    return [*asked, *wrong, *removed, *near, *_korean(), *_fixtures()]
+    near += _swap_korean([case for case in questions if case.home == "reader-ko"])
+    return [*asked, *wrong, *removed, *near, *(c for c in (*_korean(), *_fixtures()) if c.home in homes)]
 
 
 def _clapnq(data: Path) -> Iterator[Case]:
@@ -118,6 +154,52 @@ def _clapnq(data: Path) -> Iterator[Case]:
         kind = ANSWERABLE if row["answerable"] else SAME_TOPIC
         gold = tuple((passage, 0, -1) for passage in row["passage"])
         yield Case(row["text"], "clapnq", "clapnq", kind, f"clapnq/{row['passage'][0]}", gold)
+
+
+def _thinned(cases: Iterable[Case]) -> Iterator[Case]:
+    seen = Counter[str]()
+    for case in cases:
+        if seen[case.set] % EVERY.get(case.set, 1) == 0:
+            yield case
+        seen[case.set] += 1
+
+
+@cache
+def _reader_rows(data: Path, name: str) -> list[tuple[Case, str]]:
+    """Questions with the passage each is about; after them passages without a question, which fill the corpus.
+
+    The text of a passage that is left out is "".
+    """
+    wanted = {source: n for (language, source), n in READER_ROWS.items() if f"reader-{language}" == name}
+    asked: dict[tuple[str, str], list[dict[str, object]]] = {}
+    with gzip.open(data / "reader" / "reader.jsonl.gz", "rt", encoding="utf-8") as file:
+        for line in file:
+            row = json.loads(line)
+            if row["source"] in wanted and f"reader-{row['lang']}" == name:
+                asked.setdefault((row["source"], row["question"]), []).append(row)
+    # By digest: a choice that does not depend on the order of the file.
+    order = sorted(asked, key=lambda key: _digest("".join(key)))
+    chosen = [key for key in order if (wanted := wanted | {key[0]: wanted[key[0]] - 1})[key[0]] >= 0]
+    found: list[tuple[Case, str]] = []
+    fill: dict[str, str] = {}
+    held_out: set[str] = set()
+    for number, key in enumerate(chosen):
+        rows = asked[key]
+        gold = next((r for r in rows if r["answerable"]), None)
+        about = str((gold or rows[0])["passage"])
+        path = _digest(about)[:16]
+        kind = ANSWERABLE if gold else SAME_TOPIC
+        if gold and number % WITHOUT_PASSAGE == 0:
+            kind, about = SAME_TOPIC, ""
+            held_out.add(path)
+        found.append((Case(str(key[1]), name, name, kind, f"{name}/{path}", ((path, 0, -1),)), about))
+        fill |= {_digest(str(r["passage"]))[:16]: str(r["passage"]) for r in rows if not r["answerable"]}
+    # A passage that one question must not find must not come in by another's.
+    kept = [(case, "" if case.gold[0][0] in held_out else text) for case, text in found]
+    kept = [(replace(c, kind=SAME_TOPIC) if c.gold[0][0] in held_out else c, text) for c, text in kept]
+    have = {case.gold[0][0] for case, _ in found}
+    filler = [(Case("", name, name, "", "", ((i, 0, -1),)), t) for i, t in fill.items() if i not in have]
+    return kept + filler
 
 
 def _spans(data: Path) -> Iterator[Case]:
@@ -162,6 +244,18 @@ def _names(kb: Runtime) -> list[str]:
     for (text,) in kb.store._connection.execute("SELECT text FROM chunks"):
         seen.update(re.findall(r"(?<=[a-z,] )[A-Z][a-z]{3,}", text))
     return sorted(name for name, n in seen.items() if n >= 2)
+
+
+def _swap_korean(cases: Sequence[Case]) -> list[Case]:
+    """Questions with their longest unit swapped by that of another question, of about the same length."""
+    longest = [max(units_of(case.question), key=lambda unit: (len(unit.text), unit.text)) for case in cases]
+    swapped = []
+    for case, unit in zip(cases, longest, strict=True):
+        fits = [u.text for u in longest if u.text != unit.text and abs(len(u.text) - len(unit.text)) <= 1]
+        if len(unit.text) > 2 and fits and unit.text in case.question:
+            other = fits[int(_digest(case.question), 16) % len(fits)]
+            swapped.append(replace(case, kind=NEAR, question=case.question.replace(unit.text, other)))
+    return swapped
 
 
 def _swap(case: Case, homes: dict[str, Runtime], pools: dict[str, list[str]]) -> Case | None:

@@ -15,6 +15,7 @@ normal_form, shingles, fingerprint   text → what it is recognised by: sha256, 
 language/        words, phrases, numbers and endings of English and Korean, behind one record a language
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, facts)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
+reader/          question + texts → a score for each, by a cross-encoder that reads both together
 index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
 graph/           text → names and stated relations; names in a query → paths, with a token that vouches for them
 support/         claim + texts → does the text back it: numbers, names, negations, words

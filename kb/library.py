@@ -112,27 +112,27 @@ class KnowledgeBase:
         seen: str | Sequence[str] | KnownText | None = None,
         explain: bool = False,
         trace: bool = False,
+        rerank: bool = False,
     ) -> SearchResponse:
         """Ranked passages with their places.
 
-        k          hits at most; None takes `search.k`
-        mode       lexical, vector or hybrid; None takes `search.mode`
-        min_score  leave out hits less probable than this; with 0 there is no floor
-        seen       text the reader already has: passages that repeat it come later, those it holds whole are left out
+        k, mode    hits at most; lexical, vector or hybrid; None takes `search.k`, `search.mode`
+        min_score  leave out hits less probable than this; with 0 there is no floor; `rerank` has the reader order them
+        seen       text the user already has: passages that repeat it come later, those it holds whole are left out
         explain    fill the response's trace, context stability included; `trace` fills it without
         raises     InvalidInput, NotIndexed
         """
         from kb.search.pipeline import search
 
-        settings = self.config.search
         request = SearchRequest(
             query=query,
-            mode=settings.mode if mode is None else mode,
-            k=settings.k if k is None else k,
+            mode=self.config.search.mode if mode is None else mode,
+            k=self.config.search.k if k is None else k,
             filters=filters or Filters(),
             min_score=min_score,
             explain=explain,
             trace=trace,
+            rerank=rerank,
         )
         return search(self.runtime(), request, self.known_text(seen))
 

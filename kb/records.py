@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
-OrderKind = Literal["convex", "rrf", "bm25", "cosine", "csw"]
+OrderKind = Literal["convex", "rrf", "bm25", "cosine", "csw", "reader"]
 CopyKind = Literal["same", "near"]
 # (chunk_id, score), best first, equal scores in chunk_id order: what a retriever returns and a fusion takes
 Ranking = Sequence[tuple[int, float]]
@@ -121,6 +121,7 @@ class SearchRequest:
     as_found   the ranking as it is: no copy folded, no document's passages later, no floor
     explain    fill the response's trace, and compute the context stability of each hit
     trace      fill the trace alone
+    rerank     have the reader order the best ones
     """
 
     query: str
@@ -131,6 +132,7 @@ class SearchRequest:
     explain: bool = False
     trace: bool = False
     as_found: bool = False
+    rerank: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +181,7 @@ class Retrieval:
     novelty        None where no text was named that the reader already has
     relevance      in [0, 1] in every mode and fusion: the convex score; of words alone BM25 over the best possible, of
                    vectors alone (cosine - background) / (1 - background)
+    reader         the reader's score in [0, 1]; None where it did not read the passage
     """
 
     method: SearchMode
@@ -190,6 +193,7 @@ class Retrieval:
     csw: float | None = None
     novelty: HitNovelty | None = None
     relevance: float | None = None
+    reader: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

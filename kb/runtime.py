@@ -1,4 +1,4 @@
-"""What the jobs run on: the store, indexes, encoder and language model of one home, opened lazily and once.
+"""What the jobs run on: the store, indexes, encoder, reader and language model of one home, opened lazily and once.
 
 These parts do not know each other; the runtime carries data between them: rows from the store into an index, the
 encoder's vectors into a model. It knows nothing of the jobs above it. Users of the library see `kb.library` instead.
@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
 from kb.embed.registry import SERVED, open_encoder
-from kb.errors import EmbeddingMismatch, KbError, NotIndexed
+from kb.errors import EmbeddingMismatch, KbError, ModelError, NotIndexed
 from kb.index.keeper import IndexKeeper, Source
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
 from kb.index.registry import DEFAULT_LEXICAL, DEFAULT_VECTOR, LEXICAL_ENGINES, VECTOR_ENGINES
 from kb.index.stamp import INDEX_FOLDER, IndexStamp, Origin
+from kb.reader.registry import open_reader
 from kb.store.database import CorpusState
 from kb.store.store import Store
 
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
     from kb.embed.protocol import Encoder
     from kb.llm.protocol import LanguageModel
+    from kb.reader.protocol import Reader
     from kb.store.journal import Journal
     from kb.store.protocol import CorpusDoor
 
@@ -76,6 +78,10 @@ class Runtime:
         self._model: LanguageModel | None = None
         self._last_query: tuple[str, FloatVector] | None = None
         self._sentences: dict[str, FloatVector] = {}
+        self._reader: Reader | None = None
+        self._has_no_reader = False
+        self._read_for = ""
+        self._read: dict[str, float] = {}
         self._told: set[str] = set()
 
     def close(self) -> None:
@@ -299,6 +305,42 @@ class Runtime:
         _, digest, _ = self.stored_encoder()
         missing = self.corpus.count_missing_vectors(digest)
         return f"{missing} chunks have no vector yet: run kb ingest again" if missing else "every chunk has its vector"
+
+    # ---- reader
+
+    def reader(self) -> Reader | None:
+        """The configured reader, None where it is turned off or not there: the user is told once, and all works without."""
+        if self._reader is None and not self._has_no_reader:
+            try:
+                self._reader = open_reader(self.config.reader.model, self.cache)
+            except ModelError as error:
+                self.notify_once(f"note: going on without a reader: {error} ({error.fix})")
+            self._has_no_reader = self._reader is None
+        return self._reader
+
+    def reader_for(self, question: str) -> Reader | None:
+        """The reader where there is one and it has learnt the question's language."""
+        reader = self.reader()
+        return reader if reader and reader.can_read(question) else None
+
+    def read(self, question: str, texts: Sequence[str]) -> list[float] | None:
+        """The reader's logit for each text (kb.reader.protocol); None where `reader_for` the question is None.
+
+        What was read for the question at hand is kept: the order, the gate and the model share it.
+        """
+        reader = self.reader_for(question)
+        if reader is None:
+            return None
+        if self._read_for != question:
+            self._read_for, self._read = question, {}
+        new = list(dict.fromkeys(text for text in texts if text not in self._read))
+        try:
+            self._read.update(zip(new, reader.score(question, new), strict=True))
+        except ModelError as error:
+            self.notify_once(f"note: going on without a reader: {error} ({error.fix})")
+            self._reader, self._has_no_reader = None, True
+            return None
+        return [self._read[text] for text in texts]
 
     # ---- language model
 

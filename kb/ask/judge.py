@@ -59,6 +59,7 @@ def _gate(kb: Runtime, verdict: Verdict) -> float:
 def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
     """What the answer tells of the search; the gates' part is filled in by them."""
     request, response = retrieved.question.request, retrieved.response
+    reader = kb.reader_for(request.query)
     return Findings(
         retrieval=AnswerRetrieval(
             mode=request.mode,
@@ -69,6 +70,7 @@ def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
             chunks_returned=len(response.hits),
             chunks_used=0,
             corpus_revision=response.index_revision,
+            reader=f"{reader.model_id}@{reader.digest[:12]}" if reader else None,
         ),
         embedding=retrieved.embedding,
         nearest=tuple(

@@ -100,6 +100,8 @@ class AnswerRetrieval:
     top_score       fused score of the best hit, None without a hit
     evidence_gate   threshold of the evidence gate, 0 when it is off
     evidence_score  the probability it found that the evidence answers, None without a hit
+    reader          name and digest of the reader that ordered and judged the evidence, None where none could read the
+                    question
     """
 
     mode: SearchMode
@@ -111,6 +113,7 @@ class AnswerRetrieval:
     chunks_returned: int
     chunks_used: int
     corpus_revision: int
+    reader: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

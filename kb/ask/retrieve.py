@@ -19,14 +19,14 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
     # The axes of every hit go into the log that thresholds are recalibrated from; whoever keeps none does not pay for them.
     is_logged = kb.config.cswr.keep_episodes > 0 and not request.is_evaluation
     query = SearchRequest(
-        request.query,
-        request.mode,
-        request.k,
-        request.filters,
-        None,
-        request.explain or is_logged,
+        query=request.query,
+        mode=request.mode,
+        k=request.k,
+        filters=request.filters,
+        explain=request.explain or is_logged,
         trace=True,
         as_found=True,
+        rerank=kb.reader_for(request.query) is not None,
     )
     with kb.snapshot():  # the evidence is what was found, whatever a writer does meanwhile
         response = search(kb, query)

@@ -5,12 +5,13 @@ Costs one batch of a few sentences through the encoder; the rest is words.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.ask.records import AskRequest, EvidenceView
 from kb.evidence.gate import Score, score_signals
-from kb.evidence.measure import Passage, best_windows, idf_weights, weigh
+from kb.evidence.measure import Passage, Window, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals
 from kb.language.registry import question_language
@@ -19,6 +20,7 @@ from kb.llm.protocol import Evidence
 from kb.records import Chunk, SearchResponse, SearchTrace
 from kb.runtime import Runtime
 from kb.search.bounds import background
+from kb.search.rerank import read_passages
 from kb.search.retrieve import can_read
 from kb.text import analyze
 
@@ -26,10 +28,14 @@ from kb.text import analyze
 # three, and each costs 5 ms.
 WINDOWS = 12
 ENCODED_SENTENCES = 3
+# Packed chunks and windows that the reader reads; the chunks were read for their order already.
+READ_CHUNKS, READ_WINDOWS = 6, 3
 # Longer sentences together cost more than a user should wait for: 30 ms.
 ENCODED_CHARS = 450
 # The weight of a word that stands in one chunk of a hundred: the rarest word of a question counts as lacking from here on.
 RARE = 0.55
+
+_NAME_INSIDE = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,13 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
         cosines |= {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
         weighed = weigh_chunks(kb, request.query, chunks, response.trace, with_vectors=digest is not None)
-    score = score_signals(weighed.signals, digest)
+    reader = kb.reader_for(request.query)
+    score = score_signals(
+        weighed.signals,
+        digest,
+        reader_digest=reader.digest if reader else None,
+        language=question_language(request.query),
+    )
     if score.variant == "unfitted" and kb.config.rag.evidence_gate:
         kb.notify_once(
             f"note: the evidence gate was not fitted to {kb.stored_encoder()[0]}: it refuses only what is weak both by "
@@ -95,12 +107,14 @@ def weigh_chunks(
     trace: SearchTrace,
     *,
     with_vectors: bool,
+    with_reader: bool = True,
 ) -> Weighed:
     """Weigh the packed chunks.
 
     chunks        packed, best first, each with its cosine to the question, None where it has none
     trace         of the search that found them
-    with_vectors  False goes by words alone
+    with_vectors  False goes by words, and by the reader where there is one
+    with_reader   False asks no reader
     """
     units = units_of(question)
     statistics = kb.lexical_index().statistics([term for unit in units for term in unit.terms])
@@ -119,6 +133,7 @@ def weigh_chunks(
         vectors = kb.encode_sentences([question, *sentences])
         cosines = [float(c) for c in vectors[1:] @ vectors[0]]
         by_chance = background(kb.vector_index().statistics(), query)
+    logits, sentence_logits = _read(kb, question, [chunk for chunk, _ in chunks], windows) if with_reader else ([], [])
     signals = weigh(
         question,
         units,
@@ -130,6 +145,8 @@ def weigh_chunks(
         background=by_chance,
         lexical_order=[row.chunk_id for row in trace.lexical],
         vector_order=[row.chunk_id for row in trace.vector] if with_vectors else [],
+        logits=logits,
+        sentence_logits=sentence_logits,
     )
     same_language = _mostly_in(question_language(question), [chunk.text for chunk, _ in chunks])
     return Weighed(
@@ -137,6 +154,17 @@ def weigh_chunks(
         *_gaps(units, weights, passages),
         _lacking(units, weights, passages, frequencies) if same_language else (),
     )
+
+
+def _read(
+    kb: Runtime, question: str, chunks: Sequence[Chunk], windows: Sequence[Window]
+) -> tuple[list[float], list[float]]:
+    """The reader's logits of the first packed chunks, most of which ordering the candidates has read, and of windows."""
+    if kb.reader_for(question) is None:
+        return [], []
+    logits = read_passages(kb, question, chunks[:READ_CHUNKS]) or {}
+    texts = [f"{w.first.heading}: {w.text}" if w.first.heading else w.text for w in windows[:READ_WINDOWS]]
+    return list(logits.values()), kb.read(question, texts) or []
 
 
 def _within(sentences: list[str]) -> list[str]:
@@ -157,6 +185,7 @@ def _passage(chunk: Chunk, number: int, cosine: float | None) -> Passage:
         title_terms=title_terms,
         sentences=tuple(sentences_of([evidence])),
         cosine=cosine,
+        names=frozenset(term for name in _NAME_INSIDE.findall(chunk.text) for term in analyze(name)[:1]),
     )
 
 

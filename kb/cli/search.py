@@ -44,6 +44,9 @@ def search(
     explain: Annotated[bool, typer.Option("--explain", help="show both lists, ranks, raw scores and times")] = False,
     paths: Annotated[bool, typer.Option("--paths", help="print path:line, for editors and fzf")] = False,
     expand_tags: ExpandTagsOption = False,
+    rerank: Annotated[
+        bool, typer.Option("--rerank", help="have the reader order the hits: 0.5 s more, English by default")
+    ] = False,
     window: KnownTextOption = None,
     bulk: Annotated[bool, typer.Option("--bulk", help="read one query a line from standard input")] = False,
 ) -> None:
@@ -61,7 +64,9 @@ def search(
     with invocation.base(config) as base:
         roots = base.runtime().corpus.source_roots() if paths else {}
         for text in queries:
-            response = base.search(text, filters=filters, min_score=min_score, seen=known_text, explain=explain)
+            response = base.search(
+                text, filters=filters, min_score=min_score, seen=known_text, explain=explain, rerank=rerank
+            )
             any_hit = any_hit or bool(response.hits)
             if paths and not invocation.json:
                 print_paths(response, roots, quiet=invocation.quiet)

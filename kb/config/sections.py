@@ -68,6 +68,16 @@ class EmbeddingConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderConfig:
+    """Which model reads question and passage together, to order what ask found and to judge whether it answers."""
+
+    model: str = key(
+        "ms-marco-MiniLM-L-12-v2",
+        "Name or folder of a CrossEncoder of sentence-transformers; none turns reading off. The default one reads English.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class SearchConfig:
     """How kb finds passages and merges the results of its retrievers."""
 
@@ -180,7 +190,7 @@ class RagConfig:
     prompt_template_version: PromptVersion = key("rag-v2", "Wording of the prompt.", choices=PromptVersion)
     score_gate: float = key(0.01, "Refuse when the best score of the search is below this.", low=0, high=1)
     evidence_gate: float = key(
-        0.15,
+        0.25,
         "Refuse when the estimated probability that the evidence answers the question is below this; 0 turns it off.",
         low=0,
         high=1,
@@ -352,6 +362,7 @@ class Config:
     ingest: IngestConfig = IngestConfig()
     chunking: ChunkingConfig = ChunkingConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()
+    reader: ReaderConfig = ReaderConfig()
     search: SearchConfig = SearchConfig()
     tags: TagsConfig = TagsConfig()
     cswr: CswrConfig = CswrConfig()

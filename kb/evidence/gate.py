@@ -12,11 +12,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from kb.evidence.records import NAMES, Signals, Variant
 
 WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"
+# After the name of a set of weights: of those with the reader's scores, and of those for a language.
+READ, KOREAN = "+reader", "/ko"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,29 +71,50 @@ class Score:
 
 @cache
 def load_models() -> dict[str, GateModel]:
-    """Every set of weights by name: an encoder's digest, WORDS, SPREAD."""
-    raw = json.loads((files("kb.evidence") / WEIGHTS_FILE).read_text(encoding="utf-8"))
+    """Every set of weights by name: an encoder's digest, WORDS, SPREAD; with READ or KOREAN behind it where there is such."""
     return {
-        name: GateModel(model["weights"], model["intercept"], model["typical"]) for name, model in raw["models"].items()
+        name: GateModel(model["weights"], model["intercept"], model["typical"])
+        for name, model in _load_file()["models"].items()
     }
 
 
-def score_signals(signals: Signals, encoder_digest: str | None) -> Score:
+def find_model(name: str, *, is_read: bool, language: str) -> GateModel | None:
+    """The weights of a name: those with a reader where it has read, those of the language, or the plain ones."""
+    models = load_models()
+    wanted = (f"{name}{READ}" if is_read else None, f"{name}{KOREAN}" if language == "ko" else None, name)
+    return next((models[each] for each in wanted if each in models), None)
+
+
+@cache
+def _load_file() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((files("kb.evidence") / WEIGHTS_FILE).read_text(encoding="utf-8"))
+    return found
+
+
+def score_signals(
+    signals: Signals, encoder_digest: str | None, *, reader_digest: str | None = None, language: str = "en"
+) -> Score:
     """The probability that the evidence answers.
 
     encoder_digest  whose vectors took part; None without any
+    reader_digest   whose scores are among the signals; those of a reader without weights are left out
+    language        of the question
 
     For an encoder without weights the scale of its cosines is unknown. Then the larger of two probabilities counts: one by
     words, one by the margin over the mean cosine of the corpus, which needs no scale. Both must be weak for a refusal, since
     a multilingual encoder finds answers that share no word with the question.
     """
-    models = load_models()
-    words = models[WORDS]
+    is_read = signals.reader is not None and reader_digest == _load_file().get("reader")
+    words, spread, fitted = (
+        find_model(name, is_read=is_read, language=language) for name in (WORDS, SPREAD, encoder_digest or WORDS)
+    )
+    assert words is not None  # the file holds them
+    assert spread is not None
     if encoder_digest is None:
         return Score(words.probability(signals), "words", words.weakest(signals))
-    if fitted := models.get(encoder_digest):
+    if fitted is not None:
         return Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
-    model = max(words, models[SPREAD], key=lambda m: m.probability(signals))
+    model = max(words, spread, key=lambda m: m.probability(signals))
     return Score(model.probability(signals), "unfitted", model.weakest(signals))
 
 

@@ -18,6 +18,8 @@ from kb.text import analyze
 
 # Numbers of fewer digits are days, months and ordinals, which texts write in several ways.
 LONG_NUMBER = 2
+# Logits of readers lie mostly within this of 0.
+LOGIT_REACH = 11.0
 # How many ranks of both lists are compared.
 AGREEMENT_DEPTH = 10
 
@@ -30,12 +32,14 @@ class Passage:
     title_terms   of title and headings alone
     sentences     its quotable sentences
     cosine        to the question; None where vectors took no part
+    names         index terms of the words that are capitalised inside its sentences
     """
 
     terms: frozenset[str]
     title_terms: frozenset[str]
     sentences: tuple[Sentence, ...]
     cosine: float | None = None
+    names: frozenset[str] = frozenset()
 
 
 def idf_weights(units: Sequence[Unit], frequencies: Mapping[str, int], count: int) -> list[float]:
@@ -112,6 +116,8 @@ def weigh(
     background: float | None,
     lexical_order: Sequence[int],
     vector_order: Sequence[int],
+    logits: Sequence[float] = (),
+    sentence_logits: Sequence[float] = (),
 ) -> Signals:
     """The signals of one question.
 
@@ -120,6 +126,7 @@ def weigh(
     sentence_cosines  of the first windows' sentences to the question, one each; empty without vectors
     background        mean cosine of the corpus at large to the question; None without vectors
     lexical_order, vector_order  chunk ids of both retrievers' lists, best first; empty where one was not asked
+    logits, sentence_logits      the reader's, of the passages and of the first windows; empty without a reader
     """
     # A question without words ("?!"), or only with endings that the corpus lacks, has nothing to cover.
     asks = sum(weights) > 0
@@ -149,6 +156,10 @@ def weigh(
         names=_share_of_kind("name", units, best.terms if best else frozenset()),
         numbers=_share_of_kind("number", units, best.terms if best else frozenset()),
         title=share([coverage(units, weights, p.title_terms) for p in passages[:3]]),
+        aligned=_aligned(units, weights, windows, passages),
+        together=_together(units, weights, windows),
+        reader=_read(logits),
+        reader_sentence=_read(sentence_logits),
         answer_type=matches_answer_type(question, [best_text]),
     )
 
@@ -186,6 +197,48 @@ def _adjacency(units: Sequence[Unit], weights: Sequence[float], windows: Sequenc
         )
         / total
     )
+
+
+def _aligned(
+    units: Sequence[Unit], weights: Sequence[float], windows: Sequence[Window], passages: Sequence[Passage]
+) -> float | None:
+    """Least binding of a name or number to the rest of the question; None where the question has none.
+
+    A question typed without capitals names what the passages write with one.
+    """
+    names = frozenset[str]().union(*(p.names for p in passages))
+    bound = [
+        _binding(i, units, weights, windows)
+        for i, unit in enumerate(units)
+        if unit.kind != "word" or unit.terms[0] in names
+    ]
+    return min(bound, default=None)
+
+
+def _together(units: Sequence[Unit], weights: Sequence[float], windows: Sequence[Window]) -> float | None:
+    total = sum(weights)
+    if len(units) < 2 or not total:
+        return None
+    return _bounded(sum(w * _binding(i, units, weights, windows) for i, w in enumerate(weights)) / total)
+
+
+def _binding(which: int, units: Sequence[Unit], weights: Sequence[float], windows: Sequence[Window]) -> float:
+    """How much of what the windows hold of the rest of the question stands beside this unit, in [0, 1].
+
+    A swapped name is in another passage than what is asked of it, or in none.
+    """
+    rest = [w if i != which else 0.0 for i, w in enumerate(weights)]
+    if not any(rest):
+        return max((units[which].share_in(w.terms) for w in windows), default=0.0)
+    held = [coverage(units, rest, w.terms) for w in windows]
+    most = max(held, default=0.0)
+    if not most:
+        return 0.0
+    return max(c * units[which].share_in(w.terms) for c, w in zip(held, windows, strict=True)) / most
+
+
+def _read(logits: Sequence[float]) -> float | None:
+    return _bounded(0.5 + max(logits) / (2 * LOGIT_REACH)) if len(logits) else None
 
 
 def _agreement(lexical: Sequence[int], vector: Sequence[int]) -> float | None:

@@ -26,6 +26,10 @@ class Signals:
     names              share of the question's names and identifiers that the best passage holds
     numbers            share of the question's numbers that the best passage holds
     title              idf-weighted share of the units that the best passage's title and headings hold
+    aligned            of the question's names and numbers, the least share that stands where the rest of the question does
+    together           the same for all its units, the mean by weight
+    reader             of the passage that the reader likes best; 1/2 where it is undecided
+    reader_sentence    the same for two neighbouring sentences
     answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, 0 when not
     """
 
@@ -43,6 +47,10 @@ class Signals:
     names: float | None = None
     numbers: float | None = None
     title: float | None = None
+    aligned: float | None = None
+    together: float | None = None
+    reader: float | None = None
+    reader_sentence: float | None = None
     answer_type: float | None = None
 
 

@@ -1,4 +1,4 @@
-"""A search request → ranked hits with exact citations: retrieve → fuse → calibrate → reorder → show → hits → response."""
+"""A search request → ranked hits with exact citations: retrieve → fuse → calibrate → (read) → reorder → show → hits → response."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from kb.runtime import Runtime
 from kb.search.calibrate import calibrate
 from kb.search.fuse import fuse, ranks_of
 from kb.search.records import Candidates, Ordered
+from kb.search.rerank import rerank
 from kb.search.retrieve import retrieve
 from kb.search.show import is_improbable, vary
 from kb.search.snippet import make_snippet
@@ -92,6 +93,9 @@ def rank_chunks(
         with clock.stage("fuse"):
             fused = fuse(candidates, request.mode, kb.config.search)
             calibrated = calibrate(fused, request.mode, kb.stored_encoder()[1])
+        if request.rerank:
+            with clock.stage("read"):
+                fused = rerank(kb, request, fused)
         least = request.min_score
         if least is not None:
             likely = [row for row in fused.ranking if calibrated.probability[row[0]] >= least]
@@ -189,6 +193,7 @@ def _explainer(ordered: Ordered, request: SearchRequest) -> Callable[[int], Retr
             csw=ordered.csw.get(chunk_id),
             novelty=ordered.novelty.get(chunk_id),
             relevance=fused.relevance.get(chunk_id),
+            reader=fused.read.get(chunk_id),
         )
 
     return explain

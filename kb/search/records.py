@@ -51,6 +51,7 @@ class Fused:
                ranking, or of none where the indexes do not say what a score could reach
     cosines    chunk_id → cosine to the query, of those where it is told
     trace      what a convex fusion went by; None for the others
+    read       chunk_id → the reader's score in [0, 1], of what it read
     """
 
     candidates: Candidates
@@ -59,6 +60,7 @@ class Fused:
     relevance: Mapping[int, float]
     cosines: Mapping[int, float]
     trace: FusionTrace | None = None
+    read: Mapping[int, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

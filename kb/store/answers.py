@@ -36,6 +36,7 @@ class AnswerRow:
     nodes_json          the nodes that the prompt held, each with its tokens and the hash of its text
     rests_on_json       nodes that the answer rests on instead of documents
     standalone_question the question as it was searched for, None where that is the question itself
+    reader              name and digest of the reader that ordered and judged the evidence, None without one
     """
 
     trace_id: str
@@ -81,6 +82,7 @@ class AnswerRow:
     nodes_json: str | None = None
     rests_on_json: str | None = None
     standalone_question: str | None = None
+    reader: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

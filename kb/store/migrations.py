@@ -95,3 +95,9 @@ def m008_file_identity(database: Database) -> None:
 def m009_next_encoder(database: Database) -> None:
     """Vectors of the encoder that is being changed to, beside those that are searched."""
     _execute(database, "m009_next_encoder")
+
+
+@migrations(name=MIGRATION_NAMES[9])
+def m010_reader(database: Database) -> None:
+    """Which reader ordered and judged the evidence of an answer; None for answers without one."""
+    _execute(database, "m010_reader")

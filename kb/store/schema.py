@@ -13,4 +13,5 @@ MIGRATION_NAMES = (
     "m007_nodes",
     "m008_file_identity",
     "m009_next_encoder",
+    "m010_reader",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -31,6 +32,7 @@ def signals(
     cosines: Sequence[float] = (),
     background: float | None = None,
     orders: tuple[Sequence[int], Sequence[int]] = ((), ()),
+    logits: Sequence[float] = (),
 ) -> Signals:
     """Signals in a corpus of 100 chunks, each term of the question in 5 of them unless said otherwise."""
     units = units_of(question)
@@ -40,7 +42,7 @@ def signals(
     known = frozenset(t for t, n in frequencies.items() if n)
     return weigh(
         question, units, weights, passages, windows, known=known, sentence_cosines=cosines, background=background,
-        lexical_order=orders[0], vector_order=orders[1],
+        lexical_order=orders[0], vector_order=orders[1], logits=logits, sentence_logits=logits[:1],
     )  # fmt: skip
 
 
@@ -117,6 +119,35 @@ def test_the_window_spans_two_sentences_of_one_passage_only() -> None:
     assert signals(question, [passage("The alpha stands."), passage("The omega falls.")]).passage_coverage == 0.5
     assert signals(question, [together]).adjacency == 1.0
     assert signals(question, [apart]).adjacency == 0.0
+
+
+DOMES = passage("Marigold's dome opens at dusk. The old dome has a red door. Petra Lind painted the hall.")
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("When does the dome of Marigold open?", 1.0),
+        ("When does the dome of Zircon open?", 0.0),
+        ("Did Petra open the dome?", 0.5),
+        ("who painted the hall, lind", 1.0),
+        ("When does the dome open?", None),
+    ],
+)
+def test_a_name_must_stand_where_the_rest_of_the_question_does(question: str, wanted: float | None) -> None:
+    named = replace(DOMES, names=frozenset(analyze("Lind")))
+    assert signals(question, [named]).aligned == wanted
+
+
+def test_what_stands_apart_is_less_together() -> None:
+    assert signals("marigold dome", [DOMES]).together == 1.0
+    assert signals("marigold hall", [DOMES]).together == 0.0
+    assert signals("dome", [DOMES]).together is None
+
+
+@pytest.mark.parametrize(("logits", "wanted"), [([], None), ([0.0], 0.5), ([-11.0, -30.0], 0.0), ([-4.0, 40.0], 1.0)])
+def test_the_reader_speaks_by_the_passage_it_likes_best(logits: list[float], wanted: float | None) -> None:
+    assert signals("mirror", [MIRROR], logits=logits).reader == wanted
 
 
 @pytest.mark.parametrize(

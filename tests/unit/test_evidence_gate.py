@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from kb.ask.refuse import explain_weakness
 from kb.ask.weigh import Verdict, Weighed
-from kb.evidence.gate import SPREAD, WORDS, Score, check_names, load_models, score_signals
+from kb.evidence.gate import READ, SPREAD, WORDS, Score, check_names, load_models, score_signals
 from kb.evidence.records import NAMES, Signals
 
-MINILM = next(name for name in load_models() if name not in (WORDS, SPREAD))
-ENCODERS = [MINILM, "another encoder", None]
+DIGESTS = sorted(name for name in load_models() if len(name) == 64)
+ENCODERS = [*DIGESTS, "another encoder", None]
 
 shares = st.none() | st.floats(0, 1)
 any_signals = st.builds(Signals, **dict.fromkeys(NAMES, shares))
@@ -45,7 +45,14 @@ def test_the_ends(encoder: str | None) -> None:
 
 
 def test_variants() -> None:
-    assert [score_signals(NOTHING, encoder).variant for encoder in ENCODERS] == ["fitted", "unfitted", "words"]
+    known = ["fitted"] * len(DIGESTS)
+    assert [score_signals(NOTHING, encoder).variant for encoder in ENCODERS] == [*known, "unfitted", "words"]
+
+
+def test_a_reader_without_weights_of_its_own_has_no_say() -> None:
+    liked = replace(NOTHING, reader=1.0, reader_sentence=1.0)
+    for encoder in ENCODERS:
+        assert score_signals(liked, encoder, reader_digest="another") == score_signals(NOTHING, encoder)
 
 
 def test_an_encoder_without_weights_is_believed_when_it_is_near() -> None:
@@ -63,7 +70,9 @@ def test_the_shipped_weights_are_of_signals_and_not_negative() -> None:
         assert set(model.typical) == set(model.weights), name
         assert all(0.0 <= value <= 1.0 for value in model.typical.values())
     vectors = {"cosine", "sentence_cosine", "margin", "agreement"}
-    assert not vectors & set(load_models()[WORDS].weights)
+    for name, model in load_models().items():
+        assert not name.startswith(WORDS) or not vectors & set(model.weights)
+        assert name.endswith(READ) or not {"reader", "reader_sentence"} & set(model.weights)
     assert set(load_models()[SPREAD].weights) == {"margin"}
 
 

