@@ -40,7 +40,7 @@ def swapped_roles(claim: str, sentence: str) -> list[str]:
     ["'Trust' and 'grandson' have changed places"]
     """
     if re.search("[가-힣]", claim):
-        found = list(_korean_swaps(claim, sentence))
+        found = [*_korean_swaps(claim, sentence)]
     else:
         found = [*_sides_swapped(claim, sentence), *_slots_swapped(claim, sentence), *_clauses_swapped(claim, sentence)]
     return list(dict.fromkeys(found))[:1]

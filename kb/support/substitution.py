@@ -25,6 +25,7 @@ LONGEST_EXCHANGE_WORDS = 4
 NEAR_COPY = 0.7
 # With more changes it is a rewording.
 MOST_CHANGES = 2
+_DENYING = frozenset("un in im il ir dis non anti mis".split())
 # Little words that change what a sentence says.
 _TELLING = frozenset(
     "may must can should might cannot few most many some all none no every each more less fewer never always new old only".split()
@@ -75,6 +76,9 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]] | None:
     for tag, a, b, c, d in blocks:
         if tag != "replace" or max(b - a, d - c) > 2:
             continue
+        if b - a == d - c == 1 and _is_negated_form(ours[a].text, theirs[c].text):
+            found.append((ours[a].text, theirs[c].text))
+            continue
         mine = [w for w in ours[a:b] if _tells(w.text)]
         other = [w for w in theirs[c:d] if _tells(w.text)]
         if not mine or not other or any(is_same(w.key, o.key) for w in mine for o in other):
@@ -105,6 +109,12 @@ def _is_measured(words: Sequence[Word], at: int, changed: Sequence[Word]) -> boo
 def _tells(word: str) -> bool:
     low = word.lower()
     return low in _TELLING or has_opposite(word) or (low not in STOP_WORDS and not is_light(word) and not low.isdigit())
+
+
+def _is_negated_form(one: str, other: str) -> bool:
+    """True for a word and the same with a prefix that denies it: likely, unlikely."""
+    short, long = sorted((one.casefold(), other.casefold()), key=len)
+    return len(short) > 2 and long.endswith(short) and long[: -len(short)].rstrip("-") in _DENYING
 
 
 def _resemble(one: str, other: str) -> bool:

@@ -26,7 +26,7 @@ def test_a_contradicted_sentence_is_marked_in_place(
     assert result.code == 1
     assert f"{WRONG} [✗ the documents say otherwise]" in " ".join(result.out.split())
     assert "✓" not in result.out
-    assert "grounded ✗ (not_backed: a sentence is not what [#1] says ('15" in result.out
+    assert "grounded ✗ (a sentence is not what [#1] says ('15" in result.out
     assert (kept["grounded"], kept["refusal_reason"]) == (False, "not_backed")
     assert kept["verification"]["status"] == "contradicted"
     assert [kept["answer"][s["start"] : s["end"]] for s in kept["verification"]["sentences"]] == [CITED, WRONG]
@@ -51,7 +51,7 @@ def test_require_verified_makes_it_a_refusal(kb: Call, corpus_home: Path, monkey
         refused = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
         kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home)
     assert refused.code == 1
-    assert "grounded ✗ (not_backed: " in refused.out
+    assert "grounded ✗ (a sentence is not backed by" in refused.out
     assert (kept.code, kept.json()["verification"]["status"]) == (0, "verified")
 
 
