@@ -159,12 +159,16 @@ def weigh_chunks(
 def _read(
     kb: Runtime, question: str, chunks: Sequence[Chunk], windows: Sequence[Window]
 ) -> tuple[list[float], list[float]]:
-    """The reader's logits of the first packed chunks, most of which ordering the candidates has read, and of windows."""
-    if kb.reader_for(question) is None:
-        return [], []
+    """The reader's logits of the first packed chunks, most of which ordering the candidates has read, and of windows.
+
+    None of either where it cannot read one of the passages: the answer may stand there.
+    """
     logits = read_passages(kb, question, chunks[:READ_CHUNKS]) or {}
+    known = [logit for logit in logits.values() if logit is not None]
+    if not known or len(known) < len(logits):
+        return [], []
     texts = [f"{w.first.heading}: {w.text}" if w.first.heading else w.text for w in windows[:READ_WINDOWS]]
-    return list(logits.values()), kb.read(question, texts) or []
+    return known, kb.read(question, texts) or []
 
 
 def _within(sentences: list[str]) -> list[str]:

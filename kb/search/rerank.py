@@ -24,11 +24,18 @@ SEARCH_SHARE = 0.75
 LOGIT_REACH = 11.0
 
 
-def read_passages(kb: Runtime, query: str, chunks: Sequence[Chunk]) -> dict[int, float] | None:
-    """chunk_id → the reader's logit of its best stretch; None where no reader can read the query."""
+def read_passages(kb: Runtime, query: str, chunks: Sequence[Chunk]) -> dict[int, float | None] | None:
+    """chunk_id → the reader's logit of its best stretch; None of a passage, and for all, in a language it cannot read."""
+    reader = kb.reader_for(query)
+    if reader is None:
+        return None
     terms = frozenset(analyze_query(query))
-    logits = kb.read(query, [stretch_of(chunk, terms) for chunk in chunks])
-    return None if logits is None else {chunk.chunk_id: s for chunk, s in zip(chunks, logits, strict=True)}
+    readable = [chunk for chunk in chunks if reader.can_read(chunk.text)]
+    found = kb.read(query, [stretch_of(chunk, terms) for chunk in readable])
+    if found is None:
+        return None
+    logits = {chunk.chunk_id: logit for chunk, logit in zip(readable, found, strict=True)}
+    return {chunk.chunk_id: logits.get(chunk.chunk_id) for chunk in chunks}
 
 
 def stretch_of(chunk: Chunk, terms: frozenset[str]) -> str:
@@ -38,20 +45,22 @@ def stretch_of(chunk: Chunk, terms: frozenset[str]) -> str:
     return f"{heading}: {window}" if heading else window
 
 
-def reorder_by_reading(ranking: Ranking, logits: Mapping[int, float]) -> list[tuple[int, float]]:
-    """The ranking by the mean of its own scores and the reader's; what was not read follows, in its order.
+def reorder_by_reading(ranking: Ranking, logits: Mapping[int, float | None]) -> list[tuple[int, float]]:
+    """The ranking by the mean of its own scores and the reader's; what was not looked at follows, in its order.
 
     ranking  (chunk_id, score in [0, 1]), best first
-    logits   chunk_id → the reader's, of the first ones
-    returns  (chunk_id, score in [0, 1]); what was not read keeps its part of the score alone
+    logits   chunk_id → the reader's, of the first ones; None of one that it cannot read, whose own score stands
+    returns  (chunk_id, score in [0, 1]); what was not looked at keeps its part of the score alone
 
     >>> reorder_by_reading([(7, 0.6), (8, 0.5), (9, 0.4)], {7: -9.0, 8: 9.0})[0][0]
     8
     """
-    mixed = [
-        (i, SEARCH_SHARE * score + (1 - SEARCH_SHARE) * (_bounded(logits[i]) if i in logits else 0.0))
-        for i, score in ranking
-    ]
+
+    def read(chunk_id: int, score: float) -> float:
+        logit = logits.get(chunk_id)
+        return _bounded(logit) if logit is not None else score if chunk_id in logits else 0.0
+
+    mixed = [(i, SEARCH_SHARE * score + (1 - SEARCH_SHARE) * read(i, score)) for i, score in ranking]
     places = {chunk_id: place for place, (chunk_id, _) in enumerate(ranking)}
     return sorted(mixed, key=lambda row: (row[0] not in logits, -row[1], places[row[0]]))
 
@@ -77,5 +86,5 @@ def rerank(kb: Runtime, request: SearchRequest, fused: Fused) -> Fused:
         fused,
         ranking=reorder_by_reading(scores, logits),
         kind="reader",
-        read={i: round(probability(s), 4) for i, s in logits.items()},
+        read={i: round(probability(s), 4) for i, s in logits.items() if s is not None},
     )

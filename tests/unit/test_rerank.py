@@ -29,6 +29,13 @@ def test_what_was_not_read_keeps_its_order_below() -> None:
     assert [i for i, _ in reorder_by_reading(ranking, {})] == [1, 2, 3, 4]
 
 
+def test_what_the_reader_cannot_read_keeps_its_score() -> None:
+    ranking = [(1, 0.9), (2, 0.5), (3, 0.4)]
+    ordered = reorder_by_reading(ranking, {1: None, 2: -11.0, 3: 11.0})
+    assert ordered[0] == (1, pytest.approx(0.9))
+    assert [i for i, _ in ordered] == [1, 3, 2]
+
+
 def test_scores_fall_and_stay_in_their_range() -> None:
     scores = [s for _, s in reorder_by_reading([(1, 1.0), (2, 0.4), (3, 0.2)], {1: 11.0, 2: 3.0})]
     assert scores == sorted(scores, reverse=True)
