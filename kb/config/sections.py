@@ -102,7 +102,10 @@ class SearchConfig:
     )
     feedback_weight: float = key(0.2, "convex: share of those passages in the mixed query.", low=0, high=0.9)
     repeat_loss: float = key(
-        0.05, "convex: share of its score that a hit loses for each better hit of the same document.", low=0, high=0.9
+        0.0,
+        "convex, an experiment: share of its score that a hit loses for each better hit of the same document.",
+        low=0,
+        high=0.9,
     )
     rrf_k: int = key(60, "rrf: the constant k of reciprocal rank fusion (Cormack et al. 2009).", low=1, high=10_000)
     heading_weight: float = key(
