@@ -77,7 +77,7 @@ class VectorStatistics:
 
 
 class OpenedIndex(Protocol[Query_contra]):
-    """An index of either kind, opened for searching."""
+    """An index of either kind, opened for searching; its methods raise IndexOutOfDate where its files are damaged."""
 
     @property
     def abilities(self) -> Abilities:
@@ -88,6 +88,9 @@ class OpenedIndex(Protocol[Query_contra]):
 
         within  ids of chunks or of documents, see `Abilities.filters_by`; None for all
         """
+
+    def chunk_ids(self) -> set[int]:
+        """All chunks that it holds."""
 
     def check(self) -> tuple[str, ...]:
         """Its faults as phrases for a user, such as a mismatch with its stamp; empty for a sound one."""

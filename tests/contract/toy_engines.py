@@ -101,6 +101,9 @@ class CountedWords:
             most_per_idf=0.0,
         )
 
+    def chunk_ids(self) -> set[int]:
+        return set(self.terms)
+
     def check(self) -> tuple[str, ...]:
         return () if len(self.terms) == self.stamp.rows else ("the lexical index has lost chunks",)
 
@@ -122,6 +125,9 @@ class BruteForce:
     def statistics(self) -> VectorStatistics:
         rows = np.array(list(self.vectors.values()))
         return VectorStatistics(len(rows), tuple(rows.mean(axis=0).tolist()) if len(rows) else ())
+
+    def chunk_ids(self) -> set[int]:
+        return set(self.vectors)
 
     def check(self) -> tuple[str, ...]:
         return () if len(self.vectors) == self.stamp.rows else ("the vector index has lost chunks",)
