@@ -202,8 +202,12 @@ class FaissIndex:
 
     def chunk_ids(self) -> set[int]:
         """See OpenedIndex.chunk_ids."""
+        return set(self.vectors()[0].tolist())
+
+    def vectors(self) -> tuple[IntVector, FloatMatrix]:
+        """See VectorIndex.vectors."""
         try:
-            return set(_content_of(self._index)[0].tolist())
+            return _content_of(self._index)
         except DAMAGE as error:
             raise IndexOutOfDate("the vector index is damaged", fix="rebuild it: kb reindex") from error
 

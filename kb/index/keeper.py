@@ -172,6 +172,16 @@ class IndexKeeper(Generic[Row, Index]):
             return f"{self.kind} lacks {len(wanted - held)} chunks and holds {len(held - wanted)} that are gone"
         return None
 
+    def sound_index(self) -> Index | None:
+        """The current index where its files are as they were written, None where not; rebuilds nothing."""
+        stamp = self.stamp()
+        if stamp is None or not self.is_current(stamp):
+            return None
+        try:
+            return open_index(self._folder, self._engine, stamp, self._settings, most_bytes=None)
+        except (IndexOutOfDate, OSError):
+            return None
+
     def _discard(self, stamp: IndexStamp) -> None:
         """Remove the stamp of an index that cannot be opened, unless another process has replaced it meanwhile."""
         if (present := self.stamp()) and present.place == stamp.place:

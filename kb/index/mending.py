@@ -37,6 +37,9 @@ class _Mending:
     def chunk_ids(self) -> Any:
         return self._call("chunk_ids")
 
+    def vectors(self) -> Any:
+        return self._call("vectors")
+
     def check(self) -> Any:
         return self._call("check")
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
-from kb.arrays import FloatVector
+from kb.arrays import FloatMatrix, FloatVector, IntVector
 from kb.config import SearchConfig
 from kb.index.stamp import IndexStamp, Origin
 from kb.records import Ranking
@@ -105,6 +105,9 @@ class LexicalIndex(OpenedIndex[Sequence[str]], Protocol):
 
 class VectorIndex(OpenedIndex[FloatVector], Protocol):
     """Finds chunks by the cosine of their vectors to a query's, (d,) float32 of unit length."""
+
+    def vectors(self) -> tuple[IntVector, FloatMatrix]:
+        """All chunk_ids, (n,), and their vectors, (n, d) float32, in any order."""
 
     def statistics(self) -> VectorStatistics:
         """The number of vectors and their mean."""

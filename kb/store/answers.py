@@ -17,6 +17,7 @@ from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.filters import moment_ns
+from kb.store.seals import seal_answer
 from kb.store.search_terms import match_expression, search_terms
 
 
@@ -133,6 +134,7 @@ def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[s
         connection.executemany("INSERT OR IGNORE INTO packed_texts (text_hash, text) VALUES (?, ?)", texts.items())
         links = [(row.trace_id, text_hash) for text_hash in texts]
         connection.executemany("INSERT INTO answer_texts (trace_id, text_hash) VALUES (?, ?)", links)
+        seal_answer(connection, row.trace_id)
 
 
 def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:

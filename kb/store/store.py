@@ -20,6 +20,7 @@ from kb.store.database import checkpoint, find_faults, open_for_reading, open_fo
 
 if TYPE_CHECKING:
     from kb.store.journal import Journal
+    from kb.store.soundness import Soundness
 
 
 class Store:
@@ -61,6 +62,13 @@ class Store:
     def find_faults(self) -> list[str]:
         """What SQLite finds wrong with its own file, dangling references included; empty when it is sound."""
         return find_faults(self._connection)
+
+    @property
+    def soundness(self) -> Soundness:
+        """What in it is not as it was written, and repairs."""
+        from kb.store.soundness import Soundness  # only kb doctor has a use for it
+
+        return Soundness(self._connection)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file, as far as no reader is in the way."""
