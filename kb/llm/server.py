@@ -113,6 +113,8 @@ class OllamaServer:
             rows = [list(row) for row in found["embeddings"]]
             if len(rows) != len(texts):
                 raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            if not all(isinstance(number, int | float) for row in rows for number in row):
+                raise ValueError("a vector that is not of numbers")
             return rows
 
     def list_running(self) -> dict[str, Any]:
@@ -263,7 +265,8 @@ class OllamaServer:
                 prompt_tokens=int(sizes[1]) if sizes else None,
                 context_tokens=int(sizes[2]) if sizes else None,
             )
-        said = f"{message[:SHOWN_CHARS]} (status {status})" if status > 0 else message[:SHOWN_CHARS]
+        words = " ".join(message[: 4 * SHOWN_CHARS].split())[:SHOWN_CHARS]
+        said = f"{words} (status {status})" if status > 0 else words
         return ModelError(
             f"Ollama at {self.endpoint} refused: {said}",
             fix=STATUS_FIXES.get(status, "see the server's log, often memory: try a smaller model or context"),
