@@ -12,6 +12,7 @@ from typing import Literal
 from kb.ingest.embed import stored_texts
 from kb.ingest.prepare import Settings
 from kb.runtime import Runtime
+from kb.store.log_check import find_log_fault
 
 Health = Literal["ok", "warn", "fail"]
 # What a check found: status, detail and fix.
@@ -27,7 +28,9 @@ NAMED = 5
 
 
 def check_file(kb: Runtime) -> Finding:
-    """SQLite's file, with its own indexes."""
+    """SQLite's file, with its own indexes, and its log."""
+    if fault := find_log_fault(kb.home):
+        return "fail", fault, "the next write goes on from what is left; or restore a copy made with kb backup"
     if faults := kb.store.soundness.check_in_full():
         return "fail", "; ".join(faults), f"{REPAIR}; if it stays, restore a copy made with kb backup"
     return "ok", "tables and their indexes agree", None

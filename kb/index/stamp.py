@@ -111,6 +111,17 @@ def _crc_of(content: Mapping[str, object]) -> int:
     return zlib.crc32(json.dumps(content, sort_keys=True).encode())
 
 
+def remove_indexes(folder: Path) -> int:
+    """Remove the lexical and the vector index, which the next search builds anew; returns how many bytes they had."""
+    freed = 0
+    for name in ("lexical", "vector"):
+        if stamp := read_stamp(folder, name):
+            freed += sum(size for size, _ in stamp.sums.values())
+            _remove(folder / f"{name}.json")
+            _remove(folder / stamp.place)
+    return freed
+
+
 def _clear_old(folder: Path, name: str, place: str) -> None:
     """Remove earlier indexes of this kind, and unfinished ones that are old enough to be of killed builds."""
     for entry in folder.iterdir():

@@ -177,6 +177,20 @@ def count_answers(connection: sqlite3.Connection, most: int | None = None) -> in
     return int(connection.execute("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT ?)", [limit]).fetchone()[0])
 
 
+def answers_bytes(connection: sqlite3.Connection) -> int:
+    """The room that answers take in the file, with their texts and indexes."""
+    tables = ("answers", "answer_texts", "packed_texts", "episodes")
+    names = f"SELECT name FROM sqlite_schema WHERE tbl_name IN {marks(tables)} OR name LIKE 'answer_search%'"
+    try:
+        query = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ({names})"
+        row = connection.execute(query, tables).fetchone()
+    except sqlite3.OperationalError:  # a SQLite that was built without this table: the texts alone
+        columns = " + ".join(f"coalesce(length({name}), 0)" for name in _COLUMNS)
+        texts = "SELECT coalesce(sum(length(text)), 0) FROM packed_texts"
+        row = connection.execute(f"SELECT coalesce(sum({columns}), 0) + ({texts}) FROM answers").fetchone()
+    return int(row[0] or 0)
+
+
 def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> int:
     """How many answers hold one of these texts: in question or answer, or in what their prompt held."""
     found: set[str] = set()

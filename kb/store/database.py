@@ -6,6 +6,7 @@ SQLite holds everything that cannot be rebuilt, and the vectors. Knows no index,
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -95,7 +96,9 @@ def open_for_writing(home: Path) -> sqlite3.Connection:
         if applied_migrations(connection) != list(MIGRATION_NAMES):
             _migrate(connection, path)
     except sqlite3.OperationalError as error:
-        raise IoError(f"cannot write {path}: {error}", fix="check the folder's permissions and free space") from error
+        free = shutil.disk_usage(home).free
+        fix = f"check the permissions and the free space of {home} ({free / 1e6:,.1f} MB)"
+        raise IoError(f"cannot write {path}: {error}", fix=fix, path=str(path), free_bytes=free) from error
     except sqlite3.DatabaseError as error:
         raise _corrupt(path, error) from error
     _check_schema(connection, path)

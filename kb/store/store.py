@@ -17,10 +17,10 @@ from kb.store.backup import write_backup
 from kb.store.compact import compact
 from kb.store.corpus import Corpus
 from kb.store.database import checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
+from kb.store.soundness import Soundness
 
 if TYPE_CHECKING:
     from kb.store.journal import Journal
-    from kb.store.soundness import Soundness
 
 
 class Store:
@@ -66,8 +66,6 @@ class Store:
     @property
     def soundness(self) -> Soundness:
         """What in it is not as it was written, and repairs."""
-        from kb.store.soundness import Soundness  # only kb doctor has a use for it
-
         return Soundness(self._connection)
 
     def checkpoint(self) -> None:
