@@ -32,7 +32,7 @@ evidence/        how likely passages answer a question: the evidence gate, which
 ask/             question → retrieve → judge → pack → generate → verify → conclude or refuse → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
-status, doctor, stability_thresholds   the state of a home; checks of this installation; thresholds of context stability
+status, doctor, soundness, stability_thresholds   the state of a home; checks of this installation and of all that is stored; thresholds of context stability
 library          the Python API: kb.open() and its methods, on the runtime
 cli/             one thin module per command group; render.py prints
 """

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,15 +25,15 @@ from kb.llm.protocol import NoServer
 from kb.llm.registry import open_model
 from kb.providers import AUTO
 from kb.runtime import Notify, Runtime, open_runtime
+from kb.soundness import DEEP_CHECKS, Finding, Health, mend
 from kb.store.lock import lock_owner, writer_lock
 from kb.store.schema import FILE_NAME
-
-Health = Literal["ok", "warn", "fail"]
 
 LOW_DISK_BYTES = 500_000_000
 # Stored vectors were made in bfloat16 batches, the check re-embeds in float32: measured cosines stay above .9998.
 SAME_VECTOR_COSINE = 0.999
 SAMPLED_CHUNKS = 3
+SHOWN_FAULTS = 5
 RESTORE = "restore a copy made with kb backup"
 # Library → what cannot be read without it.
 READER_LIBRARIES = {
@@ -68,34 +69,49 @@ class Diagnosis:
     checks: tuple[Check, ...]
 
 
-# What a check found: status, detail and fix.
-Finding = tuple[Health, str, str | None]
+def diagnose(home: Path, config: Config, *, deep: bool = False) -> Diagnosis:
+    """Run every check; the ones that need a store are left out when there is none.
 
-
-def diagnose(home: Path, config: Config) -> Diagnosis:
-    """Run every check; the ones that need a store are left out when there is none."""
-    findings = {name: check(home, config) for name, check in INSTALLATION_CHECKS.items()}
+    deep  also read everything that is stored, and compare it with its checksums and with each other
+    """
+    findings = {name: _guard(partial(check, home, config)) for name, check in INSTALLATION_CHECKS.items()}
+    wanted = {**STORE_CHECKS, **(DEEP_CHECKS if deep else {})}
     try:
         with open_runtime(home, config) as kb:
-            findings |= {name: _run(check, kb) for name, check in STORE_CHECKS.items()}
+            findings |= {name: _guard(partial(check, kb)) for name, check in wanted.items()}
+    except NotIndexed as error:
+        is_lost = (home / FILE_NAME).exists()
+        findings["store"] = ("fail", error.problem, f"{RESTORE}, or ingest again") if is_lost else _warn(error)
     except KbError as error:
-        findings["store"] = ("warn" if isinstance(error, NotIndexed) else "fail", error.problem, error.fix)
+        findings["store"] = "fail", error.problem, error.fix
     checks = tuple(Check(name=name, status=s, detail=detail, fix=fix) for name, (s, detail, fix) in findings.items())
     return Diagnosis(ok=all(check.status != "fail" for check in checks), checks=checks)
 
 
-def _run(check: Callable[[Runtime], Finding], kb: Runtime) -> Finding:
+def _guard(check: Callable[[], Finding]) -> Finding:
+    """A check's finding; what it examines may make it fail in any way."""
     try:
-        return check(kb)
+        return check()
     except KbError as error:
         return "fail", error.problem, error.fix
     except sqlite3.DatabaseError as error:
         return "fail", str(error), RESTORE
+    except Exception as error:
+        return (
+            "fail",
+            f"the check could not be finished: {type(error).__name__}: {error}",
+            f"kb doctor --repair, or {RESTORE}",
+        )
 
 
-def repair_home(home: Path, config: Config, notify: Notify) -> None:
-    """Migrate the store, complete missing vectors, drop unused ones, build both indexes anew.
+def _warn(error: KbError) -> Finding:
+    return "warn", error.problem, error.fix
 
+
+def repair_home(home: Path, config: Config, notify: Notify, *, deep: bool = False) -> None:
+    """Migrate the store, replace wrong vectors, complete missing ones, drop unused ones, build both indexes anew.
+
+    deep    look for damage by reading everything
     raises  NotIndexed when there is nothing to repair
     """
     if not (home / FILE_NAME).is_file():
@@ -104,9 +120,15 @@ def repair_home(home: Path, config: Config, notify: Notify) -> None:
         writer_lock(home, config.ingest.lock_wait_seconds, notify),
         open_runtime(home, config, write=True, notify=notify) as kb,
     ):
+        mended = mend(kb, deep=deep)
+        for line in mended:
+            notify(line)
         if not kb.corpus.count_chunks():
             return
-        healed = embed_missing(kb, Settings.of(config, kb.encoder())).chunks
+        settings = Settings.of(config, kb.encoder())
+        healed = embed_missing(kb, settings).chunks
+        if healed:
+            kb.corpus.neighbours.heal_neighbours(settings.encoder_digest)
         unused = kb.corpus.remove_unused_embeddings()
         kb.refresh_indexes(force=True)
         notify(f"embedded {healed} chunks, dropped {unused} unused vectors, built both indexes anew")
@@ -171,11 +193,15 @@ def check_store(kb: Runtime) -> Finding:
     """SQLite finds its own file sound, references included."""
     if problems := kb.store.find_faults():
         return "fail", "; ".join(problems), RESTORE
+    if unreadable := kb.store.soundness.find_unreadable():
+        return "fail", "; ".join(unreadable[:SHOWN_FAULTS]), f"kb doctor --deep --repair; else {RESTORE}"
     return "ok", f"{kb.corpus.count_documents()} documents, {kb.corpus.count_chunks()} chunks, sound", None
 
 
 def check_vectors(kb: Runtime) -> Finding:
-    """Every chunk has a vector of the encoder that the store names."""
+    """Every chunk has a vector of the encoder that the store names, and of its length."""
+    if wrong := kb.store.soundness.count_wrong_vectors():
+        return "fail", f"{wrong} vectors have another length than the encoder's", "kb doctor --repair"
     if missing := kb.corpus.count_missing_vectors(kb.stored_encoder()[1]):
         detail = f"{missing} chunks have no vector and cannot be found by meaning"
         return "fail", detail, "kb doctor --repair, or kb ingest again"
@@ -207,7 +233,10 @@ def check_same_encoder(kb: Runtime) -> Finding:
 
 def check_indexes(kb: Runtime) -> Finding:
     """Both indexes are there, match the store and can be opened; nothing is rebuilt here."""
-    if faults := [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]:
+    faults = [fault for keeper in kb.index_keepers() if (fault := keeper.fault())]
+    if damaged := [fault for fault in faults if fault.endswith("damaged")]:
+        return "fail", f"{', '.join(damaged)}: its files are not as they were written", "kb reindex"
+    if faults:
         return "warn", f"{', '.join(faults)}; the next search rebuilds what it needs", "kb reindex"
     return "ok", "both match the store", None
 

@@ -355,7 +355,7 @@ class KnowledgeBase:
             corpus.remove_documents([document.doc_id for document in documents])
             corpus.remove_unused_embeddings()
             if corpus.has_documents():
-                runtime.refresh_indexes()
+                runtime.refresh_if_possible()
         return documents
 
     # ---- facts the user tells kb

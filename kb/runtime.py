@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
 from kb.embed.registry import SERVED, open_encoder
-from kb.errors import EmbeddingMismatch, KbError, ModelError, NotIndexed
+from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
 from kb.index.keeper import IndexKeeper, Source
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
 from kb.index.registry import DEFAULT_LEXICAL, DEFAULT_VECTOR, LEXICAL_ENGINES, VECTOR_ENGINES
@@ -141,6 +141,13 @@ class Runtime:
         returns  what the lexical and the vector index hold
         """
         return self._lexical.refresh(force=force, announce=False), self._vector.refresh(force=force, announce=False)
+
+    def refresh_if_possible(self) -> None:
+        """As `refresh_indexes`; where there is no room for an index, the next search builds it."""
+        try:
+            self.refresh_indexes()
+        except IoError as error:
+            self.notify(f"{error.problem}; the next search tries again")
 
     def _keep_lexical(self) -> IndexKeeper[LexicalRow, LexicalIndex]:
         def origin() -> Origin:

@@ -96,6 +96,7 @@ class Status:
     graph: GraphStatus | None = None
     novelty: NoveltyTotals | None = None
     next_encoder: EncoderStatus | None = None
+    answers_bytes: int | None = None
 
 
 def read_status(kb: Runtime) -> Status:
@@ -126,6 +127,7 @@ def read_status(kb: Runtime) -> Status:
             graph=GraphStatus(names=names, edges=edges) if names else None,
             novelty=_novelty_totals(kb.home),
             next_encoder=_next_encoder(kb, model_id),
+            answers_bytes=kb.journal.answers_bytes() if kb.journal.count_answers(1) else 0,
         )
 
 

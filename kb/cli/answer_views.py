@@ -24,7 +24,7 @@ from kb.store.answers import AnswerRow, time_text
 from kb.store.filters import SECONDS_PER_DAY
 from kb.wire import to_json
 
-UNIT_SECONDS = {"h": 3600, "d": SECONDS_PER_DAY, "w": 7 * SECONDS_PER_DAY}
+UNIT_SECONDS = {"h": 3600, "d": SECONDS_PER_DAY, "w": 7 * SECONDS_PER_DAY, "y": 365 * SECONDS_PER_DAY}
 # What a spreadsheet is good for; the whole row is in jsonl.
 CSV_COLUMNS = (
     "trace_id created_at question answer grounded refusal_reason model_id model_provider top_score evidence_score"
@@ -127,9 +127,9 @@ def age_limit(age: str) -> str:
 
     raises  InvalidInput
     """
-    match = re.fullmatch(r"(\d{1,6})\s*([hdw])", age.strip().lower())
+    match = re.fullmatch(r"(\d{1,6})\s*([hdwy])", age.strip().lower())
     if not match:
-        raise InvalidInput(f"--older-than '{age}' is no age", fix="write it as 12h, 30d or 8w")
+        raise InvalidInput(f"--older-than '{age}' is no age", fix="write it as 12h, 30d, 8w or 1y")
     return time_text(time.time_ns() - int(match[1]) * UNIT_SECONDS[match[2]] * 10**9)
 
 

@@ -139,6 +139,7 @@ def replay(
         raise typer.Exit(ExitCode.NOTHING)
 
 
+@app.command("prune", help="The same as rm: kb answers prune --older-than 1y.")
 @app.command("rm")
 @command
 def rm(

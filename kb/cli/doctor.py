@@ -18,6 +18,9 @@ HEALTH_COLOURS = {"ok": "green", "warn": "yellow", "fail": "red"}
 def doctor(
     invocation: Invocation,
     repair: Annotated[bool, typer.Option("--repair", help="repair what can be repaired, then check again")] = False,
+    deep: Annotated[
+        bool, typer.Option("--deep", help="read everything that is stored and compare it with its checksums")
+    ] = False,
 ) -> None:
     """Check this installation; every fault comes with its fix.
 
@@ -25,8 +28,8 @@ def doctor(
     """
     config = invocation.config()
     if repair:
-        repair_home(invocation.home, config, invocation.notify)
-    diagnosis = diagnose(invocation.home, config)
+        repair_home(invocation.home, config, invocation.notify, deep=deep)
+    diagnosis = diagnose(invocation.home, config, deep=deep)
     invocation.emit(diagnosis, _print_diagnosis)
     if not diagnosis.ok:
         raise typer.Exit(ExitCode.UNHEALTHY)

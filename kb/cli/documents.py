@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shlex
+import sqlite3
 import subprocess
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated
 
 import typer
 
 from kb.cli.invocation import Invocation, command, is_interactive
-from kb.cli.render import print_documents
+from kb.cli.render import print_documents, size_text
 from kb.cli.terminal import harmless, harmless_line, say, shown_path, styled
 from kb.cli.views import DocumentList, DocumentView, Place, Removal, parse_citation, parse_line_range, select_lines
-from kb.errors import ExitCode, InvalidInput, NotFound
-from kb.records import Chunk, Filters
+from kb.errors import ExitCode, InvalidInput, IoError, NotFound
+from kb.index.stamp import INDEX_FOLDER, remove_indexes
+from kb.records import Chunk, Document, Filters
 from kb.store.filters import no_match
 
 # An id with more digits than SQLite's 64-bit integers cannot exist.
@@ -129,10 +133,28 @@ def rm(
     """
     if not targets and not source:
         raise InvalidInput("nothing named", fix="name paths, or a --source; kb list shows what there is")
-    with invocation.base(invocation.config()) as base:
-        documents = base.remove(*(targets or ()), sources=tuple(source or ()))
+    documents = _with_room(invocation, partial(_remove, invocation, targets or (), source or ()))
     removal = Removal(removed=tuple(f"{d.source}/{d.path}" for d in documents))
     invocation.emit(removal, partial(_print_removal, invocation=invocation))
+
+
+def _remove(invocation: Invocation, targets: Sequence[str], sources: Sequence[str]) -> list[Document]:
+    with invocation.base(invocation.config()) as base:
+        return base.remove(*targets, sources=tuple(sources))
+
+
+def _with_room(invocation: Invocation, work: Callable[[], list[Document]]) -> list[Document]:
+    """Removing needs room for SQLite's log: on a full disk the indexes make it, which can be built anew."""
+    try:
+        return work()
+    except (IoError, OSError, sqlite3.OperationalError) as error:
+        if not any(word in str(error) for word in ("full", "I/O", os.strerror(errno.ENOSPC))):
+            raise
+        freed = remove_indexes(invocation.home / INDEX_FOLDER)
+        if not freed:
+            raise
+        invocation.notify(f"the disk is full: removed the indexes ({size_text(freed)}), the next search builds them")
+        return work()
 
 
 def _print_removal(removal: Removal, invocation: Invocation) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sqlite3
 import sys
 from collections.abc import Callable
@@ -55,14 +56,17 @@ def run(arguments: list[str], json: bool) -> int:
     call = _guard(lambda: _parse(words, json), words, json)
     if not isinstance(call, Call):
         return call
-    code = _guard(lambda: _execute(call), words, json)
+    code = _guard(lambda: _execute(call), words, json, call.invocation.home)
     if "--dry-run" not in words:  # that one changes nothing, anywhere
         _note(call.invocation, words, code)
     return code
 
 
-def _guard(step: Callable[[], Result], arguments: list[str], json: bool) -> Result | int:
-    """The step's result, or the exit code of its error. Errors are printed here and nowhere else."""
+def _guard(step: Callable[[], Result], arguments: list[str], json: bool, home: Path | None = None) -> Result | int:
+    """The step's result, or the exit code of its error. Errors are printed here and nowhere else.
+
+    home  the data folder that the step works on, whose damage may be the cause of an error
+    """
     try:
         return step()
     except KbError as error:
@@ -75,7 +79,7 @@ def _guard(step: Callable[[], Result], arguments: list[str], json: bool) -> Resu
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.DONE
     except Exception as error:
-        known = _known_cause(error, arguments)
+        known = _known_cause(error, arguments, home) or (_find_damage(home) if home else None)
         return _print_error(known, json) if known else _print_bug(error, json)
 
 
@@ -191,7 +195,24 @@ def _protect_stdout(json: bool) -> None:
         sys.stdout = os.fdopen(real, "w", encoding="utf-8", errors="backslashreplace")
 
 
-def _known_cause(error: Exception, arguments: list[str]) -> KbError | None:
+def _find_damage(home: Path) -> KbError | None:
+    """The damage in a store that makes a command fail in a way nobody foresaw; None where the store is sound."""
+    from kb.store.store import Store  # an error that is a bug is rare enough for it
+
+    fix = "see what can be mended with: kb doctor --deep"
+    try:
+        with Store(home) as store:
+            faults = store.find_faults() or store.soundness.find_unreadable()
+    except CorruptStore as error:
+        return error
+    except KbError:
+        return None
+    except Exception as error:
+        return CorruptStore(f"kb.sqlite is damaged: {error}", fix=fix)
+    return CorruptStore(f"kb.sqlite is damaged: {faults[0]}", fix=fix) if faults else None
+
+
+def _known_cause(error: Exception, arguments: list[str], home: Path | None) -> KbError | None:
     """Errors of the machine that libraries report in their own words, as errors with a fix; None for a bug in kb."""
     text = str(error)
     if isinstance(error, UnicodeEncodeError) and any("\udc80" <= c <= "\udcff" for a in arguments for c in a):
@@ -199,13 +220,22 @@ def _known_cause(error: Exception, arguments: list[str]) -> KbError | None:
     if isinstance(error, sqlite3.OperationalError) and ("locked" in text or "busy" in text):
         return Locked(f"the store is busy: {text}", fix="try again in a moment")
     if isinstance(error, sqlite3.OperationalError) and ("full" in text or "I/O" in text or "readonly" in text):
-        return IoError(f"the store cannot be written: {text}", fix="check free space and the folder's permissions")
+        return _unwritable(f"the store cannot be written: {text}", home)
     if isinstance(error, sqlite3.DatabaseError) and ("malformed" in text or "not a database" in text):
         return CorruptStore(f"kb.sqlite is damaged: {text}", fix="restore a copy made with kb backup, or ingest again")
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
-        return IoError(f"{place}{error.strerror}", fix="check the path, its permissions and free space")
+        return _unwritable(f"{place}{error.strerror}", home)
     return None
+
+
+def _unwritable(problem: str, home: Path | None) -> IoError:
+    place = next((place for place in (home, *home.parents) if place.exists()), None) if home else None
+    if place is None:
+        return IoError(problem, fix="check the path, its permissions and free space")
+    free = shutil.disk_usage(place).free
+    fix = f"make room in {home} ({free / 1e6:,.1f} MB are free), or check its permissions"
+    return IoError(problem, fix=fix, path=str(home), free_bytes=free)
 
 
 def _print_error(error: KbError, json: bool) -> int:

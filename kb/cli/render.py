@@ -130,7 +130,7 @@ def print_status(status: Status) -> None:
         ("home", status.home),
         ("documents", f"{status.documents:,} in {status.chunks:,} chunks (revision {status.corpus_revision})"),
         ("types", ", ".join(f"{kind} {n}" for kind, n in status.types.items()) or "none"),
-        ("answers", f"{status.answers:,}"),
+        ("answers", f"{status.answers:,} in {size_text(status.answers_bytes or 0)}"),
         ("encoder", f"{status.embedding_model or 'none yet'} ({status.embedding_dimensions} dimensions)"),
         ("size", f"store {size_text(status.store_bytes)}, indexes {size_text(status.index_bytes)}"),
     ]

@@ -26,6 +26,8 @@ FORMAT = "faiss-2"
 RECALL_WANTED = 0.97
 RECALL_QUERIES = 200
 TRAINING_VECTORS_PER_CELL = 64
+# FAISS's errors for a file that is not what it was: sizes in it may ask for any amount of memory.
+DAMAGE = (RuntimeError, MemoryError, AssertionError)
 
 
 class FaissWriter:
@@ -72,7 +74,10 @@ class FaissWriter:
         else:
             kind = "ivf"
             index, recall = _build_inverted_file(vectors, chunk_ids)
-        faiss.write_index(index, str(self._path))
+        try:
+            faiss.write_index(index, str(self._path))
+        except RuntimeError as error:  # its text has a stack of C++ functions
+            raise OSError(f"FAISS could not write {self._path.name}") from error
         return IndexStamp(
             place="",
             revision=self._origin.revision,
@@ -162,7 +167,7 @@ class FaissIndex:
         self._stamp = stamp
         try:
             self._index: Any = faiss.read_index(str(path))
-        except RuntimeError as error:
+        except DAMAGE as error:
             raise IndexOutOfDate("the vector index cannot be opened", fix="rebuild it: kb reindex") from error
         self._is_approximate = isinstance(self._index, faiss.IndexIVF)
         self.abilities = Abilities(
@@ -183,7 +188,10 @@ class FaissIndex:
         parameters = None if within is None else self._parameters(np.asarray(within, dtype=np.int64))
 
         def find(wanted: int) -> list[tuple[int, float]]:
-            scores, chunk_ids = self._index.search(row, min(wanted, most), params=parameters)
+            try:
+                scores, chunk_ids = self._index.search(row, min(wanted, most), params=parameters)
+            except DAMAGE as error:
+                raise IndexOutOfDate("the vector index is damaged", fix="rebuild it: kb reindex") from error
             return [(int(i), float(s)) for i, s in zip(chunk_ids[0], scores[0], strict=True) if i >= 0]
 
         return cut_ranking(find, depth)
@@ -191,6 +199,17 @@ class FaissIndex:
     def statistics(self) -> VectorStatistics:
         """See VectorIndex.statistics."""
         return VectorStatistics(self._stamp.rows, self._stamp.mean_vector)
+
+    def chunk_ids(self) -> set[int]:
+        """See OpenedIndex.chunk_ids."""
+        return set(self.vectors()[0].tolist())
+
+    def vectors(self) -> tuple[IntVector, FloatMatrix]:
+        """See VectorIndex.vectors."""
+        try:
+            return _content_of(self._index)
+        except DAMAGE as error:
+            raise IndexOutOfDate("the vector index is damaged", fix="rebuild it: kb reindex") from error
 
     def check(self) -> tuple[str, ...]:
         """See OpenedIndex.check."""

@@ -5,14 +5,17 @@ The caller passes the rows and their origin as a `Source`; this module knows onl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import shutil
+from collections.abc import Callable, Collection, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic
 
 from kb.config import SearchConfig
-from kb.errors import IndexOutOfDate
+from kb.errors import IndexOutOfDate, IoError
+from kb.index.checksum import READ_AT_MOST_BYTES, find_damage
+from kb.index.mending import mending
 from kb.index.protocol import Engine, Index, IndexWriter, Row
 from kb.index.stamp import IndexStamp, Origin, read_stamp, replace_index
 
@@ -60,11 +63,20 @@ def write_index(
     return replace_index(folder, engine.kind, build)
 
 
-def open_index(folder: Path, engine: Engine[Row, Index], stamp: IndexStamp, settings: SearchConfig) -> Index:
+def open_index(
+    folder: Path,
+    engine: Engine[Row, Index],
+    stamp: IndexStamp,
+    settings: SearchConfig,
+    most_bytes: int | None = READ_AT_MOST_BYTES,
+) -> Index:
     """Open a stamped index.
 
-    raises  IndexOutOfDate when it is damaged or does not match its stamp; OSError
+    most_bytes  see `find_damage`
+    raises      IndexOutOfDate when it is damaged or does not match its stamp; OSError
     """
+    if damage := find_damage(folder / stamp.place, stamp.sums, most_bytes):
+        raise IndexOutOfDate(f"the {engine.kind} index is damaged: {damage}", fix="rebuild it: kb reindex")
     index = engine.open(folder / stamp.place, stamp, settings)
     for fault in index.check():
         raise IndexOutOfDate(fault, fix="rebuild it: kb reindex")
@@ -86,12 +98,26 @@ class IndexKeeper(Generic[Row, Index]):
         self._folder, self._engine, self._settings = folder, engine, settings
         self._source, self._notify = source, notify
         self._opened: tuple[str, Index] | None = None
+        self._mending: tuple[Index, Index] | None = None
 
     def index(self) -> Index:
-        """The index of the present corpus, rebuilt first if needed.
+        """The index of the present corpus, rebuilt first if needed, and once more if a call of it finds it damaged.
 
-        raises  IndexOutOfDate when it can be neither opened nor replaced
+        raises  IndexOutOfDate when it can be neither opened nor replaced, IoError when there is no room for it
         """
+        opened = self._open()
+        if self._mending is None or self._mending[0] is not opened:
+            self._mending = opened, mending(opened, self._reopen)
+        return self._mending[1]
+
+    def _reopen(self) -> Index:
+        """The index rebuilt, after one that could be opened turned out to be damaged."""
+        if self._opened and (stamp := self.stamp()) and stamp.place == self._opened[0]:
+            self._discard(stamp)
+        self._opened = None
+        return self._open()
+
+    def _open(self) -> Index:
         for _ in range(OPEN_ATTEMPTS):
             stamp = self.refresh()
             if self._opened and self._opened[0] == stamp.place:
@@ -118,10 +144,7 @@ class IndexKeeper(Generic[Row, Index]):
                     self._folder, self._engine, origin, self._settings, lambda writer: writer.upsert(rows)
                 )
             except OSError as error:
-                raise IndexOutOfDate(
-                    f"the {self.kind} index does not match the documents and cannot be rebuilt: {error.strerror}",
-                    fix=self._fix(),
-                ) from error
+                raise self._unwritable("built", error) from error
 
     def stamp(self) -> IndexStamp | None:
         """The stamp of the current index, None for a missing or unreadable one."""
@@ -131,29 +154,51 @@ class IndexKeeper(Generic[Row, Index]):
         """True when an index with this stamp was built from the present corpus and encoder."""
         return stamp.matches(self._source.origin(), self._engine.format)
 
-    def fault(self) -> str | None:
-        """The fault of the current index, for a user; None for a sound one. Rebuilds nothing."""
+    def fault(self, expected: Collection[int] | None = None) -> str | None:
+        """The fault of the current index, for a user; None for a sound one. Reads all its files, rebuilds nothing.
+
+        expected  the chunk_ids that it should hold; None leaves that out
+        """
         stamp = self.stamp()
         if stamp is None or not self.is_current(stamp):
             return f"{self.kind} is out of date"
         try:
-            open_index(self._folder, self._engine, stamp, self._settings)
+            index = open_index(self._folder, self._engine, stamp, self._settings, most_bytes=None)
+            held = set(expected or ()) if expected is None else index.chunk_ids()
         except (IndexOutOfDate, OSError):
             return f"{self.kind} is damaged"
+        wanted = set(expected or ())
+        if held != wanted:
+            return f"{self.kind} lacks {len(wanted - held)} chunks and holds {len(held - wanted)} that are gone"
         return None
+
+    def sound_index(self) -> Index | None:
+        """The current index where its files are as they were written, None where not; rebuilds nothing."""
+        stamp = self.stamp()
+        if stamp is None or not self.is_current(stamp):
+            return None
+        try:
+            return open_index(self._folder, self._engine, stamp, self._settings, most_bytes=None)
+        except (IndexOutOfDate, OSError):
+            return None
 
     def _discard(self, stamp: IndexStamp) -> None:
         """Remove the stamp of an index that cannot be opened, unless another process has replaced it meanwhile."""
-        if self.stamp() == stamp:
+        if (present := self.stamp()) and present.place == stamp.place:
             try:
                 (self._folder / f"{self.kind}.json").unlink(missing_ok=True)
             except OSError as error:
-                raise IndexOutOfDate(
-                    f"the {self.kind} index cannot be opened, nor replaced: {error.strerror}", fix=self._fix()
-                ) from error
+                raise self._unwritable("replaced", error) from error
 
-    def _fix(self) -> str:
-        return f"make {self._folder} writable, or run kb reindex as its owner"
+    def _unwritable(self, done: str, error: OSError) -> IoError:
+        place = next((place for place in (self._folder, *self._folder.parents) if place.exists()), self._folder)
+        free = shutil.disk_usage(place).free
+        return IoError(
+            f"the {self.kind} index cannot be {done} in {self._folder}: {error.strerror or error}",
+            fix=f"make room there ({free / 1e6:,.1f} MB are free), or make {self._folder} writable",
+            path=str(self._folder),
+            free_bytes=free,
+        )
 
 
 def _describe_rebuild(kind: str, stamp: IndexStamp | None, origin: Origin) -> str:

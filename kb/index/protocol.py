@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
-from kb.arrays import FloatVector
+from kb.arrays import FloatMatrix, FloatVector, IntVector
 from kb.config import SearchConfig
 from kb.index.stamp import IndexStamp, Origin
 from kb.records import Ranking
@@ -77,7 +77,7 @@ class VectorStatistics:
 
 
 class OpenedIndex(Protocol[Query_contra]):
-    """An index of either kind, opened for searching."""
+    """An index of either kind, opened for searching; its methods raise IndexOutOfDate where its files are damaged."""
 
     @property
     def abilities(self) -> Abilities:
@@ -88,6 +88,9 @@ class OpenedIndex(Protocol[Query_contra]):
 
         within  ids of chunks or of documents, see `Abilities.filters_by`; None for all
         """
+
+    def chunk_ids(self) -> set[int]:
+        """All chunks that it holds."""
 
     def check(self) -> tuple[str, ...]:
         """Its faults as phrases for a user, such as a mismatch with its stamp; empty for a sound one."""
@@ -102,6 +105,9 @@ class LexicalIndex(OpenedIndex[Sequence[str]], Protocol):
 
 class VectorIndex(OpenedIndex[FloatVector], Protocol):
     """Finds chunks by the cosine of their vectors to a query's, (d,) float32 of unit length."""
+
+    def vectors(self) -> tuple[IntVector, FloatMatrix]:
+        """All chunk_ids, (n,), and their vectors, (n, d) float32, in any order."""
 
     def statistics(self) -> VectorStatistics:
         """The number of vectors and their mean."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from kb.index.checksum import sum_files
 from kb.private import take_from_others
 
 INDEX_FOLDER = "index"  # inside a home
@@ -45,6 +47,7 @@ class IndexStamp:
     kind             flat, ivf, tantivy
     recall           share of the exact 10 nearest that an approximate index finds, 1.0 for an exact one
     mean_vector      mean of the vectors, () for the lexical index
+    sums             of its files, see `kb.index.checksum`; empty for an index of an earlier version
     """
 
     place: str
@@ -57,6 +60,7 @@ class IndexStamp:
     kind: str = ""
     recall: float = 1.0
     mean_vector: tuple[float, ...] = ()
+    sums: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def matches(self, origin: Origin, format: str) -> bool:
         """True when an index with this stamp may be searched for this corpus."""
@@ -65,10 +69,14 @@ class IndexStamp:
 
 
 def read_stamp(folder: Path, name: str) -> IndexStamp | None:
-    """The stamp of the current index, None for a missing or unreadable one."""
+    """The stamp of the current index, None for a missing, unreadable or altered one."""
     try:
-        stamp = IndexStamp(**json.loads((folder / f"{name}.json").read_text()))
-    except (OSError, ValueError, TypeError):
+        content = json.loads((folder / f"{name}.json").read_text())
+        crc = content.pop("crc", None)  # absent in a stamp of an earlier version
+        if crc is not None and crc != _crc_of(content):
+            return None
+        stamp = IndexStamp(**content)
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
     return stamp if (folder / stamp.place).exists() else None
 
@@ -83,18 +91,35 @@ def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) 
     place = f"{name}-{os.urandom(6).hex()}"
     unfinished = folder / f"{place}.unfinished"
     try:
-        stamp = IndexStamp(**(asdict(build(unfinished)) | {"place": place}))
+        built = build(unfinished)
+        content = asdict(built) | {"place": place, "sums": sum_files(unfinished)}
         take_from_others(unfinished)
         unfinished.rename(folder / place)
     except BaseException:
         _remove(unfinished)
         raise
     stamp_file = folder / f"{place}.json.unfinished"
-    stamp_file.write_text(json.dumps(asdict(stamp), indent=1))
+    stamp_file.write_text(json.dumps(content | {"crc": _crc_of(content)}, indent=1))
     take_from_others(stamp_file)
     stamp_file.replace(folder / f"{name}.json")
     _clear_old(folder, name, place)
-    return stamp
+    return IndexStamp(**content)
+
+
+def _crc_of(content: Mapping[str, object]) -> int:
+    """CRC-32 of a stamp's fields, the same whether they were just made or read from a file."""
+    return zlib.crc32(json.dumps(content, sort_keys=True).encode())
+
+
+def remove_indexes(folder: Path) -> int:
+    """Remove the lexical and the vector index, which the next search builds anew; returns how many bytes they had."""
+    freed = 0
+    for name in ("lexical", "vector"):
+        if stamp := read_stamp(folder, name):
+            freed += sum(size for size, _ in stamp.sums.values())
+            _remove(folder / f"{name}.json")
+            _remove(folder / stamp.place)
+    return freed
 
 
 def _clear_old(folder: Path, name: str, place: str) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, cast
@@ -37,6 +38,35 @@ WRITER_HEAP_BYTES = 512_000_000
 UNORDERED = "unordered"
 
 
+@contextmanager
+def _naming_damage() -> Iterator[None]:
+    """Turns Tantivy's errors for files that are not what they were, a panic in Rust included, into IndexOutOfDate."""
+    try:
+        yield
+    except BaseException as error:
+        if not (isinstance(error, ValueError) or _is_panic(error)):
+            raise
+        raise IndexOutOfDate(
+            f"the lexical index is damaged: {str(error).splitlines()[0]}", fix="rebuild it: kb reindex"
+        ) from error
+
+
+@contextmanager
+def _naming_refusal() -> Iterator[None]:
+    """Turns Tantivy's errors while it writes, for want of room or rights, into OSError."""
+    try:
+        yield
+    except BaseException as error:
+        if not (isinstance(error, ValueError) or _is_panic(error)):
+            raise
+        raise OSError(f"Tantivy could not write it: {str(error).splitlines()[0]}") from error
+
+
+def _is_panic(error: BaseException) -> bool:
+    """pyo3 raises a class of its own, which is no Exception and cannot be imported."""
+    return type(error).__name__ == "PanicException"
+
+
 class TantivyWriter:
     """See IndexWriter."""
 
@@ -49,8 +79,9 @@ class TantivyWriter:
             shutil.copytree(base, path)
         else:
             path.mkdir(parents=True)
-        self._index = tantivy.Index(_schema(), path=str(path))
-        self._writer = self._index.writer(heap_size=WRITER_HEAP_BYTES, num_threads=1)
+        with _naming_refusal():
+            self._index = tantivy.Index(_schema(), path=str(path))
+            self._writer = self._index.writer(heap_size=WRITER_HEAP_BYTES, num_threads=1)
         self._taken: set[int] = set()
         self._last, self._is_ordered = -1, True
 
@@ -69,7 +100,8 @@ class TantivyWriter:
             fields["text"] = " ".join((*fields.values(), _joined(text)))
             for field, joined in fields.items():
                 document.add_text(field, joined)
-            self._writer.add_document(document)
+            with _naming_refusal():
+                self._writer.add_document(document)
 
     def delete(self, chunk_ids: Iterable[int]) -> None:
         """See IndexWriter.delete."""
@@ -81,15 +113,17 @@ class TantivyWriter:
 
     def abandon(self) -> None:
         """See IndexWriter.abandon. Otherwise its threads would go on writing into a folder that is being removed."""
-        self._writer.rollback()
-        self._writer.wait_merging_threads()
+        with suppress(OSError), _naming_refusal():
+            self._writer.rollback()
+            self._writer.wait_merging_threads()
 
     def commit(self) -> IndexStamp:
         """See IndexWriter.commit."""
         if not self._is_ordered:
             (self._path / UNORDERED).touch()
-        self._writer.commit()
-        self._writer.wait_merging_threads()
+        with _naming_refusal():
+            self._writer.commit()
+            self._writer.wait_merging_threads()
         # Tantivy makes these two private to their owner; whoever may read the home may read its index.
         for name in ("meta.json", ".managed.json"):
             shutil.copymode(self._path / ".tantivy-meta.lock", self._path / name)
@@ -151,20 +185,16 @@ class TantivyIndex:
         self._tantivy: Any = tantivy
         self._stamped_rows = stamp.rows
         self._mirror: TemporaryDirectory[str] | None = None
-        try:
-            if not os.access(path, os.W_OK):
-                self._mirror = _mirror_read_only(path)
+        if not os.access(path, os.W_OK):
+            self._mirror = _mirror_read_only(path)
+        with _naming_damage():
             index = tantivy.Index.open(self._mirror.name if self._mirror else str(path))
             segments = json.loads((path / "meta.json").read_bytes())["segments"]
-        except ValueError as error:
-            raise IndexOutOfDate(
-                f"the lexical index cannot be opened: {error}", fix="rebuild it: kb reindex"
-            ) from error
+            self._schema = index.schema
+            self._searcher = index.searcher()
         # The count that Tantivy computes idf from; it includes rows deleted since their segment was written.
         self._rows = sum(segment["max_doc"] for segment in segments)
         self._is_ordered = not (path / UNORDERED).exists()
-        self._schema = index.schema
-        self._searcher = index.searcher()
         self._weights = {"text": 1.0, "title": 0.0, "headings": settings.heading_weight}
 
     def search(self, query: Sequence[str], depth: int, within: Sequence[int] | None = None) -> Ranking:
@@ -174,8 +204,9 @@ class TantivyIndex:
         words = self._query(query, within)
 
         def find(wanted: int) -> list[tuple[int, float]]:
-            found = self._searcher.search(words, limit=wanted, count=False).hits
-            values = self._searcher.fast_field_values("chunk_id", [address for _, address in found])
+            with _naming_damage():
+                found = self._searcher.search(words, limit=wanted, count=False).hits
+                values = self._searcher.fast_field_values("chunk_id", [address for _, address in found])
             chunk_ids = cast("list[int]", values)
             return [(int(chunk_id), float(score)) for chunk_id, (score, _) in zip(chunk_ids, found, strict=True)]
 
@@ -185,15 +216,24 @@ class TantivyIndex:
     def statistics(self, terms: Sequence[str], together: Iterable[tuple[str, ...]] = ()) -> LexicalStatistics:
         """See LexicalIndex.statistics."""
         combinations, frequency = list(together), self._searcher.doc_freq
-        return LexicalStatistics(
-            rows=self._rows,
-            holding={field: {term: int(frequency(field, term)) for term in terms} for field in self._weights},
-            together={
-                field: {all_of: self._count(field, all_of) for all_of in combinations} for field in self._weights
-            },
-            weights=self._weights,
-            most_per_idf=K1 + 1,
-        )
+        with _naming_damage():
+            return LexicalStatistics(
+                rows=self._rows,
+                holding={field: {term: int(frequency(field, term)) for term in terms} for field in self._weights},
+                together={
+                    field: {all_of: self._count(field, all_of) for all_of in combinations} for field in self._weights
+                },
+                weights=self._weights,
+                most_per_idf=K1 + 1,
+            )
+
+    def chunk_ids(self) -> set[int]:
+        """See OpenedIndex.chunk_ids."""
+        most = max(1, int(self._searcher.num_docs))
+        with _naming_damage():
+            found = self._searcher.search(self._tantivy.Query.all_query(), limit=most, count=False).hits
+            values = self._searcher.fast_field_values("chunk_id", [address for _, address in found])
+        return {int(chunk_id) for chunk_id in cast("list[int]", values)}
 
     def check(self) -> tuple[str, ...]:
         """See OpenedIndex.check."""

@@ -62,7 +62,7 @@ def read_pulled(row: dict[str, Any]) -> PulledModel:
     size, details = row.get("size"), row.get("details") or {}
     return PulledModel(
         name=str(row["name"]),
-        digest=row.get("digest") or None,
+        digest=str(row["digest"]) if row.get("digest") else None,
         size_bytes=int(size) if isinstance(size, int | float) else 0,
         parameters=str(details.get("parameter_size") or ""),
     )

@@ -35,13 +35,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from itertools import islice
 from typing import Any
 
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, KbError, ModelError
 from kb.llm.model_info import ModelFacts, allocated_tokens, bucket_tokens, find_by_name, read_facts
 from kb.llm.protocol import Done, FinishReason, GenerateRequest, Token
-from kb.llm.server import OllamaServer, as_keep_alive, is_listening, no_server
+from kb.llm.server import MOST_LOADING_LINES, OllamaServer, as_keep_alive, is_listening, no_server
 from kb.llm.thinking import ThinkFilter
 from kb.llm.truncation import is_cut, least_tokens
 from kb.records import ModelRef
@@ -49,8 +50,15 @@ from kb.records import ModelRef
 PROVIDER = "ollama"
 # After so many seconds without a token the user is told what is happening; a loaded model has begun by then.
 NOTICE_SECONDS = 1.5
+# A server that does not keep to num_predict is stopped. No tokenizer has tokens that long on the average; a line without
+# a word counts as well.
+CHARS_AT_LEAST = 20_000
+CHARS_PER_TOKEN = 40
+CHARS_PER_LINE = 8
 # The longest wait of `auto` for a server that may not exist, whatever the configuration allows.
 LONGEST_PROBE_SECONDS = 3.0
+# A larger count is no count, and SQLite could not store it.
+MOST_COUNTED = 2**53
 NO_THOUGHTS: tuple[bool | str | None, ...] = (False, "low")
 
 
@@ -153,7 +161,7 @@ class OllamaModel:
                     self._saying(f"loading {self._config.model} on Ollama …"),
                     closing(self.server.stream("/api/chat", body, limit)) as lines,
                 ):
-                    for _ in lines:
+                    for _ in islice(lines, MOST_LOADING_LINES):
                         pass
             except ModelError as error:
                 # A server without support for an empty chat answers 400; the first answer then loads the model.
@@ -178,12 +186,16 @@ class OllamaModel:
 
     def _answer(self, request: GenerateRequest, think: bool | str | None) -> Iterator[Token | Done]:
         clean = ThinkFilter(hold_back=self.facts().may_leak)
-        thinking_chars = 0
+        thinking_chars = chars = 0
+        most_chars = CHARS_AT_LEAST + CHARS_PER_TOKEN * max(0, request.max_tokens)
         has_answer = False
         with closing(self._lines(request, think)) as lines:
             try:
                 for line in lines:
                     with self.server.naming_failures(0.0):
+                        chars += CHARS_PER_LINE + len(line["message"].get("content") or "")
+                        if chars + thinking_chars > most_chars:
+                            raise ValueError("an answer without an end")
                         message, is_done = line["message"], line.get("done") is True
                         thinking_chars += len(message.get("thinking") or "")
                         piece = clean.feed(message.get("content") or "")
@@ -303,7 +315,7 @@ class _AllThinking(ModelError):
 
 def _count(line: dict[str, Any], name: str) -> int | None:
     value = line.get(name)
-    return value if isinstance(value, int) else None
+    return value if isinstance(value, int) and 0 <= value < MOST_COUNTED else None
 
 
 def _finish_reason(reason: str | None) -> FinishReason:

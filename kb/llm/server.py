@@ -13,7 +13,6 @@ import re
 import socket
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -32,6 +31,12 @@ METADATA_SECONDS = 30.0
 LOOPBACK_HOSTS = frozenset({"localhost", "127.0.0.1", "::1"})
 # Most characters of a server's message that are shown; some send a whole page.
 SHOWN_CHARS = 300
+# Most bytes of one answer that is not streamed: 128 vectors of 4,096 numbers have 12 MB.
+MOST_BODY_BYTES = 64_000_000
+# Most bytes of one line of a stream: a token and its counters have 300, a whole unstreamed answer some 100,000.
+MOST_LINE_BYTES = 4_000_000
+# Most lines while a model is being loaded: one is sent.
+MOST_LOADING_LINES = 1000
 
 STATUS_FIXES = {
     400: "lower rag.max_context_tokens or raise llm.context_tokens if it speaks of length; else see the server's log",
@@ -42,6 +47,7 @@ STATUS_FIXES = {
     503: "the server's queue is full: wait a moment and ask again",
 }
 _SIZES = re.compile(r"\((\d+) tokens\) exceeds the available context size \((\d+) tokens\)")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _TOO_LONG = re.compile(r"exceed_context_size|exceeds? the (?:available |maximum )?context|input length exceeds", re.I)
 
 
@@ -102,10 +108,13 @@ class OllamaServer:
         """
         limit = self._config.first_token_timeout_seconds
         with self.naming_failures(limit), self._client(limit) as client:
-            found = client.embed(self._config.model, list(texts), truncate=True, keep_alive=as_keep_alive(keep_alive))
-            rows = [list(row) for row in found.embeddings]
+            body = {"model": self._config.model, "input": list(texts), "truncate": True}
+            found = self._read(client, "POST", "/api/embed", body | {"keep_alive": as_keep_alive(keep_alive)})
+            rows = [list(row) for row in found["embeddings"]]
             if len(rows) != len(texts):
                 raise ValueError(f"{len(rows)} vectors for {len(texts)} texts")
+            if not all(isinstance(number, int | float) for row in rows for number in row):
+                raise ValueError("a vector that is not of numbers")
             return rows
 
     def list_running(self) -> dict[str, Any]:
@@ -117,9 +126,24 @@ class OllamaServer:
         return str(self._request("GET", "/api/version").get("version") or "unknown")
 
     def _request(self, method: str, path: str, **body: Any) -> dict[str, Any]:
-        with self.naming_failures(METADATA_SECONDS), self._client(METADATA_SECONDS) as client:
-            found: dict[str, Any] = client._request(dict, method, path, **body)
-            return found
+        deadline = Deadline()
+        with (
+            deadline,
+            self._client(METADATA_SECONDS, deadline.watch) as client,
+            self.naming_failures(METADATA_SECONDS),
+            deadline.within(METADATA_SECONDS),
+        ):
+            return self._read(client, method, path, body.get("json"))
+
+    def _read(self, client: Client, method: str, path: str, body: dict[str, Any] | None) -> dict[str, Any]:
+        """The JSON object of an answer that is not streamed; raises ValueError for more than MOST_BODY_BYTES."""
+        with client._client.stream(method, path, json=body) as response:
+            content = join_at_most(response.iter_bytes(), MOST_BODY_BYTES)
+        self._check(response, content)
+        found = read_json(content)
+        if not isinstance(found, dict):
+            raise ValueError(f"{path} is no object")
+        return found
 
     def stream(self, path: str, body: dict[str, Any], first_seconds: float) -> Generator[dict[str, Any]]:
         """The lines of a streamed answer as they come; closing the iterator closes the connection.
@@ -143,23 +167,20 @@ class OllamaServer:
 
     def _lines(self, client: Client, path: str, body: dict[str, Any]) -> Generator[dict[str, Any]]:
         with client._client.stream("POST", path, json=body) as response:
-            if response.is_error:
-                response.read()
-            self._check(response)
+            self._check(response, b"" if response.is_success else join_at_most(response.iter_bytes(), MOST_LINE_BYTES))
             for raw in split_lines(response.iter_bytes()):
-                # Go writes valid UTF-8; a proxy that breaks one character must not cost the answer.
-                line: dict[str, Any] = json.loads(raw.decode("utf-8", "replace"))
+                line: dict[str, Any] = read_json(raw)
                 if error := line.get("error"):
                     raise self._refused(_status_of(line), _words_of(error))
                 yield line
 
-    def _check(self, response: httpx.Response) -> None:
+    def _check(self, response: httpx.Response, content: bytes) -> None:
         if response.is_success:
             return
         try:
-            words = _words_of(response.json()["error"])
-        except (ValueError, KeyError, TypeError):
-            words = response.text.strip() or response.reason_phrase
+            words = _words_of(read_json(content)["error"])
+        except (ValueError, KeyError, TypeError, RecursionError):
+            words = content.decode("utf-8", "replace").strip() or response.reason_phrase
         raise self._refused(response.status_code, words)
 
     def _client(self, read_seconds: float, on_response: Callable[[Any], None] | None = None) -> Client:
@@ -195,12 +216,12 @@ class OllamaServer:
                 raise self.broke_off() from error
             raise no_server(self.endpoint) from error
         except ollama.ResponseError as error:
-            words = _words_of(error.error).strip() or HTTPStatus(error.status_code).phrase
+            words = _words_of(error.error).strip() or "it gave no reason"
             raise self._refused(error.status_code, words) from error
         except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise self.broke_off() from error
-        # Invalid JSON, another type than an object, or missing fields.
-        except (ValueError, AttributeError, TypeError, KeyError) as error:
+        # Invalid JSON or too much of it, another type than an object, or missing fields.
+        except (ValueError, AttributeError, TypeError, KeyError, RecursionError, OverflowError) as error:
             raise MalformedResponse(
                 f"{self.endpoint} sent something that is not Ollama's protocol",
                 fix="check that llm.endpoint is an Ollama server, and its version (0.5 or later)",
@@ -244,7 +265,8 @@ class OllamaServer:
                 prompt_tokens=int(sizes[1]) if sizes else None,
                 context_tokens=int(sizes[2]) if sizes else None,
             )
-        said = f"{message[:SHOWN_CHARS]} (status {status})" if status > 0 else message[:SHOWN_CHARS]
+        words = " ".join(message[: 4 * SHOWN_CHARS].split())[:SHOWN_CHARS]
+        said = f"{words} (status {status})" if status > 0 else words
         return ModelError(
             f"Ollama at {self.endpoint} refused: {said}",
             fix=STATUS_FIXES.get(status, "see the server's log, often memory: try a smaller model or context"),
@@ -265,9 +287,15 @@ def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
     >>> list(split_lines([b'{"a": 1}\\n{"b"', b': 2}\\n\\n', b'{"c": 3}']))
     [b'{"a": 1}', b'{"b": 2}', b'{"c": 3}']
+
+    raises  ValueError for a line of more than MOST_LINE_BYTES
     """
     rest: list[bytes] = []
+    held = 0
     for piece in pieces:
+        held = held + len(piece) if b"\n" not in piece else len(piece)
+        if held > MOST_LINE_BYTES:
+            raise ValueError("a line without an end")
         *ended, last = piece.split(b"\n")
         for line in ended:
             whole = b"".join((*rest, line)).strip()
@@ -277,6 +305,38 @@ def split_lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
         rest.append(last)
     if whole := b"".join(rest).strip():
         yield whole
+
+
+def join_at_most(pieces: Iterable[bytes], most_bytes: int) -> bytes:
+    """The pieces joined; raises ValueError as soon as they are more than that."""
+    joined = bytearray()
+    for piece in pieces:
+        joined += piece
+        if len(joined) > most_bytes:
+            raise ValueError(f"more than {most_bytes:,} bytes")
+    return bytes(joined)
+
+
+def read_json(content: bytes) -> Any:
+    """A JSON value whose texts can be stored and printed: what is no UTF-8, and half a surrogate pair, become U+FFFD.
+
+    Go writes valid UTF-8; a proxy that breaks one character must not cost the answer.
+
+    >>> read_json(b'{"content": "\\ud83d x"}')
+    {'content': '\ufffd x'}
+    """
+    found = json.loads(content.decode("utf-8", "replace"))
+    return _without_surrogates(found) if b"\\u" in content else found
+
+
+def _without_surrogates(found: Any) -> Any:
+    if isinstance(found, str):
+        return _SURROGATE.sub("\ufffd", found)
+    if isinstance(found, list):
+        return [_without_surrogates(value) for value in found]
+    if isinstance(found, dict):
+        return {_without_surrogates(name): _without_surrogates(value) for name, value in found.items()}
+    return found
 
 
 def no_server(endpoint: str) -> NoServer:

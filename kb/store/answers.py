@@ -17,6 +17,7 @@ from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.filters import moment_ns
+from kb.store.seals import seal_answer
 from kb.store.search_terms import match_expression, search_terms
 
 
@@ -133,6 +134,7 @@ def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[s
         connection.executemany("INSERT OR IGNORE INTO packed_texts (text_hash, text) VALUES (?, ?)", texts.items())
         links = [(row.trace_id, text_hash) for text_hash in texts]
         connection.executemany("INSERT INTO answer_texts (trace_id, text_hash) VALUES (?, ?)", links)
+        seal_answer(connection, row.trace_id)
 
 
 def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:
@@ -173,6 +175,20 @@ def count_answers(connection: sqlite3.Connection, most: int | None = None) -> in
     """How many answers there are; with `most`, counting stops there."""
     limit = -1 if most is None else most
     return int(connection.execute("SELECT count(*) FROM (SELECT 1 FROM answers LIMIT ?)", [limit]).fetchone()[0])
+
+
+def answers_bytes(connection: sqlite3.Connection) -> int:
+    """The room that answers take in the file, with their texts and indexes."""
+    tables = ("answers", "answer_texts", "packed_texts", "episodes")
+    names = f"SELECT name FROM sqlite_schema WHERE tbl_name IN {marks(tables)} OR name LIKE 'answer_search%'"
+    try:
+        query = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ({names})"
+        row = connection.execute(query, tables).fetchone()
+    except sqlite3.OperationalError:  # a SQLite that was built without this table: the texts alone
+        columns = " + ".join(f"coalesce(length({name}), 0)" for name in _COLUMNS)
+        texts = "SELECT coalesce(sum(length(text)), 0) FROM packed_texts"
+        row = connection.execute(f"SELECT coalesce(sum({columns}), 0) + ({texts}) FROM answers").fetchone()
+    return int(row[0] or 0)
 
 
 def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> int:

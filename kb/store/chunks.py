@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kb.records import Chunk, Citation
-from kb.store.database import raise_revision, transaction
+from kb.store.database import WHOLE_VECTOR, raise_revision, transaction
 
 # SQLite 3.40 allows 32,766 variables in one statement; smaller batches keep the statement cache useful.
 VARIABLES_PER_STATEMENT = 500
@@ -57,7 +57,7 @@ def chunks_of_document(connection: sqlite3.Connection, doc_id: int) -> list[Chun
 def _to_chunk(row: tuple[Any, ...]) -> Chunk:
     (chunk_id, doc_id, source, path, title, headings, text, tokens, position, start, end, *rest) = row
     start_line, end_line, page, section, text_hash, indexed_at, tags = rest
-    heading_path = tuple(json.loads(str(headings)))
+    heading_path = read_headings(headings)
     return Chunk(
         chunk_id=chunk_id,
         doc_id=doc_id,
@@ -75,6 +75,14 @@ def _to_chunk(row: tuple[Any, ...]) -> Chunk:
         tags=tuple(sorted(json.loads(str(tags)))),
         indexed_at=str(indexed_at),
     )
+
+
+def read_headings(stored: object) -> tuple[str, ...]:
+    """Headings as they are stored; none where they are damaged, which kb doctor finds: a search must go on."""
+    try:
+        return tuple(str(heading) for heading in json.loads(str(stored)))
+    except (ValueError, TypeError, RecursionError):
+        return ()
 
 
 def _last_headings(heading_path: tuple[str, ...]) -> str | None:
@@ -107,7 +115,7 @@ def lexical_rows(connection: sqlite3.Connection) -> Iterator[tuple[int, int, str
         "SELECT chunk_id, doc_id, title, heading_path, text FROM chunks JOIN documents USING (doc_id) ORDER BY chunk_id"
     )
     for chunk_id, doc_id, title, headings, text in rows:
-        yield chunk_id, doc_id, title, " \n ".join(json.loads(headings)), text
+        yield chunk_id, doc_id, title, " \n ".join(read_headings(headings)), text
 
 
 def places_of(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[tuple[str, str]]:
@@ -164,7 +172,7 @@ def count_chunks(connection: sqlite3.Connection) -> int:
 def vector_rows(connection: sqlite3.Connection, encoder_digest: str) -> Iterator[tuple[int, bytes]]:
     """Every chunk that has a vector of this encoder, in id order, as (chunk_id, float32 bytes)."""
     rows: Iterator[tuple[int, bytes]] = connection.execute(
-        "SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash) WHERE encoder_digest = ?"
+        f"SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash) WHERE encoder_digest = ? {WHOLE_VECTOR}"
         " ORDER BY chunk_id",
         [encoder_digest],
     )
@@ -178,7 +186,7 @@ def vectors_of(
     for batch in batches_of(chunk_ids):
         yield from connection.execute(
             "SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash)"
-            f" WHERE encoder_digest = ? AND chunk_id IN {marks(batch)}",
+            f" WHERE encoder_digest = ? AND chunk_id IN {marks(batch)} {WHOLE_VECTOR}",
             [encoder_digest, *batch],
         )
 
@@ -223,7 +231,7 @@ def chunks_without_vector(connection: sqlite3.Connection, encoder_digest: str, l
         " AND encoder_digest = ?) ORDER BY chunk_id LIMIT ?",
         [encoder_digest, limit],
     )
-    return [UnembeddedChunk(chunk_id, title, tuple(json.loads(path)), text) for chunk_id, title, path, text in rows]
+    return [UnembeddedChunk(chunk_id, title, read_headings(path), text) for chunk_id, title, path, text in rows]
 
 
 def save_vectors(
@@ -258,10 +266,10 @@ def sample_vectors(connection: sqlite3.Connection, encoder_digest: str, most: in
     chosen = ids[:: max(1, len(ids) // max(1, most))][:most]
     rows = connection.execute(
         "SELECT title, heading_path, text, embed_hash, vector FROM chunks JOIN documents USING (doc_id)"
-        f" JOIN embeddings USING (embed_hash) WHERE encoder_digest = ? AND chunk_id IN {marks(chosen)}",
+        f" JOIN embeddings USING (embed_hash) WHERE encoder_digest = ? AND chunk_id IN {marks(chosen)} {WHOLE_VECTOR}",
         [encoder_digest, *chosen],
     )
-    return [EmbeddedChunk(t, tuple(json.loads(h)), text, e, v) for t, h, text, e, v in rows]
+    return [EmbeddedChunk(t, read_headings(h), text, e, v) for t, h, text, e, v in rows]
 
 
 def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:

@@ -6,11 +6,13 @@ SQLite holds everything that cannot be rebuilt, and the vectors. Knows no index,
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -30,6 +32,11 @@ ENCODER_PARTS = (
     "encoder_dimensions",
     "encoder_query_prefix",
     "encoder_document_prefix",
+)
+# The end of a WHERE clause that leaves out vectors of another length than the stored encoder's, which only damage makes.
+WHOLE_VECTOR = (
+    "AND length(vector) = coalesce(nullif((SELECT 4 * value FROM meta WHERE name = 'encoder_dimensions'), 0),"
+    " length(vector))"
 )
 
 
@@ -87,9 +94,11 @@ def open_for_writing(home: Path) -> sqlite3.Connection:
         connection.execute("PRAGMA synchronous = NORMAL")
         _switch_to_wal(connection)
         if applied_migrations(connection) != list(MIGRATION_NAMES):
-            _migrate(connection)
+            _migrate(connection, path)
     except sqlite3.OperationalError as error:
-        raise IoError(f"cannot write {path}: {error}", fix="check the folder's permissions and free space") from error
+        free = shutil.disk_usage(home).free
+        fix = f"check the permissions and the free space of {home} ({free / 1e6:,.1f} MB)"
+        raise IoError(f"cannot write {path}: {error}", fix=fix, path=str(path), free_bytes=free) from error
     except sqlite3.DatabaseError as error:
         raise _corrupt(path, error) from error
     _check_schema(connection, path)
@@ -103,6 +112,8 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
         )
     except sqlite3.OperationalError as error:
         raise IoError(f"cannot open {path}: {error}", fix="check the folder's permissions") from error
+    # A damaged byte in a text must not stop what reads it: it is shown as U+FFFD, and kb doctor finds it.
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     connection.execute("PRAGMA foreign_keys = ON")
     return connection
 
@@ -120,17 +131,32 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """raises  CorruptStore where a step cannot be applied to what the store holds; nothing of it is kept then"""
     # Imported here: it needs sqlite_utils (80 ms), which only a new or older store has a use for.
     from sqlite_utils import Database
 
     from kb.store.migrations import apply_migrations
 
     # Two first ingests may start at the same moment: the one that comes second waits here and finds the work done.
-    with transaction(connection):
-        apply_migrations(Database(connection))
-        if read_meta(connection, FENCE_SECRET) is None:
-            write_meta(connection, FENCE_SECRET, os.urandom(32).hex())
+    try:
+        with transaction(connection):
+            apply_migrations(Database(connection))
+            if read_meta(connection, FENCE_SECRET) is None:
+                write_meta(connection, FENCE_SECRET, os.urandom(32).hex())
+    except (sqlite3.Error, ValueError, TypeError) as error:
+        if is_of_the_machine(error):
+            raise
+        raise CorruptStore(
+            f"{path} cannot be brought up to date, it stays as it was: {error}",
+            fix="restore a copy made with kb backup, or move it away and ingest again",
+        ) from error
+
+
+def is_of_the_machine(error: Exception) -> bool:
+    """Whether SQLite could not write for want of room, rights or a lock: nothing is wrong with what it holds."""
+    words = ("locked", "busy", "full", "readonly", "I/O", "unable to open")
+    return isinstance(error, sqlite3.OperationalError) and any(word in str(error) for word in words)
 
 
 def applied_migrations(connection: sqlite3.Connection) -> list[str]:
@@ -191,7 +217,7 @@ def snapshot(connection: sqlite3.Connection) -> Iterator[None]:
 
 def corpus_state(connection: sqlite3.Connection) -> CorpusState:
     """The corpus as it is now, for comparing with what an index was built from."""
-    return CorpusState(int(read_meta(connection, "corpus_revision") or 0), read_meta(connection, "corpus_state") or "")
+    return CorpusState(_read_count(connection, "corpus_revision"), read_meta(connection, "corpus_state") or "")
 
 
 def raise_revision(connection: sqlite3.Connection) -> None:
@@ -214,7 +240,13 @@ def write_meta(connection: sqlite3.Connection, name: str, value: Any) -> None:
 def stored_encoder(connection: sqlite3.Connection) -> tuple[str, str, int]:
     """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
     values = [read_meta(connection, part) for part in ENCODER_PARTS]
-    return (values[0] or "", values[1] or "", int(values[2] or 0))
+    return (values[0] or "", values[1] or "", _read_count(connection, ENCODER_PARTS[2]))
+
+
+def _read_count(connection: sqlite3.Connection, name: str) -> int:
+    """A meta value that is a count; one that was damaged is 0, for which kb doctor has a word and a repair."""
+    value = str(read_meta(connection, name) or "0")
+    return int(value) if value.isdecimal() and value.isascii() else 0
 
 
 def stored_prefixes(connection: sqlite3.Connection) -> tuple[str, str] | None:

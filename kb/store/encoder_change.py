@@ -6,12 +6,11 @@ vectors are rows of `embeddings`. Nothing of it changes what a search finds, and
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kb.store.chunks import UnembeddedChunk
+from kb.store.chunks import UnembeddedChunk, read_headings
 from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stamp_rows, transaction, write_meta
 
 
@@ -65,7 +64,7 @@ def chunks_without_next(connection: sqlite3.Connection, after: int, limit: int) 
         " WHERE next.chunk_id = chunks.chunk_id) ORDER BY chunk_id LIMIT ?",
         [after, limit],
     )
-    return [UnembeddedChunk(chunk_id, title, tuple(json.loads(path)), text) for chunk_id, title, path, text in rows]
+    return [UnembeddedChunk(chunk_id, title, read_headings(path), text) for chunk_id, title, path, text in rows]
 
 
 def save_next_vectors(

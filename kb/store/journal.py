@@ -20,6 +20,7 @@ class Journal(Rows):
     each_answer = method(answers.each_answer)
     trace_ids_of = method(answers.trace_ids_of)
     count_answers = method(answers.count_answers)
+    answers_bytes = method(answers.answers_bytes)
     count_answers_with = method(answers.count_answers_with)
     packed_texts = method(answers.packed_texts)
     remove_answers = method(answers.remove_answers)

@@ -12,6 +12,7 @@ from kb.errors import InvalidInput, NotFound
 from kb.store.answers import count_answers_with
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
+from kb.store.seals import seal_fact
 from kb.store.search_terms import any_expression, terms_text
 
 # How many existing ids an error names at most.
@@ -105,6 +106,7 @@ def add_memory(
             " RETURNING fact_id, text, session_id, created_at",
             [text, key, terms_text(text), session_id, created_at],
         ).fetchone()
+        seal_fact(connection, row[0])
     return _to_memory(row), True
 
 

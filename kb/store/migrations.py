@@ -15,6 +15,7 @@ from pathlib import Path
 from sqlite_utils import Database, Migrations
 
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
+from kb.store.seals import seal_all
 from kb.store.search_terms import search_terms
 
 _SQL = Path(__file__).parent / "sql"
@@ -101,3 +102,10 @@ def m009_next_encoder(database: Database) -> None:
 def m010_reader(database: Database) -> None:
     """Which reader ordered and judged the evidence of an answer; None for answers without one."""
     _execute(database, "m010_reader")
+
+
+@migrations(name=MIGRATION_NAMES[-1])
+def m011_seals(database: Database) -> None:
+    """A checksum beside each document, answer and fact."""
+    _execute(database, "m011_seals")
+    seal_all(database.conn)

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kb.store.chunks import batches_of, marks
-from kb.store.database import transaction
+from kb.store.database import WHOLE_VECTOR, transaction
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,7 +64,8 @@ def add_neighbours(connection: sqlite3.Connection, doc_id: int, encoder_digest: 
 
     rows = connection.execute(
         "SELECT chunk_id, position, vector FROM chunks LEFT JOIN embeddings"
-        " ON embeddings.embed_hash = chunks.embed_hash AND encoder_digest = ? WHERE doc_id = ? ORDER BY position",
+        f" ON embeddings.embed_hash = chunks.embed_hash AND encoder_digest = ? {WHOLE_VECTOR}"
+        " WHERE doc_id = ? ORDER BY position",
         [encoder_digest, doc_id],
     ).fetchall()
     if not rows or any(vector is None for _, _, vector in rows):
@@ -94,7 +95,7 @@ def withdraw_neighbours(connection: sqlite3.Connection, doc_ids: Iterable[int]) 
         rows = connection.execute(
             "SELECT n.encoder_digest, vector FROM chunk_neighbours n JOIN chunks USING (chunk_id) JOIN embeddings"
             " ON embeddings.embed_hash = chunks.embed_hash AND embeddings.encoder_digest = n.encoder_digest"
-            " WHERE n.doc_id = ?",
+            f" WHERE n.doc_id = ? {WHOLE_VECTOR}",
             [doc_id],
         ).fetchall()
         if rows:
@@ -181,7 +182,7 @@ def _compute(connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Seq
             "SELECT near.doc_id, near.position, vector FROM chunks own JOIN chunks near ON near.doc_id = own.doc_id"
             " AND near.position BETWEEN own.position - 1 AND own.position + 1 JOIN embeddings"
             " ON embeddings.embed_hash = near.embed_hash"
-            f" WHERE encoder_digest = ? AND own.chunk_id IN {marks(batch)}",
+            f" WHERE encoder_digest = ? AND own.chunk_id IN {marks(batch)} {WHOLE_VECTOR}",
             [encoder_digest, *batch],
         ):
             vectors[doc_id, position] = np.frombuffer(vector, dtype="<f4")

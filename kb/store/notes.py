@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from kb.drafts import DocumentNotes
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
+from kb.store.seals import seal_document
 
 # Documents whose notes are written in one transaction while completing a store: other writers can write in between.
 HEAL_BATCH_DOCUMENTS = 200
@@ -61,6 +62,7 @@ def heal_notes(connection: sqlite3.Connection, version: int, make_notes: MakeNot
                     "SELECT text, start_line FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id]
                 ).fetchall()
                 write_notes(connection, doc_id, make_notes(chunks, document_type))
+                seal_document(connection, doc_id)
     return len(rows)
 
 

@@ -16,6 +16,7 @@ from kb.store.fingerprints import add_fingerprints
 from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 from kb.store.notes import write_notes
+from kb.store.seals import seal_document
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +75,7 @@ def save_document(
         is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph)
         if notes is not None:
             write_notes(connection, doc_id, notes)
+        seal_document(connection, doc_id)
         is_changed = not keeps_chunks or new_vectors > 0 or is_graph_new or _shown_fields(connection, doc_id) != before
         if is_changed:
             raise_revision(connection)

@@ -13,5 +13,6 @@ MIGRATION_NAMES = (
     "m007_nodes",
     "m008_file_identity",
     "m009_next_encoder",
+    "m011_seals",
     "m010_reader",
 )

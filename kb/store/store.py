@@ -17,6 +17,7 @@ from kb.store.backup import write_backup
 from kb.store.compact import compact
 from kb.store.corpus import Corpus
 from kb.store.database import checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
+from kb.store.soundness import Soundness
 
 if TYPE_CHECKING:
     from kb.store.journal import Journal
@@ -61,6 +62,11 @@ class Store:
     def find_faults(self) -> list[str]:
         """What SQLite finds wrong with its own file, dangling references included; empty when it is sound."""
         return find_faults(self._connection)
+
+    @property
+    def soundness(self) -> Soundness:
+        """What in it is not as it was written, and repairs."""
+        return Soundness(self._connection)
 
     def checkpoint(self) -> None:
         """Move the write-ahead log into the file, as far as no reader is in the way."""

@@ -101,6 +101,9 @@ class CountedWords:
             most_per_idf=0.0,
         )
 
+    def chunk_ids(self) -> set[int]:
+        return set(self.terms)
+
     def check(self) -> tuple[str, ...]:
         return () if len(self.terms) == self.stamp.rows else ("the lexical index has lost chunks",)
 
@@ -113,18 +116,24 @@ class BruteForce:
     def __init__(self, path: Path, stamp: IndexStamp, settings: SearchConfig) -> None:
         rows = read_rows(path, "vector")
         self.stamp = stamp
-        self.vectors = {chunk_id: np.array(row[1], np.float32) for chunk_id, row in rows.items()}
+        self._vectors = {chunk_id: np.array(row[1], np.float32) for chunk_id, row in rows.items()}
 
     def search(self, query: np.ndarray, depth: int, within: Sequence[int] | None = None) -> Ranking:
-        allowed = self.vectors if within is None else self.vectors.keys() & set(within)
-        return by_score((chunk_id, float(self.vectors[chunk_id] @ query)) for chunk_id in allowed)[:depth]
+        allowed = self._vectors if within is None else self._vectors.keys() & set(within)
+        return by_score((chunk_id, float(self._vectors[chunk_id] @ query)) for chunk_id in allowed)[:depth]
 
     def statistics(self) -> VectorStatistics:
-        rows = np.array(list(self.vectors.values()))
+        rows = np.array(list(self._vectors.values()))
         return VectorStatistics(len(rows), tuple(rows.mean(axis=0).tolist()) if len(rows) else ())
 
+    def chunk_ids(self) -> set[int]:
+        return set(self._vectors)
+
+    def vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.array(list(self._vectors)), np.array(list(self._vectors.values()), np.float32)
+
     def check(self) -> tuple[str, ...]:
-        return () if len(self.vectors) == self.stamp.rows else ("the vector index has lost chunks",)
+        return () if len(self._vectors) == self.stamp.rows else ("the vector index has lost chunks",)
 
 
 TOY_LEXICAL: LexicalEngine = Engine("lexical", "toy", ToyWriter, CountedWords)

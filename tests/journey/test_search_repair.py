@@ -148,7 +148,7 @@ def test_an_index_folder_that_cannot_be_made_is_an_error_with_a_fix(kb: Call, co
     (corpus_home / "index").write_text("in the way")
     found = kb(*QUERY, home=corpus_home)
     error = json.loads(found.err.splitlines()[-1])
-    assert (found.code, found.out, error["code"]) == (2, "", "index_out_of_date")
+    assert (found.code, found.out, error["code"]) == (2, "", "io_error")
     assert str(corpus_home / "index") in error["fix"]
 
 
@@ -193,7 +193,7 @@ def test_a_stale_index_that_may_not_be_written_is_refused(foreign_home: Path) ->
     stamp.write_text(stamp.read_text().replace('"revision": 31', '"revision": 30'))
     found = without_rights("search", "mirror cleaning", "--mode", "lexical", "--json", home=foreign_home)
     error = json.loads(found.stderr.splitlines()[-1])
-    assert (found.returncode, found.stdout, error["code"]) == (2, "", "index_out_of_date")
+    assert (found.returncode, found.stdout, error["code"]) == (2, "", "io_error")
 
 
 @bound_by_modes

@@ -40,6 +40,7 @@ ORDER = [
     ["kb.evidence"],
     ["kb.ask"],
     ["kb.chat"],
+    ["kb.soundness"],
     ["kb.eval", "kb.doctor", "kb.status", "kb.stability_thresholds"],
     ["kb.library"],
     ["kb.cli"],

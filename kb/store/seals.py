@@ -1,0 +1,92 @@
+"""Rows that cannot be told from damaged ones by themselves → a seal beside them, made when they are written.
+
+Texts have their sha256 and indexes their checksum; titles, places, lines, tags, names and answers have these.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from hashlib import blake2b
+
+# What is shown of a document, with what was read out of it. Size, time and hash of its file change without it.
+_OF_DOCUMENT = (
+    "SELECT source, path, title, type, language, note, indexed_at FROM documents WHERE doc_id = ?",
+    "SELECT tag FROM document_tags WHERE doc_id = ? ORDER BY tag",
+    "SELECT position, start_char, end_char, start_line, end_line, page, section, heading_path, text_hash, token_count"
+    " FROM chunks WHERE doc_id = ? ORDER BY position",
+    "SELECT key, kind, weight, form, label, line, position FROM graph_names WHERE doc_id = ? ORDER BY key, kind, weight",
+    "SELECT subject_kind, subject_key, subject_label, predicate, object_kind, object_key, object_label, line, position"
+    " FROM graph_edges WHERE doc_id = ? ORDER BY edge_id",
+    "SELECT version, text FROM gists WHERE doc_id = ?",
+    "SELECT position, line, text FROM open_items WHERE doc_id = ? ORDER BY position",
+)
+# Of an answer; its time is left out, an evaluation moves it.
+_OF_ANSWER = (
+    "SELECT question, answer, raw_answer, grounded, refusal_reason, model_id, model_provider, retrieval_mode, top_score,"
+    " evidence_score, citations_json, packed_json, prompt_json, verification_json, relevance_json, rests_on_json,"
+    " standalone_question, session_id, replay_of, corpus_revision FROM answers WHERE trace_id = ?",
+)
+_OF_FACT = ("SELECT text, session_id FROM facts WHERE fact_id = ?",)
+
+
+def seal_document(connection: sqlite3.Connection, doc_id: int) -> None:
+    """Seal a document as it stands now; the last step of the transaction that writes it."""
+    connection.execute(
+        "UPDATE documents SET seal = ? WHERE doc_id = ?", [_seal(connection, _OF_DOCUMENT, doc_id), doc_id]
+    )
+
+
+def seal_answer(connection: sqlite3.Connection, trace_id: str) -> None:
+    """Seal an answer as it stands now."""
+    connection.execute(
+        "UPDATE answers SET seal = ? WHERE trace_id = ?", [_seal(connection, _OF_ANSWER, trace_id), trace_id]
+    )
+
+
+def seal_fact(connection: sqlite3.Connection, fact_id: int) -> None:
+    """Seal a fact as it stands now."""
+    connection.execute("UPDATE facts SET seal = ? WHERE fact_id = ?", [_seal(connection, _OF_FACT, fact_id), fact_id])
+
+
+def seal_all(connection: sqlite3.Connection) -> None:
+    """Seal everything that an earlier version has stored; part of a migration."""
+    for doc_id in _ids(connection, "SELECT doc_id FROM documents"):
+        seal_document(connection, doc_id)
+    for trace_id in _ids(connection, "SELECT trace_id FROM answers"):
+        seal_answer(connection, trace_id)
+    for fact_id in _ids(connection, "SELECT fact_id FROM facts"):
+        seal_fact(connection, fact_id)
+
+
+def broken_documents(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
+    """(doc_id, source/path) of the documents that are not as they were sealed; one without a seal is not compared."""
+    rows = connection.execute("SELECT doc_id, source || '/' || path, seal FROM documents ORDER BY doc_id").fetchall()
+    for doc_id, place, seal in rows:
+        if seal is not None and seal != _seal(connection, _OF_DOCUMENT, doc_id):
+            yield doc_id, place
+
+
+def broken_answers(connection: sqlite3.Connection) -> Iterator[str]:
+    """The trace ids of answers that are not as they were sealed."""
+    for trace_id, seal in connection.execute("SELECT trace_id, seal FROM answers ORDER BY trace_id").fetchall():
+        if seal is not None and seal != _seal(connection, _OF_ANSWER, trace_id):
+            yield trace_id
+
+
+def broken_facts(connection: sqlite3.Connection) -> Iterator[int]:
+    """The ids of facts that are not as they were sealed."""
+    for fact_id, seal in connection.execute("SELECT fact_id, seal FROM facts ORDER BY fact_id").fetchall():
+        if seal is not None and seal != _seal(connection, _OF_FACT, fact_id):
+            yield fact_id
+
+
+def _seal(connection: sqlite3.Connection, queries: tuple[str, ...], key: int | str) -> str:
+    """BLAKE2b of the rows, 16 hex digits: against accidents, not against somebody who can write the file."""
+    rows = [connection.execute(query, [key]).fetchall() for query in queries]
+    return blake2b(json.dumps(rows, default=repr).encode(), digest_size=8).hexdigest()
+
+
+def _ids(connection: sqlite3.Connection, query: str) -> list[int | str]:
+    return [key for (key,) in connection.execute(query).fetchall()]

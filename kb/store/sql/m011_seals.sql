@@ -1,0 +1,5 @@
+ALTER TABLE documents ADD COLUMN seal TEXT;
+
+ALTER TABLE answers ADD COLUMN seal TEXT;
+
+ALTER TABLE facts ADD COLUMN seal TEXT
