@@ -101,3 +101,9 @@ def m009_next_encoder(database: Database) -> None:
 def m010_reader(database: Database) -> None:
     """Which reader ordered and judged the evidence of an answer; None for answers without one."""
     _execute(database, "m010_reader")
+
+
+@migrations(name=MIGRATION_NAMES[10])
+def m011_stopped_files(database: Database) -> None:
+    """Files that crashed their reader or passed a limit: not read again until they change."""
+    _execute(database, "m011_stopped_files")

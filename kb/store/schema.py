@@ -14,4 +14,5 @@ MIGRATION_NAMES = (
     "m008_file_identity",
     "m009_next_encoder",
     "m010_reader",
+    "m011_stopped_files",
 )
