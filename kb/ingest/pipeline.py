@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb.errors import InvalidInput, ParseFailed, ReaderStopped
+from kb.ingest.decode import is_machine_made
 from kb.ingest.discover import scan
 from kb.ingest.embed import Embedded, embed_missing, embed_window, windows
 from kb.ingest.guarded_reading import FileReader
@@ -20,6 +21,7 @@ from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
 from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
 from kb.ingest.read_source import read_source
+from kb.ingest.readers import READERS
 from kb.ingest.reencode import change_encoder
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
 from kb.ingest.secrets import secret_by_content
@@ -251,10 +253,19 @@ def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
         except ParseFailed as error:
             run.tally.settle(candidate.failed(error.problem, error.fix))
             continue
-        if not run.request.include_secrets and (reason := secret_by_content(raw)):
+        if reason := _unwanted(run, candidate, raw):
             run.tally.settle(replace(candidate.outcome("skipped"), reason=reason))
             continue
         yield LoadedFile(candidate, raw, hash_bytes(raw))
+
+
+def _unwanted(run: _Run, candidate: Candidate, raw: bytes) -> str | None:
+    """Why a file is left out for what it holds."""
+    if not run.request.include_secrets and (reason := secret_by_content(raw)):
+        return reason
+    if READERS[candidate.type].kind == "text" and is_machine_made(raw):
+        return "the content is binary, though its name says text"
+    return None
 
 
 def _stopped_before(run: _Run, candidate: Candidate) -> str | None:
