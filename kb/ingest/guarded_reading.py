@@ -59,27 +59,29 @@ class FileReader:
         """
         if type_name in _SAFE_TYPES and len(raw) <= _SAFE_BYTES:
             return read_file(READERS[type_name], raw, path)
-        request = Request(type_name, path, len(raw))
+        request = Request(type_name, path, len(raw), cpu_seconds(len(raw)))
         was_fresh = self._process is None
         try:
             return self._ask(request, raw)
-        except ReaderStopped:
-            # The process may have been harmed or filled by earlier files: a fresh one decides.
-            if was_fresh:
+        except ReaderStopped as error:
+            # The process may have been harmed or filled by earlier files: a fresh one decides. Time is this file's alone.
+            if was_fresh or error.details["is_time"]:
                 raise
         return self._ask(request, raw)
 
     def _ask(self, request: Request, raw: bytes) -> Parsed:
         process = self._process = self._process or _ReaderProcess()
-        reply = process.ask(request, raw, WALL_PER_CPU * cpu_seconds(request.size_bytes))
-        if isinstance(reply, str) or reply.is_last:
+        try:
+            reply = process.ask(request, raw)
+        except ReaderStopped:
             self.close()
-        if isinstance(reply, str):
-            raise _stopped(request.path, reply)
+            raise
+        if reply.is_last:
+            self.close()
         if reply.parsed:
             return reply.parsed
         kind = ReaderStopped if reply.is_memory else ParseFailed
-        raise kind(reply.problem, fix=reply.fix, path=request.path, reader=request.type)
+        raise kind(reply.problem, fix=reply.fix, path=request.path, reader=request.type, is_time=False)
 
 
 class _ReaderProcess:
@@ -104,10 +106,14 @@ class _ReaderProcess:
             self.kill()
             raise _not_started(f"it ended with {self._child.returncode}")
 
-    def ask(self, request: Request, raw: bytes, seconds: float) -> Reply | str:
-        """The reply to a request, or what the process died of."""
+    def ask(self, request: Request, raw: bytes) -> Reply:
+        """The reply to a request.
+
+        raises  ReaderStopped: then this process is of no more use
+        """
         stdin: IO[bytes] | None = self._child.stdin
         assert stdin
+        seconds = WALL_PER_CPU * request.cpu_seconds
         try:
             _write(stdin.fileno(), frame(request))
             _write(stdin.fileno(), raw)
@@ -115,8 +121,10 @@ class _ReaderProcess:
         except BrokenPipeError:
             reply = None
         except TimeoutError:
-            return f"took more than {seconds:,.0f} seconds"
-        return self._cause(request) if reply is None else reply
+            raise _stopped(request, f"took more than {seconds:,.0f} seconds", is_time=True) from None
+        if reply is None:
+            raise self._died(request)
+        return reply
 
     def kill(self) -> None:
         """End it, and wait for its end."""
@@ -149,12 +157,13 @@ class _ReaderProcess:
 
         return receive(read, Reply)
 
-    def _cause(self, request: Request) -> str:
+    def _died(self, request: Request) -> ReaderStopped:
         code = self._child.wait()
         if code == -signal.SIGXCPU:
-            return f"took more than {cpu_seconds(request.size_bytes):.0f} seconds of processor time"
+            what = f"took more than {request.cpu_seconds:.0f} seconds of processor time"
+            return _stopped(request, what, is_time=True)
         name = signal.Signals(-code).name if -code in {int(s) for s in signal.Signals} else f"exit code {code}"
-        return f"crashed, or ran out of memory ({name})"
+        return _stopped(request, f"crashed, or ran out of memory ({name})", is_time=False)
 
 
 def _write(descriptor: int, raw: bytes) -> None:
@@ -163,11 +172,13 @@ def _write(descriptor: int, raw: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _stopped(path: str, what: str) -> ReaderStopped:
+def _stopped(request: Request, what: str, *, is_time: bool) -> ReaderStopped:
     return ReaderStopped(
-        f"cannot read {path}: reading it {what}",
+        f"cannot read {request.path}: reading it {what}",
         fix="open and save it again in its program, split it, or ignore it in .kbignore",
-        path=path,
+        path=request.path,
+        reader=request.type,
+        is_time=is_time,
     )
 
 

@@ -19,7 +19,6 @@ from kb.ingest.reader_protocol import (
     USED_UP_BYTES,
     Reply,
     Request,
-    cpu_seconds,
     frame,
     receive,
 )
@@ -53,12 +52,14 @@ def main() -> None:
 
 def _answer(request: Request, raw: bytes) -> Reply:
     """Read one file, and say whether this process can read another after it."""
-    _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + cpu_seconds(request.size_bytes)))
+    _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + request.cpu_seconds))
     try:
         parsed = read_file(READERS[request.type], raw, request.path)
     except KbError as error:
-        is_memory = isinstance(error.__cause__, MemoryError)
-        return Reply(None, error.problem, error.fix, is_memory, is_last=is_memory or _is_used_up())
+        # Libraries in C give other errors for a lack of memory, or none that says so.
+        is_memory = isinstance(error.__cause__, MemoryError) or _is_used_up()
+        short = f" (it may need more memory than {MEMORY_BYTES // 1_000_000} MB)" if is_memory else ""
+        return Reply(None, error.problem + short, error.fix, is_memory, is_last=is_memory)
     if len(parsed.text) > MOST_CHARS:
         problem = (
             f"it holds {len(parsed.text) / 1e6:,.0f} million characters of text, more than {MOST_CHARS // 1_000_000}"

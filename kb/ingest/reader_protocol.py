@@ -38,12 +38,14 @@ R = TypeVar("R")
 class Request:
     """Read one file; its bytes follow the frame.
 
-    type  a key of READERS
+    type         a key of READERS
+    cpu_seconds  the processor time it may use
     """
 
     type: str
     path: str
     size_bytes: int
+    cpu_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
