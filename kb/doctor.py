@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Literal
 
@@ -21,6 +22,7 @@ from kb.errors import KbError, NotIndexed
 from kb.extras import DISTRIBUTION, is_installed
 from kb.ingest.embed import embed_missing, stored_texts
 from kb.ingest.prepare import Settings
+from kb.ingest.readers.grammars import GRAMMARS
 from kb.llm.protocol import NoServer
 from kb.llm.registry import open_model
 from kb.providers import AUTO
@@ -155,12 +157,24 @@ def check_disk(home: Path, config: Config) -> Finding:
 
 
 def check_readers(home: Path, config: Config) -> Finding:
-    """The libraries that read files are installed: without one, every file of its formats would seem damaged."""
-    missing = {library: formats for library, formats in READER_LIBRARIES.items() if not is_installed(library)}
-    if missing:
-        detail = "; ".join(f"{formats} cannot be read: no {library}" for library, formats in missing.items())
+    """The libraries that read files can be imported: without one, every file of its formats would seem damaged."""
+    grammars = {grammar.module.partition(":")[0]: "source code" for grammar in GRAMMARS.values()}
+    libraries = READER_LIBRARIES | {library: what for library, what in grammars.items() if is_installed(library)}
+    faults = {library: fault for library in libraries if (fault := _import_fault(library))}
+    if faults:
+        detail = "; ".join(f"{libraries[library]} cannot be read: {fault}" for library, fault in faults.items())
         return "fail", detail, f"pip install --force-reinstall {DISTRIBUTION}"
     return "ok", "a library for every format", None
+
+
+def _import_fault(library: str) -> str | None:
+    if not is_installed(library):
+        return f"no {library}"
+    try:
+        import_module(library)
+    except Exception as error:  # a library that is damaged, or lacks one of its own, raises what it likes
+        return f"{library} cannot be imported ({error})"
+    return None
 
 
 def check_encoder(home: Path, config: Config) -> Finding:

@@ -19,6 +19,7 @@ The command line prints an error once, as two lines.
     ├── Locked                  locked
     ├── CorruptStore            corrupt_store
     ├── ParseFailed             parse_failed
+    │   └── ReaderStopped       parse_failed
     ├── InvalidInput            invalid_input
     ├── IoError                 io_error
     └── SuiteInvalid            suite_invalid
@@ -152,6 +153,10 @@ class ParseFailed(KbError):
     """A file could not be read as the format it claims to be."""
 
     code = "parse_failed"
+
+
+class ReaderStopped(ParseFailed):
+    """A file crashed the process that read it, or passed one of its limits: reading it again would do so again."""
 
 
 class InvalidInput(KbError):

@@ -228,6 +228,7 @@ class KnowledgeBase:
         force: bool = False,
         dry_run: bool = False,
         include_secrets: bool = False,
+        retry: bool = False,
         on_event: Callable[[IngestEvent], None] | None = None,
         on_embedded: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -235,9 +236,8 @@ class KnowledgeBase:
         """Bring files and folders in, incrementally; creates a missing data folder.
 
         source       a name for where one folder comes from
-        prune        forget documents whose files are gone; None takes `ingest.prune`
-        force        read every file again, changed or not
-        dry_run      say what would be done and change nothing
+        prune        forget documents whose files are gone; None takes `ingest.prune`; dry_run changes nothing
+        force        read every file again, changed or not; retry only those that stopped their reader before
         include_secrets  read files that look like keys, too; on_event is told of every step, on_embedded of each batch
         should_stop  asked between documents; True ends the run after the documents in hand
         raises       NotFound for a path that is not there, InvalidInput, Locked
@@ -248,7 +248,7 @@ class KnowledgeBase:
         with self._runtime_for_ingest(dry_run) as runtime:
             return ingest(
                 runtime,
-                IngestRequest(given, source, prune, force, dry_run, include_secrets),
+                IngestRequest(given, source, prune, force, dry_run, include_secrets, retry),
                 on_event or (lambda event: None),
                 should_stop,
                 on_embedded or (lambda chunks: None),

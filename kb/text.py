@@ -54,7 +54,8 @@ STOP_WORDS = frozenset(
 _ABBREVIATIONS = frozenset(
     "e.g i.e etc vs cf al fig figs eq eqs no nos vol pp p ch sec dr mr mrs ms prof st jr sr inc ltd co corp approx dept est".split()
 )
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'”’)\]*_`]*(?=\s)|[。！？]+[」』”’）]*|\n[ \t]*\n\s*")
+# Possessive, and never begun inside a run of stops: a megabyte of "!" would be tried from each of them.
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_`]*+(?=\s)|[。！？]+[」』”’）]*|\n[ \t]*\n\s*")
 
 
 @cache
@@ -187,17 +188,25 @@ def _spans_in_word(word: str, offset: int, terms: frozenset[str]) -> list[tuple[
     return spans
 
 
+# So much before a number is looked at, to see whether it begins its line: all of a line of megabytes, at every stop in
+# it, would take hours.
+_INDENT_CHARS = 100
+
+
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """The sentences of a text as [start, end) offsets without the white space around them; blank lines end one too."""
     spans: list[tuple[int, int]] = []
-    start = 0
+    start = counted = ticks = 0
     for match in _SENTENCE_END.finditer(text):
+        ticks += text.count("`", counted, match.start())
+        counted = match.start()
         if not match.group().isspace() and (
-            text.count("`", start, match.start()) % 2  # `vec!` and `a. b` are code, not ends
+            ticks % 2  # `vec!` and `a. b` are code, not ends
             or _is_inner_stop(text, match.start(), match.end())
         ):
             continue
-        start = _add_trimmed(spans, text, start, match.end())
+        start = counted = _add_trimmed(spans, text, start, match.end())
+        ticks = 0
     _add_trimmed(spans, text, start, len(text))
     return spans
 
@@ -208,7 +217,8 @@ def _is_inner_stop(text: str, dot: int, end: int) -> bool:
         return False
     before = re.search(r"[\w.]+$", text[max(0, dot - 12) : dot])
     word = before.group().lower() if before else ""
-    at_line_start = not text[text.rfind("\n", 0, dot) + 1 : dot - len(word)].strip()
+    before_word = text[max(0, dot - len(word) - _INDENT_CHARS) : dot - len(word)]
+    at_line_start = not before_word[before_word.rfind("\n") + 1 :].strip()
     is_unit = text[dot - len(word) - 1 : dot - len(word)] in ("/", "·")  # 12 m/s, not an initial
     is_initial = len(word) == 1 and word.isalpha() and not is_unit
     if word in _ABBREVIATIONS or is_initial or (word.isdigit() and at_line_start):

@@ -25,6 +25,7 @@ SLOW = (
     "eval/test_report_browser.py",
     "graph/test_relations.py",
     "graph/test_slices.py",
+    "ingest/test_guarded_reading.py",
     "ingest/test_readers.py",
     "llm/test_ollama_traps.py",
     "llm/test_ollama_streams.py",

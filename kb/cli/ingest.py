@@ -34,6 +34,7 @@ def ingest(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="read every file again, changed or not")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would be done; change nothing")] = False,
+    retry: Annotated[bool, typer.Option("--retry", help="read files again that crashed or stalled before")] = False,
     include_secrets: Annotated[
         bool, typer.Option("--include-secrets", help="read files that look like keys or hold tokens, too")
     ] = False,
@@ -58,6 +59,7 @@ def ingest(
                 prune=prune,
                 force=force,
                 dry_run=dry_run,
+                retry=retry,
                 include_secrets=include_secrets,
                 on_event=listener.on_event,
                 on_embedded=listener.on_embedded,

@@ -129,7 +129,7 @@ def proper_names(sentence: str) -> Iterator[tuple[int, str]]:
             name, (first, _, rest) = rest, rest.partition(" ")
         at = match.end() - len(name)
         name = name.removesuffix("'s").removesuffix("’s")
-        opens = sentence[:at].rstrip()[-1:] == ":" and " " not in name  # "a task: Write a function"
+        opens = sentence[max(0, at - 40) : at].rstrip()[-1:] == ":" and " " not in name  # "a task: Write a function"
         if at > begins and len(name) >= 3 and not opens and not is_common(name):
             yield at, name
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 _SAMPLE_BYTES = 64_000
 _WINDOW_BYTES = 2_000
 _HEAD_BYTES = 1_024  # where an XML declaration, an HTML meta or a coding cookie stands (WHATWG: the first 1024 bytes)
+_LEAST_SEA_BYTES = 4_096  # a smaller file makes a chunk or two: its text, if there is any, can be found
 _LEAST_TEXT_SHARE = 0.9  # least share of printable characters in a text decoded as UTF-16
 
 _BOMS = (
@@ -138,6 +139,18 @@ def is_binary(raw_head: bytes) -> bool:
     controls = len(raw_head) - len(raw_head.translate(None, _CONTROL))
     # A log with some stray control characters is text (one in fifty); of random bytes, one in nine is a control.
     return controls * 50 > len(raw_head) and controls > 1
+
+
+def is_machine_made(raw: bytes) -> bool:
+    """True for bytes that are no text whatever their file's name says: some kB, and one in ten of the characters that they
+    decode to is a NUL, another control, or could not be read."""
+    if len(raw) < _LEAST_SEA_BYTES:
+        return False
+    suspects = len(raw) - len(raw.translate(None, _CONTROL)) + 3 * raw.count(b"\xef\xbf\xbd")
+    if suspects * 50 <= len(raw):
+        return False
+    text = decode(raw).text
+    return 10 * (text.count("\ufffd") + sum(text.count(chr(control)) for control in _CONTROL)) > len(text)
 
 
 def _decoded(raw: bytes, encoding: str) -> Decoded:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.drafts import ChunkDraft
@@ -13,6 +13,9 @@ from kb.runtime import Runtime
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 
 BATCH_CHUNKS = 128
+# Documents are gathered until so many of their chunks wait for a vector. Enough to fill batches with texts of like
+# length; few enough that Ctrl-C is answered in seconds.
+WINDOW_CHUNKS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,20 @@ class Embedded:
 
     vectors: Mapping[str, bytes]
     ms_per_text: float
+
+
+def windows(documents: Iterable[Prepared]) -> Iterator[tuple[Prepared, ...]]:
+    """Documents in groups of at least WINDOW_CHUNKS texts; the last group may hold fewer."""
+    window: list[Prepared] = []
+    texts = 0
+    for document in documents:
+        window.append(document)
+        texts += len(document.texts)
+        if texts >= WINDOW_CHUNKS:
+            yield tuple(window)
+            window, texts = [], 0
+    if window:
+        yield tuple(window)
 
 
 def embed_window(

@@ -25,9 +25,11 @@ _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
 }
 _LETTER = re.compile(r"[^\W\d_]")
-# Code, addresses and markup say nothing about the language.
+# Code, addresses and markup say nothing about the language. Lengths are bounded: without that, text that has no blanks
+# (Chinese, or one letter a million times) took five seconds.
 _NO_PROSE = re.compile(
-    r"```.*?(?:```|\Z)|<[^<>\n]{1,200}>|https?://\S+|`[^`\n]*`|\S+@\S+|\S*[\w)]\([^)\n]*\)\S*|\S*[_/\\={}$#@|<>]\S*|\d+",
+    r"```.*?(?:```|\Z)|<[^<>\n]{1,200}>|https?://\S+|`[^`\n]*`|\S{1,80}@\S+|\S{0,80}[\w)]\([^)\n]{0,80}\)\S*"
+    r"|\S{0,80}[_/\\={}$#@|<>]\S*|\d+",
     re.DOTALL,
 )
 

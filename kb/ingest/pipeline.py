@@ -12,13 +12,16 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kb.errors import InvalidInput, KbError, ParseFailed
+from kb.errors import InvalidInput, ParseFailed, ReaderStopped
+from kb.ingest.decode import is_machine_made
 from kb.ingest.discover import scan
-from kb.ingest.embed import Embedded, embed_missing, embed_window
+from kb.ingest.embed import Embedded, embed_missing, embed_window, windows
+from kb.ingest.guarded_reading import FileReader
 from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
 from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
 from kb.ingest.read_source import read_source
+from kb.ingest.readers import READERS
 from kb.ingest.reencode import change_encoder
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
 from kb.ingest.secrets import secret_by_content
@@ -27,9 +30,6 @@ from kb.runtime import Runtime
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock
 
-# Documents are gathered until so many of their chunks wait for a vector. Enough to fill batches with texts of like
-# length; few enough that Ctrl-C is answered in seconds.
-WINDOW_CHUNKS = 128
 # For guessing how much there is to embed before anything is read; Markdown prose comes to about this.
 BYTES_PER_CHUNK = 700
 
@@ -40,6 +40,7 @@ class IngestRequest:
 
     prune    forget documents whose files are gone; None takes the configured default
     force    read and chunk every file again, even when it looks unchanged
+    retry    read files again that stopped their reader before; so does `force`
     dry_run  say what would be done and change nothing
     include_secrets  read files that look like keys or hold tokens, too
     """
@@ -50,6 +51,7 @@ class IngestRequest:
     force: bool = False
     dry_run: bool = False
     include_secrets: bool = False
+    retry: bool = False
 
 
 def ingest(
@@ -142,6 +144,7 @@ class _Run:
     """What every step of one ingest is given.
 
     tally           what has been done so far
+    stopped         (source, path) → (state, reason) of files whose reading was stopped by an earlier run
     first_revision  the corpus revision before anything was written
     """
 
@@ -151,6 +154,8 @@ class _Run:
     should_stop: Callable[[], bool]
     on_embedded: Callable[[int], None]
     tally: Tally
+    reader: FileReader
+    stopped: Mapping[tuple[str, str], tuple[str, str]]
     first_revision: int
 
 
@@ -164,10 +169,11 @@ def _run(
 ) -> Iterator[_Run]:
     """A run under the writer's lock, which a dry run does not need; an exception is published as `aborted`."""
     lock = writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify, should_stop)
-    with nullcontext() if request.dry_run else lock:
+    with nullcontext() if request.dry_run else lock, FileReader() as reader:
         settings = Settings.of(kb.config, kb.configured_encoder())
         tally = Tally(on_event)
-        run = _Run(kb, request, settings, should_stop, on_embedded, tally, kb.corpus.state().revision)
+        stopped, revision = kb.corpus.stopped_files(), kb.corpus.state().revision
+        run = _Run(kb, request, settings, should_stop, on_embedded, tally, reader, stopped, revision)
         on_event(IngestEvent(event="scan_started"))
         try:
             yield run
@@ -232,6 +238,11 @@ def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
         if _is_unread(run, candidate):
             run.tally.settle(candidate.outcome("unchanged"))
             continue
+        if reason := _stopped_before(run, candidate):
+            run.tally.settle(
+                replace(candidate.outcome("skipped"), reason=reason, fix="kb ingest --retry tries it again")
+            )
+            continue
         run.tally.on_event(IngestEvent(event="document_started", source=candidate.target.source, path=candidate.path))
         try:
             with run.tally.timing("read"):
@@ -242,15 +253,31 @@ def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
         except ParseFailed as error:
             run.tally.settle(candidate.failed(error.problem, error.fix))
             continue
-        if not run.request.include_secrets and (reason := secret_by_content(raw)):
+        if reason := _unwanted(run, candidate, raw):
             run.tally.settle(replace(candidate.outcome("skipped"), reason=reason))
             continue
         yield LoadedFile(candidate, raw, hash_bytes(raw))
 
 
+def _unwanted(run: _Run, candidate: Candidate, raw: bytes) -> str | None:
+    """Why a file is left out for what it holds."""
+    if not run.request.include_secrets and (reason := secret_by_content(raw)):
+        return reason
+    if READERS[candidate.type].kind == "text" and is_machine_made(raw):
+        return "the content is binary, though its name says text"
+    return None
+
+
+def _stopped_before(run: _Run, candidate: Candidate) -> str | None:
+    """Why a file is not tried again: it is as it was when it stopped its reader."""
+    state, reason = run.stopped.get((candidate.target.source, candidate.path), ("", ""))
+    is_same = state == candidate.state and not (run.request.retry or run.request.force)
+    return f"not tried again, because it has not changed: {reason}" if is_same else None
+
+
 def _store(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp], expected_chunks: int) -> None:
     """Prepare, embed and save: window by window, so that batches are full and a stop is answered soon."""
-    for window in _windows(_prepare(run, files, gone)):
+    for window in windows(_prepare(run, files, gone)):
         _stamp_encoder(run)
         with run.tally.timing("embed"):
             embedded = embed_window(run.kb, window, expected_chunks, run.on_embedded)
@@ -271,12 +298,17 @@ def _prepare(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> I
     for file in files:
         if _keep_unchanged(run, file):
             continue
+        place = (file.candidate.target.source, file.candidate.path)
         try:
-            document = prepare(file, run.settings, _moved_from(run, file, gone_by_content))
-        except KbError as error:
+            document = prepare(file, run.settings, run.reader, _moved_from(run, file, gone_by_content))
+        except ParseFailed as error:
             problem = error.problem.removeprefix(f"cannot read {file.candidate.path}: ")
             run.tally.settle(file.candidate.failed(problem, error.fix))
+            if isinstance(error, ReaderStopped) and not run.request.dry_run:
+                run.kb.corpus.note_stopped(*place, file.candidate.state, problem)
             continue
+        if place in run.stopped and not run.request.dry_run:
+            run.kb.corpus.forget_stopped(*place)
         if document.moved_from:
             run.tally.moved_doc_ids.add(document.moved_from.doc_id)
         for phase, ms in document.ms.items():
@@ -309,20 +341,6 @@ def _moved_from(
         return None
     same_bytes = gone_by_content.get((file.candidate.target.source, file.content_hash), ())
     return next((stamp for stamp in same_bytes if stamp.doc_id not in run.tally.moved_doc_ids), None)
-
-
-def _windows(documents: Iterable[Prepared]) -> Iterator[tuple[Prepared, ...]]:
-    """Documents in groups of at least WINDOW_CHUNKS texts; the last group may hold fewer."""
-    window: list[Prepared] = []
-    texts = 0
-    for document in documents:
-        window.append(document)
-        texts += len(document.texts)
-        if texts >= WINDOW_CHUNKS:
-            yield tuple(window)
-            window, texts = [], 0
-    if window:
-        yield tuple(window)
 
 
 def _stamp_encoder(run: _Run) -> None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb.ingest.discover import Scan, Skipped, displayable
+from kb.ingest.reader_protocol import LIMITS_VERSION
+from kb.ingest.readers import READERS
 from kb.ingest.report import Outcome, Result
 from kb.ingest.sources import Target
 from kb.store.documents import Stamp
@@ -24,6 +26,12 @@ class Candidate:
     mtime_ns: int
     stamp: Stamp | None
     identity: str = ""
+
+    @property
+    def state(self) -> str:
+        """Of the file and of what reads it: changes when another try could end otherwise."""
+        reader = f"{self.type}.{READERS[self.type].version}.{LIMITS_VERSION}"
+        return f"{self.size_bytes} {self.mtime_ns} {self.identity} {reader}"
 
     def outcome(self, result: Result) -> Outcome:
         """What is reported of it."""

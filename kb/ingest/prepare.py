@@ -15,10 +15,11 @@ from kb.embed.protocol import Encoder
 from kb.graph import GRAPH_VERSION
 from kb.graph.extract import extract_graph
 from kb.ingest.chunk import CHUNKER_VERSION, chunk_document, embedding_text
+from kb.ingest.guarded_reading import FileReader
 from kb.ingest.language import detect_language
 from kb.ingest.notes import make_notes
 from kb.ingest.plan import Candidate
-from kb.ingest.readers import READERS, read_file
+from kb.ingest.readers import READERS
 from kb.ingest.report import Outcome, Result
 from kb.store.documents import Stamp
 
@@ -129,16 +130,15 @@ class Prepared:
         )
 
 
-def prepare(file: LoadedFile, settings: Settings, moved_from: Stamp | None = None) -> Prepared:
+def prepare(file: LoadedFile, settings: Settings, reader: FileReader, moved_from: Stamp | None = None) -> Prepared:
     """Parse and chunk one file.
 
     moved_from  the document this file was, when it was renamed or moved
-    raises      ParseFailed
+    raises      ParseFailed; ReaderStopped, a kind of it, where reading it again would end in the same way
     """
     found = file.candidate
     began = time.perf_counter()
-    reader = READERS[found.type]
-    parsed = read_file(reader, file.raw, found.path)
+    parsed = reader.read(found.type, file.raw, found.path)
     parsed_at = time.perf_counter()
     shown_title = file.title or parsed.title or PurePosixPath(found.path).stem or found.path
     one_line_title = " ".join(shown_title.split())
@@ -148,7 +148,7 @@ def prepare(file: LoadedFile, settings: Settings, moved_from: Stamp | None = Non
     chunked_at = time.perf_counter()
     graph = extract_graph(parsed, found.target.source, found.path, one_line_title, chunks)
     graphed_at = time.perf_counter()
-    notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], reader.name)
+    notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], found.type)
     ms = {
         "parse": (parsed_at - began) * 1000,
         "chunk": (chunked_at - parsed_at) * 1000,
@@ -159,7 +159,7 @@ def prepare(file: LoadedFile, settings: Settings, moved_from: Stamp | None = Non
         source=found.target.source,
         path=found.path,
         title=one_line_title,
-        type=reader.name,
+        type=found.type,
         language=detect_language(parsed.text, parsed.language) if chunks else "und",
         tags=tuple(dict.fromkeys(tag.strip() for tag in parsed.tags if tag.strip())),
         size_bytes=len(file.raw),

@@ -68,6 +68,9 @@ class Corpus(Rows):
 
     # what ingest compares with, and writes
     document_stamps = method(documents.document_stamps)
+    stopped_files = method(documents.stopped_files)
+    note_stopped = method(documents.note_stopped)
+    forget_stopped = method(documents.forget_stopped)
     save_source = method(documents.save_source)
 
     def save_document(

@@ -68,6 +68,27 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, now: Stamp) -> N
         )
 
 
+def stopped_files(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:
+    """(source, path) → (state, reason) of each file whose reading was stopped; `state` as `note_stopped` was given it."""
+    rows = connection.execute("SELECT source, path, state, reason FROM stopped_files")
+    return {(source, path): (state, reason) for source, path, state, reason in rows}
+
+
+def note_stopped(connection: sqlite3.Connection, source: str, path: str, state: str, reason: str) -> None:
+    """Remember that reading a file was stopped, and in which state the file was."""
+    with transaction(connection):
+        connection.execute(
+            "INSERT OR REPLACE INTO stopped_files (source, path, state, reason) VALUES (?, ?, ?, ?)",
+            [source, path, state, reason],
+        )
+
+
+def forget_stopped(connection: sqlite3.Connection, source: str, path: str) -> None:
+    """Forget that reading a file was stopped, because it has been read now."""
+    with transaction(connection):
+        connection.execute("DELETE FROM stopped_files WHERE source = ? AND path = ?", [source, path])
+
+
 def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
     """Remove the vectors that no chunk uses, so that removed texts leave no trace, and those of earlier encoders.
 

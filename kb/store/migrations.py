@@ -104,8 +104,14 @@ def m010_reader(database: Database) -> None:
     _execute(database, "m010_reader")
 
 
-@migrations(name=MIGRATION_NAMES[-1])
+@migrations(name=MIGRATION_NAMES[10])
 def m011_seals(database: Database) -> None:
     """A checksum beside each document, answer and fact."""
     _execute(database, "m011_seals")
     seal_all(database.conn)
+
+
+@migrations(name=MIGRATION_NAMES[11])
+def m012_stopped_files(database: Database) -> None:
+    """Files that crashed their reader or passed a limit: not read again until they change."""
+    _execute(database, "m012_stopped_files")

@@ -185,6 +185,15 @@ class CorpusDoor(Protocol):
     def touch_document(self, doc_id: int, now: Stamp, /) -> None:
         """Note a new size, time, hash or signature of a document whose chunks stay as they are."""
 
+    def stopped_files(self) -> dict[tuple[str, str], tuple[str, str]]:
+        """(source, path) → (state, reason) of each file whose reading was stopped."""
+
+    def note_stopped(self, source: str, path: str, state: str, reason: str, /) -> None:
+        """Remember that reading a file was stopped, and in which state the file was."""
+
+    def forget_stopped(self, source: str, path: str, /) -> None:
+        """Forget that reading a file was stopped, because it has been read now."""
+
     def remove_unused_embeddings(self) -> int:
         """Drop vectors that no chunk has any more; returns how many there were."""
 

@@ -152,5 +152,6 @@ def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> 
             connection.execute(
                 "DELETE FROM sources WHERE NOT EXISTS (SELECT 1 FROM documents WHERE documents.source = sources.source)"
             )
+            connection.execute("DELETE FROM stopped_files WHERE source NOT IN (SELECT source FROM sources)")
             raise_revision(connection)
     return removed

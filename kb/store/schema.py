@@ -13,6 +13,7 @@ MIGRATION_NAMES = (
     "m007_nodes",
     "m008_file_identity",
     "m009_next_encoder",
-    "m011_seals",
     "m010_reader",
+    "m011_seals",
+    "m012_stopped_files",
 )

@@ -53,11 +53,11 @@ def seal_fact(connection: sqlite3.Connection, fact_id: int) -> None:
 def seal_all(connection: sqlite3.Connection) -> None:
     """Seal everything that an earlier version has stored; part of a migration."""
     for doc_id in _ids(connection, "SELECT doc_id FROM documents"):
-        seal_document(connection, doc_id)
+        seal_document(connection, int(doc_id))
     for trace_id in _ids(connection, "SELECT trace_id FROM answers"):
-        seal_answer(connection, trace_id)
+        seal_answer(connection, str(trace_id))
     for fact_id in _ids(connection, "SELECT fact_id FROM facts"):
-        seal_fact(connection, fact_id)
+        seal_fact(connection, int(fact_id))
 
 
 def broken_documents(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kb.ingest.pipeline import WINDOW_CHUNKS
+from kb.ingest.embed import WINDOW_CHUNKS
 from kb.store.database import open_for_writing
 from tests.journey.conftest import Call
 from tests.journey.folders import (

@@ -43,6 +43,9 @@ def read_file(reader: Reader, raw: bytes, path: str) -> Parsed:
         raise _failed(reader, path, "it needs more memory than there is", "split the file") from error
     except RecursionError as error:
         raise _failed(reader, path, "it is nested too deeply", "flatten the file, or ignore it in .kbignore") from error
+    except ImportError as error:
+        problem = f"this installation of kb is incomplete, the file may be sound: {error}"
+        raise _failed(reader, path, problem, "see what kb doctor says") from error
     except Exception as error:
         said = str(error).strip().split("\n")[0][:200]
         problem = f"the {reader.name} reader stopped with {type(error).__name__}" + (f": {said}" if said else "")

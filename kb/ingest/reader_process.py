@@ -1,0 +1,78 @@
+"""The process that reads files: requests on standard input → replies on standard output, within limits of time and memory.
+
+It ends when its input does, so it never outlives its owner. Knows no store and no settings.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+import signal
+import sys
+import time
+
+from kb.errors import KbError
+from kb.ingest.reader_protocol import (
+    MEMORY_BYTES,
+    MOST_CHARS,
+    USED_UP_BYTES,
+    Reply,
+    Request,
+    frame,
+    receive,
+)
+from kb.ingest.readers import READERS, read_file
+
+_MAXRSS_BYTES = 1 if sys.platform == "darwin" else 1024  # the unit of ru_maxrss
+
+
+def main() -> None:
+    """Answer requests until there are no more."""
+    # Ctrl-C goes to every process of the terminal; the owner decides what it means.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    requests, replies = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    with open(os.devnull, "r+b") as nothing:  # what a library prints must not get among the replies
+        os.dup2(nothing.fileno(), 0)
+        os.dup2(nothing.fileno(), 1)
+    _limit(resource.RLIMIT_CORE, 0)
+    # macOS takes this limit and does not keep it; there, the limits of time remain.
+    _limit(resource.RLIMIT_AS, MEMORY_BYTES)
+    reply = Reply()
+    while True:
+        replies.write(frame(reply))
+        replies.flush()
+        if reply.is_last:
+            return
+        request = receive(requests.read, Request)
+        if request is None:
+            return
+        reply = _answer(request, requests.read(request.size_bytes))
+
+
+def _answer(request: Request, raw: bytes) -> Reply:
+    """Read one file, and say whether this process can read another after it."""
+    _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + request.cpu_seconds))
+    try:
+        parsed = read_file(READERS[request.type], raw, request.path)
+    except KbError as error:
+        # Libraries in C give other errors for a lack of memory, or none that says so.
+        is_memory = isinstance(error.__cause__, MemoryError) or _is_used_up()
+        short = f" (it may need more memory than {MEMORY_BYTES // 1_000_000} MB)" if is_memory else ""
+        return Reply(None, error.problem + short, error.fix, is_memory, is_last=is_memory)
+    if len(parsed.text) > MOST_CHARS:
+        problem = (
+            f"it holds {len(parsed.text) / 1e6:,.0f} million characters of text, more than {MOST_CHARS // 1_000_000}"
+        )
+        return Reply(None, problem, "split the file", is_last=True)
+    return Reply(parsed, is_last=_is_used_up())
+
+
+def _is_used_up() -> bool:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _MAXRSS_BYTES > USED_UP_BYTES
+
+
+def _limit(what: int, amount: int) -> None:
+    """Lower a limit; one that the system has set lower already stays."""
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
