@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from hypothesis import settings
 
 from kb.config import EmbeddingConfig
 from kb.embed.model_files import ENGLISH_MODEL
@@ -52,3 +53,8 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 config = replace(EmbeddingConfig(), model=model)
                 open_encoder(config, cache, lambda line: None).encode_query("prepare")
     return cache
+
+
+# A machine that is busy is no fault of what is tested: no example has a time limit.
+settings.register_profile("kb", deadline=None)
+settings.load_profile("kb")

@@ -179,7 +179,15 @@ def test_every_column_of_a_row_has_one_source() -> None:
     end = WAYS_OUT["grounded"]
     answer = build_answer(Config(), end)
     row = to_row(answer, end, keep_prompt(end.packed, end.prompt, ()))
-    nothing = {"refusal_reason", "replay_of", "packed_chunks_json", "relevance_json", "nodes_json", "rests_on_json"}
+    nothing = {
+        "refusal_reason",
+        "replay_of",
+        "reader",
+        "packed_chunks_json",
+        "relevance_json",
+        "nodes_json",
+        "rests_on_json",
+    }
     assert {f.name for f in fields(AnswerRow) if getattr(row, f.name) is None} == nothing
 
 

@@ -23,6 +23,8 @@ from kb.store.saving import remove_documents
 
 OLD, NEW = ("old", "o" * 64, 2), ("new", "n" * 64, 3)
 PREFIXES = ("query: ", "passage: ")
+# Three dimensions of 4 bytes; an old one has two.
+VECTOR = b"a new vector"
 
 
 @pytest.fixture
@@ -43,14 +45,15 @@ def store(tmp_path: Path) -> Iterator[sqlite3.Connection]:
             [n, n, f"old{n}"],
         )
         connection.execute(
-            "INSERT INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)", [OLD[1], f"old{n}", b"12"]
+            "INSERT INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
+            [OLD[1], f"old{n}", b"old vect"],
         )
     yield connection
     connection.close()
 
 
 def keep(store: sqlite3.Connection, *chunk_ids: int) -> None:
-    save_next_vectors(store, NEW[1], {n: f"new{n}" for n in chunk_ids}, {f"new{n}": b"123" for n in chunk_ids})
+    save_next_vectors(store, NEW[1], {n: f"new{n}" for n in chunk_ids}, {f"new{n}": VECTOR for n in chunk_ids})
 
 
 def test_the_old_vectors_are_in_use_until_the_switch(store: sqlite3.Connection) -> None:
@@ -67,7 +70,7 @@ def test_the_old_vectors_are_in_use_until_the_switch(store: sqlite3.Connection) 
     assert switch_encoder(store)
     assert corpus_state(store).revision == before.revision + 1
     assert (stored_encoder(store), stored_prefixes(store)) == (NEW, PREFIXES)
-    assert dict(vector_rows(store, NEW[1])) == {1: b"123", 2: b"123", 3: b"123"}
+    assert dict(vector_rows(store, NEW[1])) == {1: VECTOR, 2: VECTOR, 3: VECTOR}
     assert next_encoder(store) is None
     assert remove_unused_embeddings(store) == 3
     assert not switch_encoder(store), "nothing has begun"
