@@ -288,6 +288,16 @@ def find_faults(connection: sqlite3.Connection) -> list[str]:
     return faults + [f"dangling row in {row[0]}" for row in connection.execute("PRAGMA foreign_key_check").fetchmany(3)]
 
 
+def is_full(error: sqlite3.Error) -> bool:
+    """Whether SQLite failed for want of room."""
+    return "full" in str(error)
+
+
+def empty_log(connection: sqlite3.Connection) -> None:
+    """Move the write-ahead log into the file and give its room back, unless another process is reading."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
 def checkpoint(connection: sqlite3.Connection) -> None:
     """Move the write-ahead log into the file, as far as no reader is in the way."""
     connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

@@ -16,7 +16,7 @@ from typing import Literal
 
 from kb.errors import NotFound
 from kb.records import Document
-from kb.store.database import transaction
+from kb.store.database import is_full, transaction
 from kb.store.tags import applied_tags, document_tag_lists
 
 
@@ -94,6 +94,15 @@ def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
 
     returns  how many
     """
+    try:
+        return _remove_unused(connection)
+    except sqlite3.OperationalError as error:
+        if not is_full(error):
+            raise
+    return 0  # the next ingest or removal drops them
+
+
+def _remove_unused(connection: sqlite3.Connection) -> int:
     with transaction(connection):
         return connection.execute(
             "DELETE FROM embeddings WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'encoder_digest') AND encoder_digest"

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.store.chunks import marks
-from kb.store.database import raise_revision, transaction
+from kb.store.database import empty_log, is_full, raise_revision, transaction
 from kb.store.documents import utc_text
 from kb.store.fingerprints import add_fingerprints
 from kb.store.graph import replace_graph
@@ -142,7 +142,25 @@ def _chunk_row(doc_id: int, chunk: ChunkDraft, embed_hash: str) -> tuple[str | i
 
 
 def remove_documents(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> int:
-    """Remove documents with their chunks and tags; returns how many there were."""
+    """Remove documents with their chunks and tags; returns how many there were.
+
+    All or none; but on a full disk one after the other, since SQLite's log has room for a small transaction alone.
+    """
+    wanted = list(doc_ids)
+    try:
+        return _remove(connection, wanted)
+    except sqlite3.OperationalError as error:
+        if not is_full(error):
+            raise
+    removed = 0
+    for doc_id in wanted:
+        empty_log(connection)
+        removed += _remove(connection, [doc_id])
+    empty_log(connection)
+    return removed
+
+
+def _remove(connection: sqlite3.Connection, doc_ids: Sequence[int]) -> int:
     with transaction(connection):
         removed = 0
         for doc_id in doc_ids:

@@ -1,0 +1,80 @@
+"""A full disk: a message with the path and the free space, exit 2, nothing lost, and healed when there is room."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.journey.conftest import CORPUS, Call
+
+FILL_BYTES = 1 << 16
+
+
+def mount(folder: Path, size: str) -> bool:
+    folder.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", str(folder)]
+    return bool(shutil.which("mount")) and subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+@pytest.fixture
+def disk(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Path]:
+    """A file system of its own, of `request.param` size."""
+    folder = tmp_path / "disk"
+    if os.geteuid() != 0 or not mount(folder, request.param):
+        pytest.skip("no right to mount a file system")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+def fill(disk: Path) -> Path:
+    """Use up what is free, to the last page."""
+    filling = disk / "filling"
+    with filling.open("wb", buffering=0) as file:
+        for size in (FILL_BYTES, 4096):
+            try:
+                while file.write(b"\0" * size) == size:
+                    pass
+            except OSError:
+                continue
+    return filling
+
+
+@pytest.mark.parametrize("disk", ["600k", "1200k", "2m"], indirect=True)
+def test_ingest_on_a_small_disk_says_where_and_how_much_is_free(kb: Call, disk: Path, tmp_path: Path) -> None:
+    found = kb("ingest", CORPUS, "--quiet", home=disk / "home")
+    assert found.code == 2
+    assert len(found.err.strip().splitlines()) == 2, found.err
+    assert f"{disk / 'home'}" in found.err
+    assert "MB" in found.err
+    subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
+    assert kb("ingest", CORPUS, "--quiet", home=disk / "home").code == 0
+    assert kb("doctor", home=disk / "home").code == 0
+
+
+@pytest.mark.parametrize("disk", ["16m"], indirect=True)
+def test_on_a_full_disk_questions_are_answered_and_rm_makes_room(kb: Call, disk: Path, corpus_home: Path) -> None:
+    home = disk / "home"
+    shutil.copytree(corpus_home, home)
+    filling = fill(disk)
+    assert kb("search", "mirror", home=home).code == 0
+    asked = kb("ask", "How often must the mirror of Marigold be cleaned?", home=home)
+    assert (asked.code, "14 days" in asked.out) == (0, True)
+    assert "not kept in the history" in asked.err
+    for words in (["backup", disk / "copy.sqlite"], ["reindex"]):
+        failed = kb(*words, home=home)
+        assert (failed.code, "MB" in failed.err) == (2, True)
+        assert "bug" not in failed.err
+    assert sorted(entry.name for entry in disk.iterdir()) == ["filling", "home"]
+    before = shutil.disk_usage(disk).free
+    removed = kb("rm", "guide/*", home=home)
+    assert removed.code == 0, removed.err
+    assert "the disk is full: removed the indexes" in removed.err
+    assert shutil.disk_usage(disk).free >= before
+    filling.unlink()
+    assert kb("search", "mirror", home=home).code == 0
+    assert kb("doctor", home=home).code == 0
