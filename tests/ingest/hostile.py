@@ -82,10 +82,12 @@ def _office(main: str, content_type: str, content: str | bytes, more: Mapping[st
     return packed({"[Content_Types].xml": types, "_rels/.rels": rels, main: content, **more})
 
 
-def docx(body: str, before: str = "", **more: str | bytes) -> bytes:
+def docx(body: str, before: str = "", more: Mapping[str, str | bytes] | None = None) -> bytes:
     """A Word document of this body."""
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    return _office("word/document.xml", kind, f"{before}<w:document {_W}><w:body>{body}</w:body></w:document>", more)
+    return _office(
+        "word/document.xml", kind, f"{before}<w:document {_W}><w:body>{body}</w:body></w:document>", more or {}
+    )
 
 
 def xlsx(rows: str, strings: str = "") -> bytes:
@@ -173,10 +175,10 @@ FILES: dict[str, Callable[[], bytes]] = {
         "<w:p><w:r><w:t>&x;</w:t></w:r></w:p>", '<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     ),
     "forty megabytes of one letter.docx": lambda: docx(f"<w:p><w:r><w:t>{'A' * 40_000_000}</w:t></w:r></w:p>"),
-    "bomb.docx": lambda: docx("<w:p/>", **{"word/media/image1.png": b"\0" * 300_000_000}),
+    "bomb.docx": lambda: docx("<w:p/>", more={"word/media/image1.png": b"\0" * 300_000_000}),
     "archives in archives.docx": _nested_archives,
     "twenty thousand parts.docx": _repeated_entry,
-    "way out.docx": lambda: docx("<w:p/>", **{"../../../../tmp/out.txt": b"out"}),
+    "way out.docx": lambda: docx("<w:p/>", more={"../../../../tmp/out.txt": b"out"}),
     "locked.docx": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(4_000),
     "spine repeats.epub": lambda: epub("<p>" + "The same again. " * 500 + "</p>", 400_000),
     "package is its own container.epub": lambda: epub("<p>x</p>", 1, "META-INF/container.xml"),
