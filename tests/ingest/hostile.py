@@ -14,6 +14,7 @@ from pathlib import Path
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _LAUGHS = "".join(f'<!ENTITY l{i + 1} "{f"&l{i};" * 10}">' for i in range(9))
 
@@ -76,7 +77,10 @@ def packed(parts: Mapping[str, str | bytes]) -> bytes:
 def _office(main: str, content_type: str, content: str | bytes, more: Mapping[str, str | bytes]) -> bytes:
     types = f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
     types += '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    types += f'<Override PartName="/{main}" ContentType="{content_type}"/></Types>'
+    types += f'<Override PartName="/{main}" ContentType="{content_type}"/>'
+    if "xl/sharedStrings.xml" in more:
+        types += f'<Override PartName="/xl/sharedStrings.xml" ContentType="{_SPREADSHEET}.sharedStrings+xml"/>'
+    types += "</Types>"
     link = f'<Relationship Id="r1" Type="{_OFFICE}/officeDocument" Target="{main}"/>'
     rels = f'<Relationships xmlns="{_PACKAGE}/relationships">{link}</Relationships>'
     return packed({"[Content_Types].xml": types, "_rels/.rels": rels, main: content, **more})
@@ -92,7 +96,7 @@ def docx(body: str, before: str = "", more: Mapping[str, str | bytes] | None = N
 
 def xlsx(rows: str, strings: str = "") -> bytes:
     """A workbook of one sheet."""
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
+    kind = f"{_SPREADSHEET}.sheet.main+xml"
     book = f'<workbook {_SHEET} xmlns:r="{_OFFICE}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>'
     links = f'<Relationship Id="r1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
     links += f'<Relationship Id="r2" Type="{_OFFICE}/sharedStrings" Target="sharedStrings.xml"/>'
