@@ -11,6 +11,7 @@ import re
 import resource
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from kb.errors import KbError
@@ -82,4 +83,5 @@ def _is_used_up() -> bool:
 def _limit(what: int, amount: int) -> None:
     """Lower a limit; one that the system has set lower already stays."""
     _, hard = resource.getrlimit(what)
-    resource.setrlimit(what, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))
+    with suppress(ValueError, OSError):  # macOS refuses a limit of address space that is below what it has mapped
+        resource.setrlimit(what, (amount if hard == resource.RLIM_INFINITY else min(amount, hard), hard))

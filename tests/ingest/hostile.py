@@ -14,6 +14,7 @@ from pathlib import Path
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
 _OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_SPREADSHEET = "application/vnd.openxmlformats-officedocument.spreadsheetml"
 _PACKAGE = "http://schemas.openxmlformats.org/package/2006"
 _LAUGHS = "".join(f'<!ENTITY l{i + 1} "{f"&l{i};" * 10}">' for i in range(9))
 
@@ -76,21 +77,26 @@ def packed(parts: Mapping[str, str | bytes]) -> bytes:
 def _office(main: str, content_type: str, content: str | bytes, more: Mapping[str, str | bytes]) -> bytes:
     types = f'<Types xmlns="{_PACKAGE}/content-types"><Default Extension="xml" ContentType="application/xml"/>'
     types += '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
-    types += f'<Override PartName="/{main}" ContentType="{content_type}"/></Types>'
+    types += f'<Override PartName="/{main}" ContentType="{content_type}"/>'
+    if "xl/sharedStrings.xml" in more:
+        types += f'<Override PartName="/xl/sharedStrings.xml" ContentType="{_SPREADSHEET}.sharedStrings+xml"/>'
+    types += "</Types>"
     link = f'<Relationship Id="r1" Type="{_OFFICE}/officeDocument" Target="{main}"/>'
     rels = f'<Relationships xmlns="{_PACKAGE}/relationships">{link}</Relationships>'
     return packed({"[Content_Types].xml": types, "_rels/.rels": rels, main: content, **more})
 
 
-def docx(body: str, before: str = "", **more: str | bytes) -> bytes:
+def docx(body: str, before: str = "", more: Mapping[str, str | bytes] | None = None) -> bytes:
     """A Word document of this body."""
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
-    return _office("word/document.xml", kind, f"{before}<w:document {_W}><w:body>{body}</w:body></w:document>", more)
+    return _office(
+        "word/document.xml", kind, f"{before}<w:document {_W}><w:body>{body}</w:body></w:document>", more or {}
+    )
 
 
 def xlsx(rows: str, strings: str = "") -> bytes:
     """A workbook of one sheet."""
-    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
+    kind = f"{_SPREADSHEET}.sheet.main+xml"
     book = f'<workbook {_SHEET} xmlns:r="{_OFFICE}"><sheets><sheet name="S" sheetId="1" r:id="r1"/></sheets></workbook>'
     links = f'<Relationship Id="r1" Type="{_OFFICE}/worksheet" Target="worksheets/sheet1.xml"/>'
     links += f'<Relationship Id="r2" Type="{_OFFICE}/sharedStrings" Target="sharedStrings.xml"/>'
@@ -173,10 +179,10 @@ FILES: dict[str, Callable[[], bytes]] = {
         "<w:p><w:r><w:t>&x;</w:t></w:r></w:p>", '<!DOCTYPE w [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
     ),
     "forty megabytes of one letter.docx": lambda: docx(f"<w:p><w:r><w:t>{'A' * 40_000_000}</w:t></w:r></w:p>"),
-    "bomb.docx": lambda: docx("<w:p/>", **{"word/media/image1.png": b"\0" * 300_000_000}),
+    "bomb.docx": lambda: docx("<w:p/>", more={"word/media/image1.png": b"\0" * 300_000_000}),
     "archives in archives.docx": _nested_archives,
     "twenty thousand parts.docx": _repeated_entry,
-    "way out.docx": lambda: docx("<w:p/>", **{"../../../../tmp/out.txt": b"out"}),
+    "way out.docx": lambda: docx("<w:p/>", more={"../../../../tmp/out.txt": b"out"}),
     "locked.docx": lambda: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(4_000),
     "spine repeats.epub": lambda: epub("<p>" + "The same again. " * 500 + "</p>", 400_000),
     "package is its own container.epub": lambda: epub("<p>x</p>", 1, "META-INF/container.xml"),

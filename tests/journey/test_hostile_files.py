@@ -12,7 +12,7 @@ from tests.ingest.hostile import FILES, make_names, make_places
 from tests.journey.conftest import Call
 from tests.journey.folders import fill, paths_found
 
-GOOD = {
+GOOD: dict[str, str | bytes] = {
     "before.md": "# Otters\n\nOtters hold hands while they sleep.\n",
     "zz after.html": "<html><body><h1>Comets</h1><p>Comets are dirty snowballs.</p></body></html>",
 }
