@@ -18,6 +18,8 @@ from kb.llm.extractive_rank import Candidate, leans
 WHOLE_PARAGRAPH_CHARS, PARAGRAPH_CHARS = 700, 480
 # A sentence that leads to the answer's, and a list or code block beside it, are quoted up to this.
 LEAD_CHARS, LIST_CHARS, CODE_LINES = 320, 1_200, 30
+# A shorter quote is followed by the next paragraph of its section; everything that follows ends within this.
+SHORT_CHARS, FOLLOWED_CHARS = 160, 1_500
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
 # A Korean particle may follow a closing mark.
@@ -72,20 +74,48 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         pieces.insert(0, ("code", _code_span(text, before)))
         if at > 1 and blocks[at - 2].kind == "prose":
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
+    pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
     last = text[pieces[-1][1][0] : pieces[-1][1][1]]
-    for later in blocks[at + 1 : at + 3]:
-        announced = _ANNOUNCES.search(last) is not None
-        wanted = later.kind in ("list", "code", "table") if announced else wants_steps and later.kind == "code"
-        if block.kind not in ("prose", "list") or not wanted:
-            break
-        span = _code_span(text, later) if later.kind == "code" else _short(text, later)
-        if span is None:
-            break
-        pieces.append((later.kind, span))
-        last = text[span[0] : span[1]]
     if block.kind == "prose" and len(pieces) == 1 and _ANNOUNCES.search(last):
         pieces = [("prose", _without_announcement(pieces[0][1], block, best))]
     return _render(text, pieces, (best.start, best.end))
+
+
+def _what_follows(
+    text: str, blocks: Sequence[Block], at: int, quoted: Span, *, wants_steps: bool
+) -> list[tuple[str, Span]]:
+    """The list or code that the quote announces; for steps the code below it, with what stands between.
+
+    at      of the block in which the answer stands
+    quoted  what is quoted of it
+    """
+    block = blocks[at]
+    if block.kind not in ("prose", "list") or (block.kind == "prose" and quoted[1] < block.end):
+        return []
+    pieces: list[tuple[str, Span]] = []
+    between: list[tuple[str, Span]] = []
+    last = text[quoted[0] : quoted[1]]
+    for later in blocks[at + 1 : at + 5]:
+        is_announced = _ANNOUNCES.search(last) is not None
+        if later.kind == "heading" or text[(between or pieces or [("", quoted)])[-1][1][1] : later.start].strip():
+            break  # a heading, or the edge of a note, stands between
+        if not (is_announced or wants_steps or quoted[1] - quoted[0] < SHORT_CHARS):
+            break
+        span = _code_span(text, later) if later.kind == "code" else _short(text, later)
+        if span is None or is_forged(text[span[0] : span[1]]) or span[1] - quoted[0] > FOLLOWED_CHARS:
+            break
+        between.append((later.kind, span))
+        last = text[span[0] : span[1]]
+        is_end = _ANNOUNCES.search(last) is None
+        if later.kind == "code" or (is_announced and is_end):
+            pieces, between = [*pieces, *between], []
+            if later.kind == "code" or not wants_steps:
+                break
+        elif is_end and not wants_steps:
+            break
+    if not pieces and between and quoted[1] - quoted[0] < SHORT_CHARS and _ANNOUNCES.search(last) is None:
+        pieces = [piece for piece in between[:1] if piece[1][1] - quoted[0] <= PARAGRAPH_CHARS]
+    return pieces
 
 
 def is_forged(text: str) -> bool:
@@ -217,6 +247,11 @@ def _fenced(text: str) -> str:
     elif not re.search(r"\n\s*(?:```+|~~~+)\s*$", body):
         body += f"\n…\n{opening[1]}"
     return neutralize_markers(body)
+
+
+def bare_title(title: str) -> str:
+    """A heading without links and emphasis marks."""
+    return _inline(title)
 
 
 def _inline(text: str) -> str:

@@ -30,6 +30,8 @@ _DEFINED = re.compile(
     r"|^(?P<ko>.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇|뭐|뭔|무슨 뜻)|^(?P<kd>.+?)(?:이란|란)\s*[?]*$",
     re.I,
 )
+# "an origin in CORS": what is defined stands before, where in behind.
+_WHERE = re.compile(r"\s+(?:in|for|within|with|according to)\s+.*$|^.*(?:에서|에서의)\s+", re.I)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
 # "is a", "are" but not "are used": what a definition says of its subject.
 _IS = re.compile(
@@ -112,6 +114,7 @@ class Asked:
         named = [part for part in sides.groups() if part] if sides else []
         defined = None if sides else _DEFINED.match(question.strip())
         subject = next((part for part in defined.groups() if part), "") if defined else ""
+        subject = _WHERE.sub("", subject)
         return cls(
             question,
             tuple(asked_terms(question)),
