@@ -29,6 +29,10 @@ _STRESS = re.compile(
 )
 _CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
 _QUOTE_MARK = re.compile(r"^\s{0,3}(?:>\s?)+", re.M)
+_ON_CODE = re.compile(
+    r"\W*(?:the|this|that|these|those)\s+(?:\w+\s+)?(?:commands?|code|scripts?|lines?|outputs?|examples?|programs?)\b",
+    re.I,
+)
 _ANNOUNCES = re.compile(r"[:：]\W*$")
 
 
@@ -69,7 +73,13 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     needs_lead = block.kind in ("list", "code") or (block.kind == "prose" and leans(first))
     if needs_lead and before and before.kind == "prose":
         pieces.insert(0, ("prose", _lead(text, before)))
-    elif wants_steps and block.kind == "prose" and before and before.kind == "code":
+    elif (
+        wants_steps
+        and before
+        and before.kind == "code"
+        and block.kind == "prose"
+        and (_ON_CODE.match(first) or not _has_code_below(blocks, at))
+    ):
         # What is said below a command says little without it.
         pieces.insert(0, ("code", _code_span(text, before)))
         if at > 1 and blocks[at - 2].kind == "prose":
@@ -79,6 +89,10 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     if block.kind == "prose" and len(pieces) == 1 and _ANNOUNCES.search(last):
         pieces = [("prose", _without_announcement(pieces[0][1], block, best))]
     return _render(text, pieces, (best.start, best.end))
+
+
+def _has_code_below(blocks: Sequence[Block], at: int) -> bool:
+    return at + 1 < len(blocks) and blocks[at + 1].kind == "code"
 
 
 def _what_follows(

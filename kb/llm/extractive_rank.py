@@ -44,6 +44,20 @@ _HOW = re.compile(
     r"|어떻게|방법|하려면|[가-힣]려면|명령|설정|알려\s*(?:줘|주)",
     re.I,
 )
+# How an instruction begins, or ends in Korean; headings under which steps are only named once more; what sets a scene.
+_STEP = re.compile(
+    r"\W*(?:(?:first|next|then|now|finally|also|instead),? )?(?:run|use|create|add|install|import|open|set|call|write|type|enter|execute"
+    r"|put|declare|define|make|click|select|edit|start|pass|specify|configure|enable|download|copy|go to|to \w+ .{4,80}?,"
+    r"|to \w+ .{4,60}? (?:you|we))\b"
+    r"|.*(?:세요|십시오|면 됩니다|해야 합니다)\W*$",
+    re.I,
+)
+_RECAP = re.compile(r"\W*(?:summary|recap|conclusions?|what we (?:have )?learned|요약|정리|마무리)\W*$", re.I)
+_SCENE = re.compile(
+    r"\W*(?:let(?:'|’)s (?:say|suppose|imagine|assume|start|look|see)|suppose|imagine|assume|for (?:example|instance)|in this example"
+    r"|예를 들어|가정|다음 예)\b",
+    re.I,
+)
 _ASKS: tuple[tuple[PatternKind, PatternKind, int], ...] = (
     ("asks_frequency", "tells_frequency", re.I),
     ("asks_duration", "tells_duration", re.I),
@@ -167,6 +181,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         if set(asked.defined) <= opening and (is_said := _IS.search(plain)):
             subject = set(analyze(plain[: is_said.start()]))
             bonus += 0.2 if set(asked.defined) <= subject and is_said.start() < 60 else 0.08
+            bonus += 0.1 * (set(asked.defined) == subject)  # "A trait is", not "The methods of a trait are"
         if _is_topic(asked.subject, plain):
             bonus += 0.2
         heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
@@ -176,7 +191,10 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         held, near = set(analyze(text)), set(analyze(candidate.around))
         bonus += 0.15 * all(held & side for side in asked.sides) + 0.1 * all(near & side for side in asked.sides)
     if asked.wants_steps:
-        bonus += 0.1 * (candidate.has_code or "`" in text)
+        bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * (_STEP.match(plain) is not None)
+        bonus -= 0.15 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
+    if _SCENE.match(plain):
+        bonus -= 0.1 if asked.defined else 0.05
     kind = next((tells for asks, tells, _ in _ASKS if says(asks, asked.question, re.I)), None)
     if kind:
         flags = next(flags for _, tells, flags in _ASKS if tells == kind)
