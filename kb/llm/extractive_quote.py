@@ -20,6 +20,8 @@ WHOLE_PARAGRAPH_CHARS, PARAGRAPH_CHARS = 700, 480
 LEAD_CHARS, LIST_CHARS, CODE_LINES = 320, 1_200, 30
 # A shorter quote is followed by the next paragraph of its section; everything that follows ends within this.
 SHORT_CHARS, FOLLOWED_CHARS = 160, 1_500
+# A section up to this is quoted whole where steps are asked for.
+SECTION_CHARS = 800
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
 # A Korean particle may follow a closing mark.
@@ -59,6 +61,8 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     """
     at = best.block
     block = blocks[at]
+    if wants_steps and (whole := _short_section(text, blocks, at)):
+        return _render(text, _without_open_end(text, whole, blocks, best), (best.start, best.end))
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
         pieces.append(("prose", _sentences_around(text, block, best)))
@@ -85,10 +89,42 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         if at > 1 and blocks[at - 2].kind == "prose":
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
     pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
-    last = text[pieces[-1][1][0] : pieces[-1][1][1]]
-    if block.kind == "prose" and len(pieces) == 1 and _ANNOUNCES.search(last):
-        pieces = [("prose", _without_announcement(pieces[0][1], block, best))]
-    return _render(text, pieces, (best.start, best.end))
+    return _render(text, _without_open_end(text, pieces, blocks, best), (best.start, best.end))
+
+
+def _short_section(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, Span]]:
+    """All that stands between two headings, or edges of notes, around a block, where it is short; empty otherwise."""
+    first = last = at
+    while first and blocks[first - 1].kind != "heading" and _is_beside(text, blocks[first - 1], blocks[first]):
+        first -= 1
+    while (
+        last + 1 < len(blocks)
+        and blocks[last + 1].kind != "heading"
+        and _is_beside(text, blocks[last], blocks[last + 1])
+    ):
+        last += 1
+    run = blocks[first : last + 1]
+    if run[-1].end - run[0].start > SECTION_CHARS or is_forged(text[run[0].start : run[-1].end]):
+        return []
+    return [(block.kind, (block.start, block.end)) for block in run]
+
+
+def _is_beside(text: str, block: Block, other: Block) -> bool:
+    return not text[block.end : other.start].strip()
+
+
+def _without_open_end(
+    text: str, pieces: Sequence[tuple[str, Span]], blocks: Sequence[Block], best: Candidate
+) -> list[tuple[str, Span]]:
+    """The pieces without a last sentence that announces what does not follow, unless it is the answer."""
+    kind, span = pieces[-1]
+    if kind != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
+        return list(pieces)
+    block = next(block for block in blocks if block.start <= span[0] < block.end)
+    shorter = _without_announcement(span, block, best)
+    if shorter == span and len(pieces) > 1 and not (span[0] <= best.start < span[1]):
+        return list(pieces[:-1])
+    return [*pieces[:-1], (kind, shorter)]
 
 
 def _has_code_below(blocks: Sequence[Block], at: int) -> bool:
@@ -109,7 +145,7 @@ def _what_follows(
     pieces: list[tuple[str, Span]] = []
     between: list[tuple[str, Span]] = []
     last = text[quoted[0] : quoted[1]]
-    for later in blocks[at + 1 : at + 5]:
+    for later in blocks[at + 1 : at + 4]:
         is_announced = _ANNOUNCES.search(last) is not None
         if later.kind == "heading" or text[(between or pieces or [("", quoted)])[-1][1][1] : later.start].strip():
             break  # a heading, or the edge of a note, stands between

@@ -192,7 +192,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         bonus += 0.15 * all(held & side for side in asked.sides) + 0.1 * all(near & side for side in asked.sides)
     if asked.wants_steps:
         bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * (_STEP.match(plain) is not None)
-        bonus -= 0.15 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
+        bonus -= 0.25 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
     kind = next((tells for asks, tells, _ in _ASKS if says(asks, asked.question, re.I)), None)

@@ -246,6 +246,19 @@ class TestShape:
         assert "```\napp==2.0\n```\n[#1]" in answer
         assert "Other text" not in answer
 
+    def test_a_short_section_is_quoted_whole_for_steps_and_a_recap_is_not(self) -> None:
+        steps = Evidence(
+            1, "## Updating\n\nOnce it is there, updating the app is easy.\n\nFrom a shell:\n\n```\nappup\n```\n\nThen restart."
+        )
+        recap = Evidence(2, "## Summary\n\nYou learned how to:\n\n- Install the app.\n- Update the app to a new version.")
+        answer = ask("How do I update the app to a new version?", [recap, steps]).partition("See also")[0]
+        assert answer.startswith("Updating\n\nOnce it is there")
+        assert answer.rstrip().endswith("```\nappup\n```\n\nThen restart. [#1]")
+
+    def test_an_announcement_of_nothing_is_left_out(self) -> None:
+        text = "Trust the signs on the dome.\n\nRun `open` to open the dome. It looks like this:"
+        assert ask("How do I open the dome?", [Evidence(1, text)]).endswith("Run `open` to open the dome. [#1]")
+
     def test_a_short_quote_takes_the_next_paragraph_but_not_one_behind_an_edge(self) -> None:
         text = "A dome is a roof.\n\nIt is opened at dusk.\n\n/// tip\n\nBring a coat.\n\n///\n"
         answer = ask("What is a dome?", [Evidence(1, text)])
