@@ -248,9 +248,12 @@ class TestShape:
 
     def test_a_short_section_is_quoted_whole_for_steps_and_a_recap_is_not(self) -> None:
         steps = Evidence(
-            1, "## Updating\n\nOnce it is there, updating the app is easy.\n\nFrom a shell:\n\n```\nappup\n```\n\nThen restart."
+            1,
+            "## Updating\n\nOnce it is there, updating the app is easy.\n\nFrom a shell:\n\n```\nappup\n```\n\nThen restart.",
         )
-        recap = Evidence(2, "## Summary\n\nYou learned how to:\n\n- Install the app.\n- Update the app to a new version.")
+        recap = Evidence(
+            2, "## Summary\n\nYou learned how to:\n\n- Install the app.\n- Update the app to a new version."
+        )
         answer = ask("How do I update the app to a new version?", [recap, steps]).partition("See also")[0]
         assert answer.startswith("Updating\n\nOnce it is there")
         assert answer.rstrip().endswith("```\nappup\n```\n\nThen restart. [#1]")
