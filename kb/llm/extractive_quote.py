@@ -103,6 +103,8 @@ def _short_section(text: str, blocks: Sequence[Block], at: int) -> list[tuple[st
         and _is_beside(text, blocks[last], blocks[last + 1])
     ):
         last += 1
+    while first < at and blocks[first].kind != "prose":  # what it belongs to stands in another passage
+        first += 1
     run = blocks[first : last + 1]
     if run[-1].end - run[0].start > SECTION_CHARS or is_forged(text[run[0].start : run[-1].end]):
         return []

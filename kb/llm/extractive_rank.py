@@ -181,7 +181,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         if set(asked.defined) <= opening and (is_said := _IS.search(plain)):
             subject = set(analyze(plain[: is_said.start()]))
             bonus += 0.2 if set(asked.defined) <= subject and is_said.start() < 60 else 0.08
-            bonus += 0.1 * (set(asked.defined) == subject)  # "A trait is", not "The methods of a trait are"
+            bonus += 0.15 * (set(asked.defined) == subject)  # "A trait is", not "The methods of a trait are"
         if _is_topic(asked.subject, plain):
             bonus += 0.2
         heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
