@@ -63,7 +63,7 @@ OWN_PATTERNS: dict[PatternKind, str] = {
         rf"what (?:else )?(?:can|could) {_KB} do(?: for me)?(?: now)?|what {_KB} can do|what (?:do|does) {_KB} do|what (?:are|is) (?:you|this tool) able to do"
         r"|(?:who|what) are you|how (?:do|can|should) i use (?:kb|you|this tool)|how does kb work|what (?:can|could) i (?:do with|ask) (?:kb|you|this tool)"
         r"|what are (?:kb's|your) (?:commands|features|functions|abilities|capabilities|skills|options)"
-        r"|(?:what|which) (?:commands|features|functions|abilities|capabilities|skills) (?:do|does) (?:kb|you) (?:have|know|offer|support)|what can i use (?:kb|you) for|how can (?:kb|you) help(?: me)?"
+        r"|(?:what|which) (?:commands|features|functions|abilities|capabilities|skills) (?:do|does) (?:kb|you) (?:have|know|offer|support)|what can i use (?:kb|you) for"
     ),
     "own_tools": r"(?:what|which) tools (?:do|does|can) (?:kb|you) (?:have|use|call|offer)|what are (?:kb's|your) tools|(?:what|which) tools are available(?: to (?:kb|you))?",
     "own_earlier": (
