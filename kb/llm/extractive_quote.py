@@ -118,15 +118,18 @@ def _is_beside(text: str, block: Block, other: Block) -> bool:
 def _without_open_end(
     text: str, pieces: Sequence[tuple[str, Span]], blocks: Sequence[Block], best: Candidate
 ) -> list[tuple[str, Span]]:
-    """The pieces without a last sentence that announces what does not follow, unless it is the answer."""
-    kind, span = pieces[-1]
-    if kind != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
-        return list(pieces)
-    block = next(block for block in blocks if block.start <= span[0] < block.end)
-    shorter = _without_announcement(span, block, best)
-    if shorter == span and len(pieces) > 1 and not (span[0] <= best.start < span[1]):
-        return list(pieces[:-1])
-    return [*pieces[:-1], (kind, shorter)]
+    """The pieces without sentences that announce a list or code that does not follow, unless they are the answer."""
+    kept: list[tuple[str, Span]] = []
+    for number, (kind, span) in enumerate(pieces):
+        follows = pieces[number + 1][0] if number + 1 < len(pieces) else "prose"
+        if kind != "prose" or follows != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
+            kept.append((kind, span))
+            continue
+        block = next(block for block in blocks if block.start <= span[0] < block.end)
+        shorter = _without_announcement(span, block, best)
+        if shorter != span or len(pieces) == 1 or span[0] <= best.start < span[1]:
+            kept.append((kind, shorter))
+    return kept
 
 
 def _has_code_below(blocks: Sequence[Block], at: int) -> bool:
