@@ -23,7 +23,7 @@ from kb.extras import DISTRIBUTION, is_installed
 from kb.ingest.embed import embed_missing, stored_texts
 from kb.ingest.prepare import Settings
 from kb.ingest.readers.grammars import GRAMMARS
-from kb.llm.protocol import NoServer
+from kb.llm.protocol import NoServer, Scorers
 from kb.llm.registry import open_model
 from kb.providers import AUTO
 from kb.runtime import Notify, Runtime, open_runtime
@@ -190,7 +190,7 @@ def check_model(home: Path, config: Config) -> Finding:
     """Which language model would answer; a missing server is a fault only where it is configured by name."""
     is_forced = config.llm.provider != "auto"
     try:
-        model = open_model(config.llm.provider if is_forced else AUTO[0], config.llm, None, lambda message: None)
+        model = open_model(config.llm.provider if is_forced else AUTO[0], config.llm, Scorers(), lambda message: None)
         return "ok", model.describe(), None
     except NoServer as error:
         if not is_forced:

@@ -14,7 +14,7 @@ from typing import Any
 class Provider:
     """One way to have answers written.
 
-    opener     "module:function", imported when the model is opened, or the function itself: (LlmConfig, encode, notify)
+    opener     "module:function", imported when the model is opened, or the function itself: (LlmConfig, Scorers, notify)
                → LanguageModel
     model_id   the one model it has; None where llm.model names one of many
     can_retry  asked once more, with what was wrong said, it may answer better

@@ -356,7 +356,8 @@ class Runtime:
         if self._model is None:
             from kb.llm.registry import choose_model
 
-            self._model = choose_model(self.config.llm, encode=self._encode_sentences(), notify=self.notify)
+            encode = self._encode_sentences()
+            self._model = choose_model(self.config.llm, encode=encode, read=self.read, notify=self.notify)
         return self._model
 
     def loaded_encoder(self) -> Encoder | None:

@@ -54,6 +54,12 @@ STOP_WORDS = frozenset(
 _ABBREVIATIONS = frozenset(
     "e.g i.e etc vs cf al fig figs eq eqs no nos vol pp p ch sec dr mr mrs ms prof st jr sr inc ltd co corp approx dept est".split()
 )
+_INITIALS = re.compile(r"[^\W\d_](?:\.[^\W\d_])+")
+# What begins a sentence more often than it goes on behind an abbreviation.
+_OPENS_SENTENCE = re.compile(
+    r"[\n\"“]|(?:The|A|An|It|Its|In|On|At|By|He|She|They|His|Her|Their|We|You|I|This|That|These|Those|There|But|And|However|If|When"
+    r"|While|After|As|For|From|With)\b"
+)
 # Possessive, and never begun inside a run of stops: a megabyte of "!" would be tried from each of them.
 _SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’)\]*_`]*+(?=\s)|[。！？]+[」』”’）]*|\n[ \t]*\n\s*")
 
@@ -223,7 +229,10 @@ def _is_inner_stop(text: str, dot: int, end: int) -> bool:
     is_initial = len(word) == 1 and word.isalpha() and not is_unit
     if word in _ABBREVIATIONS or is_initial or (word.isdigit() and at_line_start):
         return True
-    after = text[end:].lstrip(" \t")[:1] if len(text) - end < 80 else text[end : end + 80].lstrip(" \t")[:1]
+    following = text[end : end + 80].lstrip(" \t")
+    if _INITIALS.fullmatch(word):  # "U.S. Army" goes on, "in the U.S. The" ends
+        return end - dot == 1 and bool(following) and not _OPENS_SENTENCE.match(following)
+    after = following[:1]
     return after.islower() and end - dot == 1 and "\n" not in text[end : end + 2]
 
 

@@ -72,7 +72,7 @@ def mark_sentences(
 def _quote(kb: Runtime, generated: Generated) -> Ended | None:
     """What the embedded model quotes for the question, under words that say whose answer was no use."""
     encoder = kb.loaded_encoder()
-    model = ExtractiveModel(encoder.encode_sentences if encoder else None)
+    model = ExtractiveModel(encoder.encode_sentences if encoder else None, read=kb.read)
     written = generate(model, generated.packed.prompt, lambda _: None)
     quoted = conclude_quotes(Generated(generated.packed, written))
     if quoted is None:

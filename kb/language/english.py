@@ -176,6 +176,7 @@ _PATTERNS: dict[PatternKind, str] = {
         r"^(?:(?:hi|hello|hey)[,!.]? )?(?:I['’]m|I am|[Mm]y name is|[Cc]all me) [A-Z][\w'’-]+(?:[ ,.].*)?$"
         r"|^(?:[Jj]ust so you know|FYI|fyi|[Ff]or (?:the|your) (?:record|information))\b[\s,:].+"
     ),
+    "opens_question": r"\W*(?:what|who|whom|whose|which|when|where|why|how|is|are|was|were|do|does|did|can|could|should|would)\b",
     "asks": r"\b(?:what|who|where|when|why|how|which|can you|could you|help)\b",
     "about_user": (
         r"\b(?:what|when|where|who|which)\b.{0,40}\b(?:my|mine)\b|\bdo you (?:still )?remember\b|\bdid i (?:tell|say|mention)\b"

@@ -43,13 +43,14 @@ WordKind = Literal[
 #   recalls                   a word that refers to something said, without its topic
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
+#   opens_question            the first word of a question
 #   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
 #   own_last                  asks for the last question alone
 #   own_all                   asks for all that is known about the user
 #   of_user                   the end of what stands before a thing of the user: "my", 내
 PatternKind = Literal[
     "greeting", "small_talk", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
-    "urgency", "errand", "introduction", "asks", "about_user", "about_kb",
+    "urgency", "errand", "introduction", "asks", "opens_question", "about_user", "about_kb",
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
     "asks_frequency", "asks_duration", "asks_number", "asks_date", "asks_person", "asks_reason",
     "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_person", "tells_reason",

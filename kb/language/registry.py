@@ -20,6 +20,9 @@ _IN_ANY: dict[PatternKind, str] = {
 }
 # The share of its letters that makes a question one of a language: product names are often in Latin letters.
 LEAST_SHARE_OF_LETTERS = 0.2
+# The same of a question that opens with a word such as "what": it may name a word of another language.
+MOST_SHARE = 0.5
+_PLAIN_WORD = re.compile(r"(?<![^\W_])[A-Za-z']+(?![^\W_])")
 _EVERYDAY_WORD = re.compile(r"[a-z0-9]+(?:[-'][a-z]+)*|[^\W\da-z_]+")
 _LETTER = re.compile(r"[^\W\d_]")
 
@@ -58,16 +61,27 @@ def has_letters(code: str, text: str) -> bool:
 
 
 def question_language(question: str) -> str:
-    """The language code of a question; a product name in Latin letters does not make it English.
+    """The language code of a question; product names in Latin letters do not make it English.
 
     >>> question_language("Rust ownership 모델의 핵심 규칙은 뭐야?"), question_language("?")
     ('ko', 'en')
+    >>> question_language("Server-Sent Events란?"), question_language("What does 미들웨어 mean?")
+    ('ko', 'en')
     """
+    default = next(iter(LANGUAGES))
+    if question.isascii():
+        return default
     letters = len(_LETTER.findall(question))
+    plain = [word.casefold() for word in _PLAIN_WORD.findall(question)]
+    is_asked = pattern_in(default, "opens_question").match(question.casefold()) is not None
+    holds_frame = any(word in LANGUAGES[default].words["stop"] for word in plain)
     for code, language in LANGUAGES.items():
-        if language.letters and letters and len(_letters(code).findall(question)) / letters >= LEAST_SHARE_OF_LETTERS:
+        own = len(_letters(code).findall(question)) if language.letters else 0
+        if own and (
+            own >= (MOST_SHARE if is_asked else LEAST_SHARE_OF_LETTERS) * letters or not (holds_frame or is_asked)
+        ):
             return code
-    return next(iter(LANGUAGES))
+    return default
 
 
 def everyday_keys(text: str) -> list[str]:

@@ -14,9 +14,10 @@ from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.language.registry import LANGUAGES
 from kb.llm.extractive_blocks import Block, find_blocks
-from kb.llm.extractive_quote import Quote, is_forged, quote_around, quote_sentence
+from kb.llm.extractive_quote import Quote, bare_title, is_forged, quote_around, quote_sentence
 from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
-from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Token
+from kb.llm.extractive_read import read_candidates
+from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Read, Scorers, Token
 from kb.records import ModelRef
 from kb.text import analyze, estimate_tokens
 
@@ -57,6 +58,7 @@ class Weights:
     prior             added for the first passage, half of it for the second, a third for the third …
     close             share of the best score that a further quote must reach
     most              quotes at most, the first included
+    read              part of what the reader says of the paragraph, between 0 and 1
     lexical_floor     below this share of the best lexical score …
     cosine_floor      … and below this cosine above chance, a sentence is not quoted. With lexical_floor 0, 58 of 100
                       questions are "answered" from unrelated passages; here 8 are (words alone 6), and 100 (words
@@ -69,25 +71,30 @@ class Weights:
     prior: float = 0.1
     close: float = 0.75
     most: int = 3
+    read: float = 0.6
     lexical_floor: float = 0.12
     cosine_floor: float = 0.25
 
 
-def open_extractive(config: LlmConfig, encode: Encode | None, notify: Callable[[str], None]) -> ExtractiveModel:
+def open_extractive(config: LlmConfig, scorers: Scorers, notify: Callable[[str], None]) -> ExtractiveModel:
     """The provider's opener; it reads nothing of the configuration."""
-    return ExtractiveModel(encode)
+    return ExtractiveModel(scorers.encode, read=scorers.read)
 
 
 class ExtractiveModel:
     """Quotes one passage of the evidence and up to two sentences of others, or refuses in the question's language.
 
     encode  None goes by words alone; so does a question that the encoder cannot read
+    read    None chooses without a reader; so does a question that the reader cannot read
     """
 
     title = "quotes from your documents, without a language model"
 
-    def __init__(self, encode: Encode | None = None, weights: Weights | None = None) -> None:
+    def __init__(
+        self, encode: Encode | None = None, weights: Weights | None = None, *, read: Read | None = None
+    ) -> None:
         self._encode = encode
+        self._read = read
         self._weights = weights or Weights()
 
     def reference(self) -> ModelRef:
@@ -166,6 +173,9 @@ class ExtractiveModel:
             + (1.0 if reads else WORDS_ALONE) * shape_bonus(asked, c)
             for i, c in enumerate(candidates)
         ]
+        if self._read:
+            told = read_candidates(self._read, asked.question, candidates, total)
+            total = [score + weights.read * told[i] for i, score in enumerate(total)] if told else total
         best = max(range(len(candidates)), key=lambda i: total[i])
         return [
             score
@@ -227,10 +237,11 @@ class ExtractiveModel:
 def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[Candidate]:
     """What can be the answer in one passage, under the headings that stand above it."""
     found: list[Candidate] = []
-    above = list(entry.heading_path)
+    above = titles = [bare_title(title) for title in entry.heading_path]
     for at, block in enumerate(blocks):
         if block.kind == "heading":
-            above = [*(title for title in entry.heading_path if title != block.title), block.title]
+            title = bare_title(block.title)
+            above = [*(other for other in titles if other != title), title]
             continue
         heading = " > ".join(above[-2:])
         around = entry.text[block.start : block.end]

@@ -24,6 +24,7 @@ _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 # Rules, link definitions, lone tags and comments, fences of admonitions, include directives, captions.
 _NO_SENTENCE = re.compile(
     r"^\s*(?:(?:[-=*_~^]\s*){3,}|\[[^\]]+\]:\s.*|<[^>]*>|<!--.*|(?:///|:::|!!!).*|\{[*%#{].*[*%#}]\}|\.\.\s+[\w-]+::.*"
+    r"|(?:Filename|File name|File|파일|파일명|파일 이름):\s*\S+"
     r"|(?:Table|Figure|Listing|Fig\.|표|그림)\s+[\dA-Z][\w.-]*\s*[:.].*)\s*$"
 )
 _CODE_LINE = re.compile(

@@ -18,6 +18,10 @@ from kb.llm.extractive_rank import Candidate, leans
 WHOLE_PARAGRAPH_CHARS, PARAGRAPH_CHARS = 700, 480
 # A sentence that leads to the answer's, and a list or code block beside it, are quoted up to this.
 LEAD_CHARS, LIST_CHARS, CODE_LINES = 320, 1_200, 30
+# A shorter quote is followed by the next paragraph of its section; everything that follows ends within this.
+SHORT_CHARS, FOLLOWED_CHARS = 160, 1_500
+# A section up to this is quoted whole where steps are asked for.
+SECTION_CHARS = 800
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
 # A Korean particle may follow a closing mark.
@@ -27,6 +31,10 @@ _STRESS = re.compile(
 )
 _CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
 _QUOTE_MARK = re.compile(r"^\s{0,3}(?:>\s?)+", re.M)
+_ON_CODE = re.compile(
+    r"\W*(?:the|this|that|these|those)\s+(?:\w+\s+)?(?:commands?|code|scripts?|lines?|outputs?|examples?|programs?)\b",
+    re.I,
+)
 _ANNOUNCES = re.compile(r"[:：]\W*$")
 
 
@@ -53,6 +61,8 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     """
     at = best.block
     block = blocks[at]
+    if wants_steps and (whole := _short_section(text, blocks, at)):
+        return _render(text, _without_open_end(text, whole, blocks, best), (best.start, best.end))
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
         pieces.append(("prose", _sentences_around(text, block, best)))
@@ -67,25 +77,100 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     needs_lead = block.kind in ("list", "code") or (block.kind == "prose" and leans(first))
     if needs_lead and before and before.kind == "prose":
         pieces.insert(0, ("prose", _lead(text, before)))
-    elif wants_steps and block.kind == "prose" and before and before.kind == "code":
+    elif (
+        wants_steps
+        and before
+        and before.kind == "code"
+        and block.kind == "prose"
+        and (_ON_CODE.match(first) or not _has_code_below(blocks, at))
+    ):
         # What is said below a command says little without it.
         pieces.insert(0, ("code", _code_span(text, before)))
         if at > 1 and blocks[at - 2].kind == "prose":
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
-    last = text[pieces[-1][1][0] : pieces[-1][1][1]]
-    for later in blocks[at + 1 : at + 3]:
-        announced = _ANNOUNCES.search(last) is not None
-        wanted = later.kind in ("list", "code", "table") if announced else wants_steps and later.kind == "code"
-        if block.kind not in ("prose", "list") or not wanted:
+    pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
+    return _render(text, _without_open_end(text, pieces, blocks, best), (best.start, best.end))
+
+
+def _short_section(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, Span]]:
+    """All that stands between two headings, or edges of notes, around a block, where it is short; empty otherwise."""
+    first = last = at
+    while first and blocks[first - 1].kind != "heading" and _is_beside(text, blocks[first - 1], blocks[first]):
+        first -= 1
+    while (
+        last + 1 < len(blocks)
+        and blocks[last + 1].kind != "heading"
+        and _is_beside(text, blocks[last], blocks[last + 1])
+    ):
+        last += 1
+    while first < at and blocks[first].kind != "prose":  # what it belongs to stands in another passage
+        first += 1
+    run = blocks[first : last + 1]
+    if run[-1].end - run[0].start > SECTION_CHARS or is_forged(text[run[0].start : run[-1].end]):
+        return []
+    return [(block.kind, (block.start, block.end)) for block in run]
+
+
+def _is_beside(text: str, block: Block, other: Block) -> bool:
+    return not text[block.end : other.start].strip()
+
+
+def _without_open_end(
+    text: str, pieces: Sequence[tuple[str, Span]], blocks: Sequence[Block], best: Candidate
+) -> list[tuple[str, Span]]:
+    """The pieces without sentences that announce a list or code that does not follow, unless they are the answer."""
+    kept: list[tuple[str, Span]] = []
+    for number, (kind, span) in enumerate(pieces):
+        follows = pieces[number + 1][0] if number + 1 < len(pieces) else "prose"
+        if kind != "prose" or follows != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
+            kept.append((kind, span))
+            continue
+        block = next(block for block in blocks if block.start <= span[0] < block.end)
+        shorter = _without_announcement(span, block, best)
+        if shorter != span or len(pieces) == 1 or span[0] <= best.start < span[1]:
+            kept.append((kind, shorter))
+    return kept
+
+
+def _has_code_below(blocks: Sequence[Block], at: int) -> bool:
+    return at + 1 < len(blocks) and blocks[at + 1].kind == "code"
+
+
+def _what_follows(
+    text: str, blocks: Sequence[Block], at: int, quoted: Span, *, wants_steps: bool
+) -> list[tuple[str, Span]]:
+    """The list or code that the quote announces; for steps the code below it, with what stands between.
+
+    at      of the block in which the answer stands
+    quoted  what is quoted of it
+    """
+    block = blocks[at]
+    if block.kind not in ("prose", "list") or (block.kind == "prose" and quoted[1] < block.end):
+        return []
+    pieces: list[tuple[str, Span]] = []
+    between: list[tuple[str, Span]] = []
+    last = text[quoted[0] : quoted[1]]
+    for later in blocks[at + 1 : at + 4]:
+        is_announced = _ANNOUNCES.search(last) is not None
+        if later.kind == "heading" or text[(between or pieces or [("", quoted)])[-1][1][1] : later.start].strip():
+            break  # a heading, or the edge of a note, stands between
+        if not (is_announced or wants_steps or quoted[1] - quoted[0] < SHORT_CHARS):
             break
         span = _code_span(text, later) if later.kind == "code" else _short(text, later)
-        if span is None:
+        if span is None or is_forged(text[span[0] : span[1]]) or span[1] - quoted[0] > FOLLOWED_CHARS:
             break
-        pieces.append((later.kind, span))
+        between.append((later.kind, span))
         last = text[span[0] : span[1]]
-    if block.kind == "prose" and len(pieces) == 1 and _ANNOUNCES.search(last):
-        pieces = [("prose", _without_announcement(pieces[0][1], block, best))]
-    return _render(text, pieces, (best.start, best.end))
+        is_end = _ANNOUNCES.search(last) is None
+        if later.kind == "code" or (is_announced and is_end):
+            pieces, between = [*pieces, *between], []
+            if later.kind == "code" or not wants_steps:
+                break
+        elif is_end and not wants_steps:
+            break
+    if not pieces and between and quoted[1] - quoted[0] < SHORT_CHARS and _ANNOUNCES.search(last) is None:
+        pieces = [piece for piece in between[:1] if piece[1][1] - quoted[0] <= PARAGRAPH_CHARS]
+    return pieces
 
 
 def is_forged(text: str) -> bool:
@@ -217,6 +302,11 @@ def _fenced(text: str) -> str:
     elif not re.search(r"\n\s*(?:```+|~~~+)\s*$", body):
         body += f"\n…\n{opening[1]}"
     return neutralize_markers(body)
+
+
+def bare_title(title: str) -> str:
+    """A heading without links and emphasis marks."""
+    return _inline(title)
 
 
 def _inline(text: str) -> str:

@@ -30,6 +30,8 @@ _DEFINED = re.compile(
     r"|^(?P<ko>.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇|뭐|뭔|무슨 뜻)|^(?P<kd>.+?)(?:이란|란)\s*[?]*$",
     re.I,
 )
+# "an origin in CORS": what is defined stands before, where in behind.
+_WHERE = re.compile(r"\s+(?:in|for|within|with|according to)\s+.*$|^.*(?:에서|에서의)\s+", re.I)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
 # "is a", "are" but not "are used": what a definition says of its subject.
 _IS = re.compile(
@@ -40,6 +42,20 @@ _IS = re.compile(
 _HOW = re.compile(
     r"\bhow\s+(?:do|can|should|would|could|to|does\s+one)\b|\bwhat\s+(?:command|is the command)|\bsteps?\s+to\b"
     r"|어떻게|방법|하려면|[가-힣]려면|명령|설정|알려\s*(?:줘|주)",
+    re.I,
+)
+# How an instruction begins, or ends in Korean; headings under which steps are only named once more; what sets a scene.
+_STEP = re.compile(
+    r"\W*(?:(?:first|next|then|now|finally|also|instead),? )?(?:run|use|create|add|install|import|open|set|call|write|type|enter|execute"
+    r"|put|declare|define|make|click|select|edit|start|pass|specify|configure|enable|download|copy|go to|to \w+ .{4,80}?,"
+    r"|to \w+ .{4,60}? (?:you|we))\b"
+    r"|.*(?:세요|십시오|면 됩니다|해야 합니다)\W*$",
+    re.I,
+)
+_RECAP = re.compile(r"\W*(?:summary|recap|conclusions?|what we (?:have )?learned|요약|정리|마무리)\W*$", re.I)
+_SCENE = re.compile(
+    r"\W*(?:let(?:'|’)s (?:say|suppose|imagine|assume|start|look|see)|suppose|imagine|assume|for (?:example|instance)|in this example"
+    r"|예를 들어|가정|다음 예)\b",
     re.I,
 )
 _ASKS: tuple[tuple[PatternKind, PatternKind, int], ...] = (
@@ -112,6 +128,7 @@ class Asked:
         named = [part for part in sides.groups() if part] if sides else []
         defined = None if sides else _DEFINED.match(question.strip())
         subject = next((part for part in defined.groups() if part), "") if defined else ""
+        subject = _WHERE.sub("", subject)
         return cls(
             question,
             tuple(asked_terms(question)),
@@ -164,6 +181,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         if set(asked.defined) <= opening and (is_said := _IS.search(plain)):
             subject = set(analyze(plain[: is_said.start()]))
             bonus += 0.2 if set(asked.defined) <= subject and is_said.start() < 60 else 0.08
+            bonus += 0.15 * (set(asked.defined) == subject)  # "A trait is", not "The methods of a trait are"
         if _is_topic(asked.subject, plain):
             bonus += 0.2
         heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
@@ -173,7 +191,10 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         held, near = set(analyze(text)), set(analyze(candidate.around))
         bonus += 0.15 * all(held & side for side in asked.sides) + 0.1 * all(near & side for side in asked.sides)
     if asked.wants_steps:
-        bonus += 0.1 * (candidate.has_code or "`" in text)
+        bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * (_STEP.match(plain) is not None)
+        bonus -= 0.25 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
+    if _SCENE.match(plain):
+        bonus -= 0.1 if asked.defined else 0.05
     kind = next((tells for asks, tells, _ in _ASKS if says(asks, asked.question, re.I)), None)
     if kind:
         flags = next(flags for _, tells, flags in _ASKS if tells == kind)

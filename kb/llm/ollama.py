@@ -62,7 +62,7 @@ MOST_COUNTED = 2**53
 NO_THOUGHTS: tuple[bool | str | None, ...] = (False, "low")
 
 
-def open_ollama(config: LlmConfig, encode: object, notify: Callable[[str], None]) -> OllamaModel:
+def open_ollama(config: LlmConfig, scorers: object, notify: Callable[[str], None]) -> OllamaModel:
     """The configured model. Under "auto" one connection is tried first, since a server need not be there.
 
     raises  NoServer then; ConfigInvalid when the endpoint is no http address

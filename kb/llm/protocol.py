@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from kb.arrays import Encode
 from kb.errors import ModelError
 from kb.records import ModelRef
 
 FinishReason = Literal["stop", "length", "aborted"]
+# (question, texts) → a logit for each text; None where no reader can read the question.
+Read = Callable[[str, Sequence[str]], list[float] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Scorers:
+    """What a knowledge base lends to a model that compares texts itself; None where there is no such thing."""
+
+    encode: Encode | None = None
+    read: Read | None = None
 
 
 class NoServer(ModelError):

@@ -11,13 +11,13 @@ from importlib import import_module
 from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
-from kb.llm.protocol import LanguageModel
+from kb.llm.protocol import LanguageModel, Read, Scorers
 from kb.providers import AUTO, PROVIDERS
 
 Notify = Callable[[str], None]
 
 
-def open_model(name: str, config: LlmConfig, encode: Encode | None, notify: Notify) -> LanguageModel:
+def open_model(name: str, config: LlmConfig, scorers: Scorers, notify: Notify) -> LanguageModel:
     """The model of one provider, whose module is imported here.
 
     raises  ConfigInvalid where there is no such provider; whatever its opener raises
@@ -28,32 +28,35 @@ def open_model(name: str, config: LlmConfig, encode: Encode | None, notify: Noti
     if isinstance(opener, str):
         module, _, function = opener.partition(":")
         opener = getattr(import_module(module), function)
-    model: LanguageModel = opener(config, encode, notify)
+    model: LanguageModel = opener(config, scorers, notify)
     return model
 
 
-def choose_model(config: LlmConfig, *, encode: Encode | None, notify: Notify) -> LanguageModel:
+def choose_model(
+    config: LlmConfig, *, encode: Encode | None, read: Read | None = None, notify: Notify
+) -> LanguageModel:
     """The model that llm.provider names, ready to be asked.
 
-    encode  for the extractive model; None to go by words alone
+    encode  for the extractive model, as is `read`; None to go by words alone
     notify  gets one line under "auto", which model answers and why; the model keeps it for its own messages
     raises  ModelError and its kinds when a named one cannot answer; ConfigInvalid for an unusable endpoint
     """
+    scorers = Scorers(encode, read)
     if config.provider != "auto":
-        forced = open_model(config.provider, config, encode, notify)
+        forced = open_model(config.provider, config, scorers, notify)
         forced.reference()  # fails now, before a search is made for an answer that cannot be written
         return forced
     *others, last = AUTO
     reason = ""
     for name in others:
         try:
-            model = open_model(name, config, encode, notify)
+            model = open_model(name, config, scorers, notify)
             model.reference()
         except ModelError as error:
             reason = f"{error.details.get('in_short') or error.problem}: "
             continue
         notify(f"{reason}answering with {model.title}")
         return model
-    model = open_model(last, config, encode, notify)
+    model = open_model(last, config, scorers, notify)
     notify(f"{reason}answering with {model.title}")
     return model

@@ -60,7 +60,7 @@ def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
     made: list[Runtime] = []
 
     def open_with(model: ScriptedModel, **rag: Any) -> Runtime:
-        monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, encode, notify: model))
+        monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, scorers, notify: model))
         made.append(
             open_runtime(
                 corpus_home, Config(rag=RagConfig(**{"packing": "ranked"} | rag), llm=LlmConfig(provider=PROVIDER))

@@ -9,7 +9,7 @@ import pytest
 from kb.config import LlmConfig
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.ollama import OllamaModel
-from kb.llm.protocol import Done, Evidence, GenerateRequest, LanguageModel, Token
+from kb.llm.protocol import Done, Evidence, GenerateRequest, LanguageModel, Scorers, Token
 from kb.llm.registry import open_model
 from kb.providers import PROVIDERS
 from kb.records import ModelRef
@@ -25,7 +25,7 @@ REQUEST = GenerateRequest("rules", "[질문] …", "What are the rules of owners
 @pytest.fixture(params=sorted(PROVIDERS))
 def model(request: pytest.FixtureRequest) -> Iterator[LanguageModel]:
     with RecordedServer([answer("Ownership is ", "a set of rules. [#1]")]) as server:
-        built = open_model(request.param, LlmConfig(endpoint=server.url), None, lambda message: None)
+        built = open_model(request.param, LlmConfig(endpoint=server.url), Scorers(), lambda message: None)
         assert isinstance(built, OllamaModel | ExtractiveModel)
         yield built
 

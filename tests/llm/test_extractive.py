@@ -196,8 +196,92 @@ class TestChoice:
         assert whole.count("[#") > short.count("[#") == 1
 
 
+class TestReader:
+    """A reader judges the paragraphs that words and meaning rank first."""
+
+    PASSAGES = (
+        Evidence(1, "Tests of owners are run by owners.\n\nA value may have one owner.", ("Testing",)),
+        Evidence(2, "Dependencies are declared.", ("Cargo",)),
+    )
+
+    def test_what_it_likes_best_is_quoted(self) -> None:
+        def read(question: str, texts: Sequence[str]) -> list[float]:
+            return [9.0 if "may have" in text else -9.0 for text in texts]
+
+        question = "Which tests of owners are run?"
+        assert ask(question, self.PASSAGES).startswith("Testing\n\nTests of owners are run")
+        told = ask(question, self.PASSAGES, model=ExtractiveModel(weights=Weights(read=3.0), read=read))
+        assert told.startswith("Testing\n\nA value may have one owner.")
+
+    def test_it_reads_each_paragraph_once_behind_its_heading(self) -> None:
+        seen: list[str] = []
+
+        def read(question: str, texts: Sequence[str]) -> list[float]:
+            seen.extend(texts)
+            return [0.0] * len(texts)
+
+        ask("owners?", self.PASSAGES, model=ExtractiveModel(read=read))
+        assert sorted(seen) == [
+            "Cargo: Dependencies are declared.",
+            "Testing: A value may have one owner.",
+            "Testing: Tests of owners are run by owners.",
+        ]
+
+    def test_without_knowing_the_language_it_takes_no_part(self) -> None:
+        model = ExtractiveModel(read=lambda question, texts: None)
+        assert ask("Which tests of owners are run?", self.PASSAGES, model=model) == ask(
+            "Which tests of owners are run?", self.PASSAGES
+        )
+
+
 class TestShape:
     """What is asked for decides what is quoted."""
+
+    def test_steps_go_on_to_the_code_below(self) -> None:
+        text = (
+            "Pin the version of the app.\n\nSay you use version 2.\n\nThen write in the file:\n\n```\napp==2.0\n```\n\n"
+            "## More\n\nOther text."
+        )
+        answer = ask("How do I pin the version of the app?", [Evidence(1, text)])
+        assert "```\napp==2.0\n```\n[#1]" in answer
+        assert "Other text" not in answer
+
+    def test_a_short_section_is_quoted_whole_for_steps_and_a_recap_is_not(self) -> None:
+        steps = Evidence(
+            1,
+            "## Updating\n\nOnce it is there, updating the app is easy.\n\nFrom a shell:\n\n```\nappup\n```\n\nThen restart.",
+        )
+        recap = Evidence(
+            2, "## Summary\n\nYou learned how to:\n\n- Install the app.\n- Update the app to a new version."
+        )
+        answer = ask("How do I update the app to a new version?", [recap, steps]).partition("See also")[0]
+        assert answer.startswith("Updating\n\nOnce it is there")
+        assert answer.rstrip().endswith("```\nappup\n```\n\nThen restart. [#1]")
+
+    def test_an_announcement_of_nothing_is_left_out(self) -> None:
+        text = "Trust the signs on the dome.\n\nRun `open` to open the dome. It looks like this:"
+        assert ask("How do I open the dome?", [Evidence(1, text)]).endswith("Run `open` to open the dome. [#1]")
+
+    def test_a_short_quote_takes_the_next_paragraph_but_not_one_behind_an_edge(self) -> None:
+        text = "A dome is a roof.\n\nIt is opened at dusk.\n\n/// tip\n\nBring a coat.\n\n///\n"
+        answer = ask("What is a dome?", [Evidence(1, text)])
+        assert answer == "A dome is a roof.\n\nIt is opened at dusk. [#1]"
+        assert "coat" not in ask("When is the dome opened at dusk?", [Evidence(1, text)])
+
+    def test_what_is_defined_stands_before_where(self) -> None:
+        text = "CORS is what happens between origins in a browser.\n\nAn origin is a protocol, a domain and a port."
+        answer = ask("What is an origin in CORS?", [Evidence(1, text, ("CORS",))])
+        assert "An origin is a protocol" in answer.partition("[#1]")[0]
+
+    def test_links_in_headings_are_shown_as_their_text(self) -> None:
+        evidence = [
+            Evidence(
+                1,
+                "## [Flask](https://x.example)\n\nFlask is a microframework.",
+                ("Tools", "[Flask](https://x.example)"),
+            )
+        ]
+        assert ask("What is Flask?", evidence) == "Tools › Flask\n\nFlask is a microframework. [#1]"
 
     INSTALL = Evidence(
         1,
@@ -320,7 +404,8 @@ def test_every_quote_stands_in_its_passage_and_no_marker_is_forged(passages: lis
         assert token.quoted is not None
         passage = passages[token.quoted.marker - 1]
         assert 0 <= token.quoted.start < token.quoted.end <= len(passage)
-        told = token.text.removeprefix("Rust\n\n").removeprefix("\n\nSee also:\n- ").removeprefix("\n- ")
+        told = re.sub(r"\A[^\n]*\n\n(?=.)", "", token.text) if token is tokens[0] else token.text
+        told = told.removeprefix("\n\nSee also:\n- ").removeprefix("\n- ")
         told = re.sub(r"\s\[#\d+\]$", "", told)
         assert is_within(letters(told), letters(passage))
 

@@ -81,7 +81,18 @@ def test_patterns_of_all_languages_are_joined_for_a_text_in_any() -> None:
 
 @pytest.mark.parametrize(
     ("text", "language"),
-    [("", "en"), ("?!", "en"), ("naïve café", "en"), ("뭐야", "ko"), ("FastAPI 뭐야", "ko"), ("この本", "en")],
+    [
+        ("", "en"),
+        ("?!", "en"),
+        ("naïve café", "en"),
+        ("뭐야", "ko"),
+        ("FastAPI 뭐야", "ko"),
+        ("この本", "en"),
+        ("Server-Sent Events란?", "ko"),
+        ("FastAPI async def 차이?", "ko"),
+        ("What does 미들웨어 mean?", "en"),
+        ("The Book에서 소유권이란?", "ko"),
+    ],
 )
 def test_a_question_is_in_the_language_of_its_letters_else_in_the_first(text: str, language: str) -> None:
     assert question_language(text) == language

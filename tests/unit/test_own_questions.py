@@ -29,7 +29,7 @@ FOR_KB = {
         "Can you tell me my name? | Who am I? | How old am I? | When is my birthday? | When was I born? | "
         "What's my email address? | what is my phone number again? | What is my favourite colour? | What do you know about me? | Where do I live? | "
         "What have I told you about me? | Hey, what's my name, do you remember? | what is my job? | I forgot, what's my address? | "
-        "내 이름이 뭐야? | 제 이름이 뭐예요? | 내 이름은? | 내 이름 알아? | 내 이름이 뭐였지? | "
+        "내 이름이 뭐야? | 제 이름이 뭐예요? | 제 이름이 뭔가요? | 내 이름은? | 내 이름 알아? | 내 이름이 뭐였지? | "
         "내 생일이 언제야? | 제 생일은 언제인가요? | 내 전화번호 알려줘 | 내 이메일 주소가 뭐야? | 나는 누구야? | "
         "내가 누구야? | 나 몇 살이야? | 내가 좋아하는 색이 뭐야? | 나에 대해 뭘 알고 있어? | 혹시 제 이름 기억하세요? | "
         "저는 누구인가요? | 내 나이는 몇 살이야? | 내가 사는 곳이 어디야? | "

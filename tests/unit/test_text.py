@@ -86,6 +86,10 @@ def test_spans_of_matches() -> None:
         ("Use the `vec!` macro here. Then `a. b` there.", ["Use the `vec!` macro here.", "Then `a. b` there."]),
         ("The wind was 12 m/s. The dome closed.", ["The wind was 12 m/s.", "The dome closed."]),
         ("It was J. Smith. He left.", ["It was J. Smith.", "He left."]),
+        ("Boston Metal Products, L.P. (Boston) was sold.", ["Boston Metal Products, L.P. (Boston) was sold."]),
+        ("He joined the U.S. Army in 1941. He left.", ["He joined the U.S. Army in 1941.", "He left."]),
+        ("He lives in the U.S. The rest moved.", ["He lives in the U.S.", "The rest moved."]),
+        ("It was written by J.R.R. Tolkien. He left.", ["It was written by J.R.R. Tolkien.", "He left."]),
         ("   ", []),
     ],
 )
