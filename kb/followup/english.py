@@ -38,6 +38,8 @@ MOST_FRAGMENT_WORDS = 9
 # A question of more words than this may hold more than one clause: no sentence is made of it.
 MOST_PLAIN_WORDS = 14
 _THINGS = frozenset("it they them its their this that these those one ones".split())
+# "How long does the mast run on its battery?": a thing of the question's own.
+_ARTICLES = ("the", "a", "an")
 _BOTH = r"(?i)\b(?:both(?: of them)?|either of them|the two(?: of them)?|which (?:one )?of (?:the two|them|these))\b"
 # Phrases in which "it" does not refer to an earlier thing: "is it possible", "what time is it".
 _EMPTY_IT = r"(?i)\b(?:is|was|does|would|will|can) it (?:possible|true|ok|okay|allowed|safe|necessary|worth|rain|snow|matter|depend)\b|\bwhat time is it\b"
@@ -126,11 +128,11 @@ def _is_bare_question_word(words: Sequence[Word]) -> bool:
 
 
 def _refers_back(asked: str, words: Sequence[Word], is_name: IsName) -> bool:
-    """True with a pronoun that stands for an earlier thing: before it the question names nothing."""
+    """True with a pronoun that stands for an earlier thing: no thing of the question stands before it."""
     if re.search(_BOTH, asked):
         return True
     for i, word in enumerate(words):
-        if any(is_name_word(before, at == 0, is_name) for at, before in enumerate(words[:i])):
+        if any(is_name_word(w, at == 0, is_name) or w.low in _ARTICLES for at, w in enumerate(words[:i])):
             return False
         low = re.sub(r"'(?:s|re|ll|d)$", "", word.low)
         before = asked[: word.start]
@@ -165,6 +167,8 @@ def _is_plain(question: str) -> bool:
     """True for one short question of one clause, in which words can be exchanged."""
     words = words_of(question)
     if not words or len(words) > MOST_PLAIN_WORDS or re.search(r"[()\[\]:;,\"“”/]|[.?!]\s+\S", question.strip()):
+        return False
+    if any(word.low in _THINGS | PERSON_PRONOUNS for word in words):
         return False
     if words[0].low not in QUESTION_WORDS | AUXILIARIES or not question.rstrip().endswith("?"):
         return False

@@ -90,6 +90,8 @@ def _has_subject(asked: str, is_name: IsName) -> bool:
 
 def _swap(fragment: str, last: str, is_name: IsName) -> Standalone | None:
     """The last question with the fragment's name or time in place of its own; None where no sentence is sure."""
+    if re.search(r"[?？!.]\s+\S", last):
+        return None  # several questions: which of them is meant?
     if re.fullmatch(TIME, fragment):
         times = list(re.finditer(TIME, last))
         if len(times) != 1:

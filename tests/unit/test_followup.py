@@ -49,6 +49,9 @@ JOINED = [
     # Words that fit no place of a plain question: "How can I get the downtown of SF from the downtown hotel?"
     ("How can I get to the Kite library from the downtown hotel?", "I mean the downtown of SF", "swap"),
     ("Which is better: renting or buying?", "Gifting?", "swap"),
+    ("What benefits does it offer?", "Heron?", "swap"),
+    (f"{KOREAN_BOILER} 왜요?", "백로는요?", "swap"),
+    ("E-114는 무슨 뜻이에요?", "E-141은요?", "swap"),
     ("What does Heron cost, and who pays Egret?", "and brewd?", "swap"),
     ("How many rooms does Heron have?", "why?", "question-word"),
     ("How often must Heron's boiler or Egret's boiler be drained?", "and brewd's?", "swap"),
@@ -102,6 +105,7 @@ def test_what_counts_as_a_name(rows: list[tuple[str, str, int]], is_tag: bool, i
 
 
 COMPLETE = [
+    "How long does the filter hold before it clogs?",
     "Where is the password of the guest network?",
     "How do I restart brewd when it hangs?",
     "What is Egret and who built it?",
