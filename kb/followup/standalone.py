@@ -11,8 +11,10 @@ from kb.language.english_phrases import IsName, knows_none, phrases_of
 from kb.language.manner import without_lead
 from kb.language.registry import has_letters
 
-# A longer text is pasted material, not a follow-up; so is a chain of joined questions longer than this no context.
+# A longer question is pasted material, not a follow-up.
 MOST_CHARS = 300
+# Of the earlier questions so much is kept, from the first: it names the topic.
+MOST_CONTEXT_CHARS = 300
 _RULES = {"en": complete_english, "ko": complete_korean}
 
 
@@ -38,8 +40,11 @@ def make_standalone(
     >>> make_standalone("who wrote it?", "How do I install lampd on Linux?").question
     'How do I install lampd on Linux? who wrote it?'
     """
-    if not last.strip() or not question.strip() or max(len(question), len(last)) > MOST_CHARS:
+    last = last.strip()
+    if not last or not question.strip() or len(question) > MOST_CHARS:
         return Standalone(question)
+    if len(last) > MOST_CONTEXT_CHARS:
+        last = last[:MOST_CONTEXT_CHARS].rsplit(None, 1)[0]
     asked, changes_topic = without_lead(question)
     if changes_topic:
         return Standalone(asked)

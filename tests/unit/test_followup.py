@@ -144,4 +144,11 @@ def test_any_text_gives_a_question_that_holds_or_replaces_it(asked: str, before:
 def test_a_pasted_text_is_left_alone_and_takes_no_time() -> None:
     text = "and it was " * MOST_CHARS
     assert make_standalone(text, "How old is Heron?").question == text
-    assert make_standalone("why?", text).question == "why?"
+
+
+def test_of_a_long_chain_the_first_questions_are_kept() -> None:
+    last = BOILER
+    for _ in range(40):
+        last = make_standalone("and who does it then?", last).question
+    assert last.startswith(BOILER)
+    assert len(last) < 2 * MOST_CHARS
