@@ -1,4 +1,4 @@
-"""English follow-ups: fragments, question words alone, pronouns, definite nouns, more of the same. Pure.
+"""English follow-ups: fragments, question words alone, pronouns, more of the same. Pure.
 
 A sentence is written only where one name or time takes the place of another in a plain question, or a question word the
 place of another. Everything else keeps its words and is joined to the last question: an extra word costs a search little, a
@@ -81,9 +81,7 @@ def complete_english(question: str, asked: str, last: str, is_name: IsName) -> S
         if words[0].low in QUESTION_WORDS:
             return joined("fragment")
         return _swap(asked_bare, last, is_name, is_led=has_lead) or joined("swap")
-    if refers:
-        return joined("pronoun")
-    return joined("definite") if _is_definite(asked, last, is_name, has_lead) else None
+    return joined("pronoun") if refers else None
 
 
 def _names_its_topic(words: Sequence[Word]) -> bool:
@@ -147,20 +145,6 @@ def _refers_back(asked: str, words: Sequence[Word], is_name: IsName) -> bool:
         if low != "that" or word.start == 0 or not noun_follows or re.search(_CLAUSE_ENDS, before):
             return True
     return False
-
-
-def _is_definite(asked: str, last: str, is_name: IsName, has_lead: bool) -> bool:
-    """ "How heavy is the mirror?" after a question about Marigold's mirror."""
-    phrases = phrases_of(asked, is_name)
-    if any(phrase.names for phrase in phrases):
-        return False
-    said = {_stem(word.low) for word in words_of(last) if word.low not in FUNCTION_WORDS}
-    definite = [phrase for phrase in phrases if phrase.is_definite]
-    return any(has_lead or any(_stem(word.low) in said for word in words_of(phrase.text)) for phrase in definite)
-
-
-def _stem(word: str) -> str:
-    return without_possessive(word).rstrip("s")
 
 
 def _is_plain(question: str) -> bool:

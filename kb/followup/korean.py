@@ -74,9 +74,7 @@ def complete_korean(question: str, asked: str, last: str, is_name: IsName) -> St
             return joined("fragment")
     if _has_pronoun(asked, is_name):
         return joined("pronoun")
-    if _drops_topic(asked, is_name):
-        return joined("fragment")
-    return joined("definite") if _is_definite(asked, last, is_name, has_lead) else None
+    return joined("fragment") if _drops_topic(asked, is_name) else None
 
 
 def _has_subject(asked: str, is_name: IsName) -> bool:
@@ -123,13 +121,3 @@ def _drops_topic(asked: str, is_name: IsName) -> bool:
     said = [p for p in pieces_of(asked, is_name) if not _asks(p) and p.stem not in ADVERBS and not _is_time(p)]
     has_thing = any(_is_nameish(p.stem, is_name) or p.particle not in ("", "만", "도") for p in said)
     return not has_thing and len(said) <= MOST_FRAGMENT_WORDS
-
-
-def _is_definite(asked: str, last: str, is_name: IsName, has_lead: bool) -> bool:
-    """A question without a name whose first noun is in the last question, which has one."""
-    pieces = pieces_of(asked, is_name)
-    if any(_is_nameish(p.stem, is_name) for p in pieces):
-        return False
-    things = [p for p in pieces if p.particle and len(p.stem) > 1 and not _asks(p) and not _is_time(p)]
-    names = any(_is_nameish(p.stem, is_name) for p in pieces_of(last, is_name))
-    return has_lead if not things else names and (has_lead or things[0].stem in last)

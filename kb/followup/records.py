@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Why = Literal["complete", "swap", "question-word", "pronoun", "definite", "more", "fragment", "continued"]
+Why = Literal["complete", "swap", "question-word", "pronoun", "more", "fragment", "continued"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,6 @@ JOINED = [
     (BOILER, "Who does it?", "question-word"),
     (BOILER, "how often?", "question-word"),
     (BOILER, "is it heavy?", "pronoun"),
-    (BOILER, "how heavy is the boiler?", "definite"),
     (BOILER, "anything else?", "more"),
     ("How do I install brewd on Linux?", "how do I remove it?", "pronoun"),
     (KOREAN_BOILER, "그럼 필터는?", "swap"),
