@@ -47,7 +47,7 @@ _CLAUSE_ENDS = r"(?i)(?:\b(?:is|are|was|does|did|do|can|of|for|at|in|on|with|abo
 
 
 def complete_english(question: str, asked: str, last: str, is_name: IsName) -> Standalone | None:
-    """The question made complete from the last one; None where it is complete.
+    """The question made complete from the last one; None where no rule applies.
 
     asked  the question without what leads it in
     """
@@ -61,8 +61,10 @@ def complete_english(question: str, asked: str, last: str, is_name: IsName) -> S
         return _swap(swapped, last, is_name, is_led=True) or joined("swap")
     asked_bare = pattern("trailing", asked, re.I).sub("", asked)
     words = words_of(asked_bare)
-    if not words or _names_its_topic(words):
+    if not words:
         return None
+    if _names_its_topic(words):
+        return Standalone(question)
     if _asks_for_more(asked, words):
         return joined("more")
     if re.match(_DO_IT, asked):
@@ -156,7 +158,7 @@ def _is_plain(question: str) -> bool:
         return False
     if words[0].low not in QUESTION_WORDS | AUXILIARIES or not question.rstrip().endswith("?"):
         return False
-    return sum(word.low in AUXILIARIES - {"be", "been"} for word in words) == 1
+    return sum(word.low in AUXILIARIES - {"be", "been", "have"} for word in words) <= 1
 
 
 def _swap_question_word(asked: str, last: str) -> Standalone | None:

@@ -113,7 +113,8 @@ def _is_nameish(stem: str, is_name: IsName) -> bool:
 def _has_pronoun(asked: str, is_name: IsName) -> bool:
     """True with a pronoun that stands for an earlier thing: before it the question names nothing."""
     match = re.search(_PRONOUN, asked)
-    return bool(match) and not any(is_name(p.stem.lower()) for p in pieces_of(asked[: match.start()], is_name))
+    before = pieces_of(asked[: match.start()], is_name) if match else []
+    return match is not None and not any(is_name(piece.stem.lower()) for piece in before)
 
 
 def _drops_topic(asked: str, is_name: IsName) -> bool:

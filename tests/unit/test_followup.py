@@ -18,6 +18,7 @@ KOREAN_BOILER = "왜가리 보일러는 며칠마다 비워야 하나요?"
 SENTENCES = [
     (BOILER, "and Egret's?", "How often must Egret's boiler be drained?", "swap"),
     (BOILER, "What about egret?", "How often must egret's boiler be drained?", "swap"),
+    ("What aperture does Egret have?", "no sorry, I meant Heron", "What aperture does Heron have?", "swap"),
     (BOILER, "why?", "Why must Heron's boiler be drained?", "question-word"),
     ("How do I install brewd on Linux?", "and on Windows?", "How do I install brewd on Windows?", "swap"),
     ("When does the ferry leave on Mondays?", "and on Fridays?", "When does the ferry leave on Fridays?", "swap"),
@@ -76,6 +77,11 @@ def test_a_question_that_names_its_own_thing_goes_on_from_nothing() -> None:
     asked = "How do I install Brewd?"
     found = make_standalone(asked, "How is a path parameter declared?", NAMES.__contains__, lambda question: True)
     assert found == Standalone(asked)
+
+
+def test_a_question_that_begins_with_its_topic_goes_on_from_nothing() -> None:
+    asked = "flapjacks: what temperature?"
+    assert make_standalone(asked, BOILER, NAMES.__contains__, lambda question: True) == Standalone(asked)
 
 
 def test_a_question_that_goes_on_is_joined_to_those_before_it() -> None:
