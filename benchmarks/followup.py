@@ -43,6 +43,7 @@ from kb.search.pipeline import search
 ROOT = Path(__file__).resolve().parents[1]
 COLLECTIONS = ("clapnq", "cloud", "fiqa", "govt")
 DEPTH = 5
+MODES: tuple[SearchMode, ...] = ("lexical", "hybrid")
 AGAINST = "the other kb"
 # Questions of a conversation that no topic comes from.
 SMALL_TALK = ("ACKNOWLEDGE", "CLARIFY")
@@ -218,14 +219,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--only", choices=("fixtures", "mtrag"), default="")
-    parser.add_argument("--mode", choices=("lexical", "hybrid"))
+    parser.add_argument("--mode", choices=MODES)
     parser.add_argument("--rows", type=Path, help="write every turn's scores to this file")
     parser.add_argument("--against", type=Path, help="compare with the rows of another kb")
     arguments = parser.parse_args()
     earlier = json.loads(arguments.against.read_text(encoding="utf-8")) if arguments.against else {}
     kept: dict[str, float] = {}
     for kb, turns, by_path in homes(arguments.folder, arguments.only):
-        for mode in [arguments.mode] if arguments.mode else ["lexical", "hybrid"]:
+        for mode in [mode for mode in MODES if arguments.mode in (None, mode)]:
             groups: dict[str, list[dict[str, float]]] = defaultdict(list)
             for at, turn in enumerate(turns):
                 scores, found = run_turn(kb, turn, mode, by_path)
