@@ -20,7 +20,7 @@ index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, d
 graph/           text → names and stated relations; names in a query → paths, with a token that vouches for them
 support/         claim + texts → does the text back it: numbers, names, negations, words
 packing/         scores beside relevance: how well passages hold together, fit a question, repeat known text; packing
-followup/        a question that leans on earlier ones → the same question, complete
+followup/        a question that depends on earlier ones → a sentence that stands alone, or all of them joined
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
 runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once

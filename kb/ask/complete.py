@@ -8,13 +8,11 @@ from functools import cache
 
 from kb.ask.stages import Question
 from kb.evidence.question import units_of
-from kb.followup.records import Turn
 from kb.followup.standalone import make_standalone
 from kb.graph.names import name_key
 from kb.language.english_phrases import IsName
 from kb.relevance.signals import MODES_WITHOUT_TOPIC
 from kb.runtime import Runtime
-from kb.store.sessions import Turn as StoredTurn
 from kb.text import analyze
 
 # Rows of the graph that are looked at for one name: most names have one label or two.
@@ -48,17 +46,9 @@ def _make_standalone(kb: Runtime, question: str, session_id: str) -> str | None:
         if not turns:
             return None
         rested_on = turns[-1].cited_chunk_ids or turns[-1].packed_chunk_ids[:1]
-        found = make_standalone(
-            question, [_to_turn(kb, turn) for turn in turns], name_test(kb), continuation_test(kb, rested_on)
-        )
+        last = turns[-1].standalone_question or turns[-1].question
+        found = make_standalone(question, last, name_test(kb), continuation_test(kb, rested_on))
     return found.question if found.question != question else None
-
-
-def _to_turn(kb: Runtime, stored: StoredTurn) -> Turn:
-    answer = stored.answer if stored.grounded or stored.rests_on else ""
-    chunks = kb.corpus.fetch_chunks(stored.cited_chunk_ids[:1] or stored.packed_chunk_ids[:1])
-    title = next((chunk.title for chunk in chunks.values()), "")
-    return Turn(stored.standalone_question or stored.question, answer, title)
 
 
 def name_test(kb: Runtime) -> IsName:

@@ -38,9 +38,10 @@ def pack_evidence(
     """
     question, rag, llm = judged.retrieved.question, kb.config.rag, kb.config.llm
     request = question.request
+    asked = request.asked(question.language)
     version: str = rag.prompt_template_version
     template = template_for(version, question.language)
-    fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(request.query)
+    fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(asked)
     budget = evidence_budget(rag.max_context_tokens, window_tokens, fixed, llm.max_answer_tokens)
     packed = _fit(kb, judged, budget if most_tokens is None else min(budget, most_tokens), template)
     left = window_tokens - fixed - _entry_tokens(packed) - llm.max_answer_tokens - RESERVE_TOKENS
@@ -56,7 +57,7 @@ def pack_evidence(
     verdict = judged.findings.verdict
     prompt = GenerateRequest(
         system=template.system,
-        user=_user_message(template, request.query, packed, nodes, fence),
+        user=_user_message(template, asked, packed, nodes, fence),
         question=request.query,
         evidence=_evidence(packed, judged.retrieved.response),
         language=question.language,

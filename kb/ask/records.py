@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 from kb.evidence.records import Signals, Variant
+from kb.followup.records import context_of, with_context
 from kb.language.registry import question_language
 from kb.records import Chunk, Citation, Filters, Hit, ModelRef, SearchMode, SearchTrace
 from kb.relevance.decide import Decision
@@ -33,7 +34,8 @@ class AskRequest:
     replay_of      trace id of the stored answer that this one repeats
     known_text     what the reader has already; what the answers of the session have cited joins it
     intent         the mode of the relevance rules that is meant, whatever the question looks like; None leaves it to them
-    standalone     the question as it stands alone, where `question` leans on something said before; None: it does
+    standalone     the question as it stands alone, where `question` depends on an earlier one: a sentence, or the earlier
+                   questions followed by this one; None where it is complete
     """
 
     question: str
@@ -52,8 +54,13 @@ class AskRequest:
 
     @property
     def query(self) -> str:
-        """What is searched for, weighed and asked of the model."""
+        """What is searched for and weighed, and what quotes are chosen by."""
         return self.standalone or self.question
+
+    def asked(self, language: str) -> str:
+        """What a model is asked: a sentence, or the question as typed with the earlier ones as its context."""
+        earlier = context_of(self.standalone, self.question)
+        return with_context(self.question, earlier, language) if earlier else self.query
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +284,8 @@ class Answer:
     outcome         how it ended, for people: a refusal is not sure, or says that the documents do not answer
     refusal_reason  None when grounded, when a context node answers (`rests_on`), and for small talk
     relevance       which context nodes were wanted; None for a replay
-    standalone_question  what was searched for, where the question leans on earlier turns; None where it stands alone
+    standalone_question  what was searched for, where the question depends on earlier turns: the completed question, or the
+                         earlier question followed by this one; None where it is complete
     rests_on        context nodes that say what no document does: such an answer is not grounded
     verification    the sentences held against the text they cite; None where no model wrote any to the end
     novelty         against what the reader has been shown; None without a window and outside a session

@@ -39,7 +39,7 @@ SECOND_TRY = "\n\n--- second try ---\n\n"
 class Question:
     """What was asked.
 
-    request   its `standalone` is filled in where the question leans on an earlier turn
+    request   its `standalone` is filled in where the question depends on an earlier turn
     began     time.perf_counter() when the question came in
     decision  which context nodes the question gets; None for a replay
     """

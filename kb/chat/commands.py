@@ -11,6 +11,7 @@ from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.chat.names import check_session_name
 from kb.chat.pipeline import Chat
 from kb.errors import InvalidInput
+from kb.followup.records import context_of
 from kb.store.documents import utc_text
 from kb.store.memories import LONGEST_MEMORY_CHARS
 from kb.store.store import Store
@@ -66,7 +67,9 @@ def _why(chat: Chat, _: str) -> Said:
     if answer is None:
         return Said((NOTHING_YET,))
     lines = []
-    if answer.standalone_question:
+    if earlier := context_of(answer.standalone_question, answer.question):
+        lines.append(f"searched for together with: {earlier}")
+    elif answer.standalone_question:
         lines.append(f"searched for: {answer.standalone_question}")
     lines += _describe_decision(answer)
     found = answer.retrieval

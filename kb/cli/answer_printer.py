@@ -18,6 +18,7 @@ from kb.cli.render import print_trace
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.wrap import WordWrap, terminal_columns, wrapped
 from kb.evidence.records import NAMES
+from kb.followup.records import shown_sentence
 from kb.language.registry import LANGUAGES
 from kb.support.check import WEAK
 from kb.text import split_sentences
@@ -101,8 +102,8 @@ class AnswerPrinter:
             self._print_answer(answer)
         self._print_places(answer)
         self._print_doubts(answer)
-        if answer.standalone_question:
-            say(styled(f"searched for: {harmless_line(answer.standalone_question)}", "dim"))
+        if completed := shown_sentence(answer.standalone_question, answer.question):
+            say(styled(f"searched for: {harmless_line(completed)}", "dim"))
         say(self._footer(answer))
         if answer.usage.prompt_truncated:
             say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.followup.records import shown_sentence
 from kb.store.sessions import SessionSummary, Turn
 
 
@@ -79,7 +80,8 @@ def session_of(session_id: str, turns: Sequence[Turn]) -> Session:
 def print_session(session: Session) -> None:
     """Questions and answers one below the other."""
     for turn in session.turns:
-        searched = f"  (searched for: {turn.standalone})" if turn.standalone else ""
+        completed = shown_sentence(turn.standalone, turn.question)
+        searched = f"  (searched for: {completed})" if completed else ""
         say(f"{styled('› ' + harmless_line(turn.question), 'bold')}{styled(harmless_line(searched), 'dim')}")
         say(harmless(turn.answer))
         for place in turn.places:
@@ -94,8 +96,8 @@ def to_markdown(session: Session) -> str:
     parts = [f"# {harmless_line(session.session_id)}\n"]
     for turn in session.turns:
         parts.append(f"## {harmless_line(turn.question)}\n")
-        if turn.standalone:
-            parts.append(f"*Searched for: {harmless_line(turn.standalone)}*\n")
+        if completed := shown_sentence(turn.standalone, turn.question):
+            parts.append(f"*Searched for: {harmless_line(completed)}*\n")
         parts.append(f"{harmless(turn.answer)}\n")
         if turn.places:
             parts.append("\n".join(f"- [#{p.marker}] {harmless_line(p.uri)}" for p in turn.places) + "\n")

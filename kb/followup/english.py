@@ -1,7 +1,8 @@
-"""English follow-ups made complete: fragments, question words alone, pronouns, definite nouns, more of the same. Pure.
+"""English follow-ups: fragments, question words alone, pronouns, more of the same. Pure.
 
-Each rule returns None where it does not apply; the first result is used. A rule that is not sure adds the topic instead of
-replacing words: an extra word costs a search little, a wrong one much.
+A sentence is written only where one name or time takes the place of another in a plain question, or a question word the
+place of another. Everything else keeps its words and is joined to the last question: an extra word costs a search little, a
+wrong one much.
 """
 
 from __future__ import annotations
@@ -9,11 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.followup.pronouns import MOST_ANSWER_CHARS, replace_pronoun
-from kb.followup.records import Standalone, Turn, Why
-from kb.followup.topics import find_topic, slot_for, topic_of
+from kb.followup.records import Standalone, Why, join
 from kb.language.english import AUXILIARIES, DETERMINERS, FUNCTION_WORDS, PERSON_PRONOUNS, PREPOSITIONS, QUESTION_WORDS
-from kb.language.english_phrases import IsName, Word, phrases_of, without_possessive, words_of
+from kb.language.english_phrases import (
+    TIME,
+    IsName,
+    Word,
+    is_name_word,
+    phrases_of,
+    without_possessive,
+    words_of,
+)
 from kb.language.registry import pattern
 
 _SWAP = r"(?i)^\s*(?:what about|how about|what of|what if(?: it is| it's)?|(?:and )?(?:the )?same (?:question )?(?:for|with|about)|is (?:it|that) the same (?:for|with|on|at|in)|wh?at abt|hbu)\b\s*"
@@ -28,44 +35,55 @@ _REFERRING = PREPOSITIONS | DETERMINERS | QUESTION_WORDS | frozenset("its their 
 MOST_FRAGMENT_WORDS = 9
 
 
-def complete_english(question: str, asked: str, turns: Sequence[Turn], is_name: IsName) -> Standalone | None:
-    """The question made complete from the turns before it; None where it is complete.
+# A question of more words than this may hold more than one clause: no sentence is made of it.
+MOST_PLAIN_WORDS = 14
+_THINGS = frozenset("it they them its their this that these those one ones".split())
+# "How long does the mast run on its battery?": a thing of the question's own.
+_ARTICLES = ("the", "a", "an")
+_BOTH = r"(?i)\b(?:both(?: of them)?|either of them|the two(?: of them)?|which (?:one )?of (?:the two|them|these))\b"
+# Phrases in which "it" does not refer to an earlier thing: "is it possible", "what time is it".
+_EMPTY_IT = r"(?i)\b(?:is|was|does|would|will|can) it (?:possible|true|ok|okay|allowed|safe|necessary|worth|rain|snow|matter|depend)\b|\bwhat time is it\b"
+_CLAUSE_ENDS = r"(?i)(?:\b(?:is|are|was|does|did|do|can|of|for|at|in|on|with|about|to|from|by)|[,:;-])\s*$"
+
+
+def complete_english(question: str, asked: str, last: str, is_name: IsName) -> Standalone | None:
+    """The question made complete from the last one; None where no rule applies.
 
     asked  the question without what leads it in
-    turns  oldest first, at least one
     """
+
+    def joined(why: Why) -> Standalone:
+        return Standalone(join(last, question), why)
+
     has_lead = asked != question.strip()
-    last = turns[-1].question
     swapped = re.sub(_SWAP, "", asked, count=1)
     if swapped != asked:
-        return _swap(swapped, last, is_name)
+        return _swap(swapped, last, is_name, is_led=True) or joined("swap")
     asked_bare = pattern("trailing", asked, re.I).sub("", asked)
     words = words_of(asked_bare)
     if not words:
         return None
     if _names_its_topic(words):
-        return None
-    more = _ask_for_more(asked, words, last)
-    if more:
-        return more
+        return Standalone(question)
+    if _asks_for_more(asked, words):
+        return joined("more")
     if re.match(_DO_IT, asked):
-        return Standalone(_join(_bare(last), asked), "question-word", (_bare(last),))
-    if not _content(words) and not _is_bare_question_word(words):
-        return replace_pronoun(asked, words, turns, is_name) or _swap_question_word(
-            asked_bare, words, last, turns, is_name
-        )
+        return joined("question-word")
     if _is_bare_question_word(words):
-        return _swap_question_word(asked_bare, words, last, turns, is_name)
+        return _swap_question_word(asked_bare, last) or joined("question-word")
+    refers = _refers_back(asked, words, is_name)
+    if not _content(words):
+        return joined("pronoun" if refers else "question-word")
     if not _has_clause(words):
         if len(words) > MOST_FRAGMENT_WORDS or (len(words) > 5 and not has_lead and asked == asked_bare):
             return None
-        refers_back = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _REFERRING
-        if not refers_back and len(_content(words)) > 1:
+        is_asked = has_lead or asked != asked_bare or question.rstrip().endswith("?") or words[0].low in _REFERRING
+        if not is_asked and len(_content(words)) > 1:
             return None  # "generator fuel type": search words, not a follow-up
         if words[0].low in QUESTION_WORDS:
-            return _with_topic(asked, last, is_name, "fragment")
-        return _swap(asked_bare, last, is_name)
-    return replace_pronoun(asked, words, turns, is_name) or _add_to_definite(asked, turns, is_name, has_lead)
+            return joined("fragment")
+        return _swap(asked_bare, last, is_name, is_led=has_lead) or joined("swap")
+    return joined("pronoun") if refers else None
 
 
 def _names_its_topic(words: Sequence[Word]) -> bool:
@@ -87,14 +105,10 @@ def _has_clause(words: Sequence[Word]) -> bool:
     )
 
 
-def _ask_for_more(asked: str, words: Sequence[Word], last: str) -> Standalone | None:
+def _asks_for_more(asked: str, words: Sequence[Word]) -> bool:
     match = pattern("goes_on", asked, re.I).match(asked)
-    if not match:
-        return None
-    rest = words_of(asked[match.end() :])
-    if len(rest) > 3 or any(w.low in AUXILIARIES or w.low in PERSON_PRONOUNS for w in rest):
-        return None
-    return Standalone(_join(_bare(last), asked), "more", (_bare(last),))
+    rest = words_of(asked[match.end() :]) if match else []
+    return bool(match) and len(rest) <= 3 and not any(w.low in AUXILIARIES or w.low in PERSON_PRONOUNS for w in rest)
 
 
 # Verbs and nouns without a topic: "so what do I do?", "what happened then?".
@@ -113,97 +127,85 @@ def _is_bare_question_word(words: Sequence[Word]) -> bool:
     return has and all(word.low in QUESTION_WORDS | PREPOSITIONS | _ADVERBS for word in words)
 
 
-def _swap_question_word(
-    asked: str, words: Sequence[Word], last: str, turns: Sequence[Turn], is_name: IsName
-) -> Standalone:
-    """ "Why?" after "How often must the mirror be cleaned?" → "Why must the mirror be cleaned?"."""
-    old = words_of(last)
+def _refers_back(asked: str, words: Sequence[Word], is_name: IsName) -> bool:
+    """True with a pronoun that stands for an earlier thing: no thing of the question stands before it."""
+    if re.search(_BOTH, asked):
+        return True
+    for i, word in enumerate(words):
+        if any(is_name_word(w, at == 0, is_name) or w.low in _ARTICLES for at, w in enumerate(words[:i])):
+            return False
+        low = re.sub(r"'(?:s|re|ll|d)$", "", word.low)
+        before = asked[: word.start]
+        if low in PERSON_PRONOUNS:
+            return True
+        if low == "there" and not re.search(r"\b(?:is|are|was|were|be)\s*$", before, re.IGNORECASE):
+            return i > 0 and low == word.low
+        if low not in _THINGS or (low == "it" and re.search(_EMPTY_IT, asked)):
+            continue
+        noun_follows = i + 1 < len(words) and words[i + 1].low not in FUNCTION_WORDS
+        # "the page that explains …": a conjunction.
+        if low != "that" or word.start == 0 or not noun_follows or re.search(_CLAUSE_ENDS, before):
+            return True
+    return False
+
+
+def _is_plain(question: str) -> bool:
+    """True for one short question of one clause, in which words can be exchanged."""
+    words = words_of(question)
+    if not words or len(words) > MOST_PLAIN_WORDS or re.search(r"[()\[\]:;,\"“”/]|[.?!]\s+\S", question.strip()):
+        return False
+    if any(word.low in _THINGS | PERSON_PRONOUNS for word in words):
+        return False
+    if words[0].low not in QUESTION_WORDS | AUXILIARIES or not question.rstrip().endswith("?"):
+        return False
+    return sum(word.low in AUXILIARIES - {"be", "been", "have"} for word in words) <= 1
+
+
+def _swap_question_word(asked: str, last: str) -> Standalone | None:
+    """ "Why?" after "How often must the mirror be cleaned?" → "Why must the mirror be cleaned?"; None where no sentence is sure."""
     asking = re.sub(r"^how come\b", "why", asked.strip(" ?!.").strip(), flags=re.IGNORECASE)
-    if not all(word.low in QUESTION_WORDS | PREPOSITIONS or word.low in _ADVERBS for word in words_of(asking)):
-        return Standalone(_join(_bare(last), asked), "question-word", (_bare(last),))
-    if old and old[0].low in QUESTION_WORDS:
-        at = 1
-        while at < len(old) and old[at].low in ("long", "often", "much", "many", "far", "soon", "else", "one"):
-            at += 1
-        if at < len(old) and (old[at].low in AUXILIARIES or old[0].low in ("who", "what")):
-            rest = last[old[at].start :]
-            subject_question = old[at].low not in AUXILIARIES
-            if not subject_question:
-                return Standalone(f"{asking[0].upper()}{asking[1:]} {rest}", "question-word", (rest.strip(" ?"),))
-    return Standalone(_join(_bare(last), asking + "?"), "question-word", (_bare(last),))
+    old = words_of(last)
+    if asking.lower() not in ("why", "when", "where") or not _is_plain(last) or old[0].low not in QUESTION_WORDS:
+        return None
+    at = 1
+    while at < len(old) and old[at].low in ("long", "often", "soon"):
+        at += 1
+    # Of "what does it cost?" or "how many are there?" the question word is the object: "why" cannot stand for it.
+    if old[0].low not in ("how", "when", "where", "why") or old[at].low not in AUXILIARIES:
+        return None
+    return Standalone(f"{asking.capitalize()} {last[old[at].start :]}", "question-word")
 
 
-def _swap(fragment: str, last: str, is_name: IsName) -> Standalone:
-    """The last question with the fragment in place of its counterpart; the fragment is added where there is none."""
+def _swap(fragment: str, last: str, is_name: IsName, *, is_led: bool) -> Standalone | None:
+    """The last question with the fragment's name or time in place of its own; None where no sentence is sure.
+
+    is_led  words stand before the fragment: its first capital is a name's
+    """
     fragment = pattern("trailing", fragment, re.I).sub("", fragment).strip(" ?!.…,")
     words = words_of(fragment)
-    if words and words[0].low in _OPEN_FRAGMENT:
-        return _with_topic(fragment + "?", last, is_name, "fragment") or Standalone(fragment)
-    if not words:
-        return Standalone(last, "swap", (_bare(last),))
+    if not words or not _is_plain(last) or words[0].low in _OPEN_FRAGMENT:
+        return None
     preposition = words[0].low if words[0].low in PREPOSITIONS and len(words) > 1 else ""
-    body = fragment[words[1].start :] if preposition else fragment
-    body_words = words[1:] if preposition else words
-    if len(body_words) > 1 and body_words[0].low in ("its", "their", "his", "her"):
-        body = f"the {body[body_words[1].start - body_words[0].start :]}"
-        body_words = words_of(body)
-    slot = slot_for(body, body_words, preposition, last, is_name)
-    if slot is None:
-        # "and on Windows?" adds a circumstance to the last question.
-        added = f"{_bare(last)} {fragment}?" if preposition else _join(_bare(last), fragment + "?")
-        return Standalone(added, "swap", (_bare(last),))
-    start, end, keeps_article = slot
-    new = body
-    before = last[:start]
-    ends_owned = re.search(r"['’]s?\s+$", before)
-    if keeps_article and (ends_owned or (words_of(before) and words_of(before)[-1].low in ("the", "a", "an"))):
-        new = re.sub(r"^(?:the|a|an)\s+", "", new, flags=re.IGNORECASE)
-    after = last[end:]
-    owns = re.match(r"['’]s?(?=\s|$)", after)
+    new = fragment[words[1].start :] if preposition else fragment
+    if TIME.fullmatch(new):
+        times = list(TIME.finditer(last))
+        if len(times) == 1:
+            return Standalone(last[: times[0].start()] + new + last[times[0].end() :], "swap")
+        return Standalone(f"{last.strip().rstrip('?! ')} {fragment}?", "swap") if preposition and not times else None
+    named = words[1:] if preposition else words
+    first_is_plain = not (is_led or preposition)
+    if len(named) > 3 or not all(is_name_word(w, first_is_plain and w is named[0], is_name) for w in named):
+        return None
+    names = [
+        p for p in phrases_of(last, is_name) if p.names and preposition in ("", "for", "with", "about", p.preposition)
+    ]
+    if preposition not in ("", "for", "with", "about"):
+        names = [p for p in names if p.preposition == preposition]
+    if len(names) != 1 or names[0].names is None:
+        return None
+    start, end = names[0].names
+    owned = re.match(r"['’]s?(?=\s|$)", last[end:])
     if re.search(r"['’]s?$", new):
-        after = after[owns.end() :] if owns else after
-        if not owns:
-            new = without_possessive(new)
-    return Standalone(f"{before}{new}{after}", "swap", (_bare(last),))
-
-
-def _with_topic(asked: str, last: str, is_name: IsName, why: Why) -> Standalone | None:
-    topic = find_topic(last, is_name)
-    return Standalone(_join(asked, topic), why, (topic,)) if topic else None
-
-
-def _add_to_definite(asked: str, turns: Sequence[Turn], is_name: IsName, has_lead: bool) -> Standalone | None:
-    """ "How heavy is the mirror?" after a question about Marigold's mirror: the name is added."""
-    phrases = phrases_of(asked, is_name)
-    if any(p.names for p in phrases):
-        return None
-    last = turns[-1]
-    named = [p for p in phrases_of(last.question, is_name) if p.names]
-    if not named:
-        return None
-    topic = topic_of(named)
-    assert topic.names is not None
-    name = last.question[topic.names[0] : topic.names[1]]
-    said = {
-        _stem(w.low)
-        for w in words_of(f"{last.question} {last.answer[:MOST_ANSWER_CHARS]}")
-        if w.low not in FUNCTION_WORDS
-    }
-    for phrase in phrases:
-        heads = [_stem(word.low) for word in words_of(phrase.text)]
-        refers_back = phrase.is_definite and any(head in said for head in heads)
-        if refers_back or (has_lead and phrase.is_definite):
-            return Standalone(f"{asked[: phrase.end]} of {name}{asked[phrase.end :]}", "definite", (name,))
-    return None
-
-
-def _stem(word: str) -> str:
-    return without_possessive(word).rstrip("s")
-
-
-def _bare(question: str) -> str:
-    return question.strip().rstrip("?!. ")
-
-
-def _join(first: str, second: str) -> str:
-    return f"{_bare(first)}: {second.strip()}"
+        end += owned.end() if owned else 0
+        new = new if owned else without_possessive(new)
+    return Standalone(f"{last[:start]}{new}{last[end:]}", "swap")

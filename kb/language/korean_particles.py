@@ -39,14 +39,6 @@ QUESTION_ENDINGS = _longest_first(_CASES, _NAMING, _ASKING, "으로부터 에게
 ALL_ENDINGS = _longest_first(_CASES, _NAMING, _ASKING, _OTHER)
 # Endings of a negated verb's stem: 닦지 않는다, 할 수 없다.
 NEGATED_ENDINGS = _longest_first("지는 지도 지 할 수 이 가 은 는 을 를 도")
-# Particles of the same role, which may replace each other.
-ROLES = {
-    "place": ("에서", "에서는", "에서도", "에서만", "에", "에는", "에도"),
-    "means": ("로", "으로", "로는", "으로는", "로도", "으로도"),
-    "person": ("에게", "한테", "에게는", "한테는"),
-    "from": ("부터", "부터는"),
-    "until": ("까지", "까지는"),
-}
 # The two forms of one particle: after a consonant, after a vowel.
 _FORMS = (("은", "는"), ("이", "가"), ("을", "를"), ("과", "와"), ("이랑", "랑"))
 
