@@ -65,9 +65,10 @@ def lacking_gate(text: str, query: str) -> float:
     """
     if text.isascii() and text.islower() and text.isalpha():
         return LACKING_WORD_GATE
-    # In "How Do I Install The Server" a capital makes no name.
-    capitals = [word[0].isupper() for word in query.split() if len(word) > 3]
-    return LACKING_GATE if not text.isascii() or 2 * sum(capitals) > len(capitals) > 2 else LACKING_NAME_GATE
+    # In "How Do I Start The Server" a capital makes no name; inside a word, or beside a digit, it does.
+    capitals = [word[0].isupper() for word in query.split()[1:] if len(word) > 2]
+    is_plain = text.istitle() and 2 * sum(capitals) > len(capitals)
+    return LACKING_GATE if is_plain or not text.isascii() else LACKING_NAME_GATE
 
 
 def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
