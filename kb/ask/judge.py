@@ -44,23 +44,31 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
     if judged.findings.novelty and judged.findings.novelty.used == "none":
         return refuse_evidence(kb, question, judged.findings, "weak_evidence")
     weighed = judged.findings.verdict
-    if weighed and weighed.score.probability < _gate(kb, weighed):
+    if weighed and weighed.score.probability < _gate(kb, weighed, question.request.query):
         return refuse_evidence(kb, question, judged.findings, "weak_evidence", packed)
     return judged
 
 
-def _gate(kb: Runtime, verdict: Verdict) -> float:
+def _gate(kb: Runtime, verdict: Verdict, query: str) -> float:
     """The configured gate; a higher one where no passage holds a name, a number or the rarest word; 0 where it is off."""
     gate, lacking = kb.config.rag.evidence_gate, verdict.weighed.lacking
     if not gate or not lacking:
         return gate
-    return max(gate, *(_lacking_gate(text) for text in lacking))
+    return max(gate, *(lacking_gate(text, query) for text in lacking))
 
 
-def _lacking_gate(text: str) -> float:
-    if not text.isascii():
-        return LACKING_GATE
-    return LACKING_WORD_GATE if text.islower() and text.isalpha() else LACKING_NAME_GATE
+def lacking_gate(text: str, query: str) -> float:
+    """The least probability at which a question is answered although no passage holds one of its words; 1.0 is never reached.
+
+    >>> lacking_gate("CEO", "Who is the CEO of Rust?"), lacking_gate("Server", "How Do I Start The Server"), lacking_gate("pay", "")
+    (1.0, 0.5, 0.3)
+    """
+    if text.isascii() and text.islower() and text.isalpha():
+        return LACKING_WORD_GATE
+    # In "How Do I Start The Server" a capital makes no name; inside a word, or beside a digit, it does.
+    capitals = [word[0].isupper() for word in query.split()[1:] if len(word) > 2]
+    is_plain = text.istitle() and 2 * sum(capitals) > len(capitals)
+    return LACKING_GATE if is_plain or not text.isascii() else LACKING_NAME_GATE
 
 
 def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
