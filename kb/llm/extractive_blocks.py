@@ -30,6 +30,7 @@ _NO_SENTENCE = re.compile(
 _CODE_LINE = re.compile(
     r"^(?:\t| {4})|[{};]\s*$|^\s*(?://[/!]?|--)(?:\s|$)|^\s*(?:def|class|import|from|fn|let|use|pub|func|return)\s.*[:;({]\s*$"
 )
+_INDENTED = re.compile(r"^(?:\t| {4,})\S")
 _SEPARATED = re.compile(r",(?!\s)|;(?!\s)|\t|\s\|\s")  # of the cells of a table without rules
 _LINK_ONLY = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
@@ -74,6 +75,11 @@ def find_blocks(text: str) -> list[Block]:
         elif _BULLET.match(line):
             stop = _end_of_list(lines, at)
             blocks += _list(text, lines[at:stop])
+        elif _is_literal(text, lines, at, blocks):
+            while stop < len(lines) and (_INDENTED.match(lines[stop][1]) or not lines[stop][1].strip()):
+                stop += 1
+            end = start + len(text[start : _end(lines[stop - 1])].rstrip())
+            blocks.append(Block("code", start, end, ((start, end),)))
         elif line.strip() and not _NO_SENTENCE.match(line):
             while stop < len(lines) and _goes_on(lines[stop][1]):
                 stop += 1
@@ -141,6 +147,13 @@ def _end_of_list(lines: list[tuple[int, str]], at: int) -> int:
             break
         stop += 1
     return stop
+
+
+def _is_literal(text: str, lines: list[tuple[int, str]], at: int, blocks: list[Block]) -> bool:
+    """True for an indented block that the paragraph above announces, as reStructuredText and Markdown write code."""
+    if not _INDENTED.match(lines[at][1]) or not blocks or blocks[-1].kind != "prose" or lines[at - 1][1].strip():
+        return False
+    return text[: blocks[-1].end].endswith(":")
 
 
 def _code(text: str, start: int, end: int) -> list[Block]:

@@ -65,7 +65,10 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         return _render(text, _without_open_end(text, whole, blocks, best), (best.start, best.end))
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
-        pieces.append(("prose", _sentences_around(text, block, best)))
+        span = _sentences_around(text, block, best)
+        if not wants_steps and _ANNOUNCES.search(text[span[0] : span[1]]):
+            span = _without_announcement(span, block, best)
+        pieces.append(("prose", span))
     elif block.kind == "list":
         pieces.append(("list", _items_around(text, block, best)))
     elif block.kind == "table":

@@ -14,7 +14,7 @@ from docs.hooks import all_commands
 from tests.docs.blocks import PAGES, ROOT, blocks_of, prose_of
 
 # Options that the pages name and that typer adds.
-FOREIGN_OPTIONS = {"--install-completion"}
+FOREIGN_OPTIONS = {"--install-completion", "--no-cache"}
 # Words with a dot that look like a key of a section and are none: modules and files.
 NO_KEYS = {"ask.md", "context.md", "graph.md", "tags.md", "relevance.md", "search.md", "tags.json"}
 
