@@ -150,7 +150,7 @@ class TestPacking:
     ) -> None:
         monkeypatch.setenv("KB_RAG__PACKING", "ranked")
         answer = kb("ask", QUESTION, "-k", "4", "--explain", "--json", home=corpus_home).json()
-        hits = kb("search", QUESTION, "-k", "4", "--json", home=corpus_home).json()["hits"]
+        hits = kb("search", QUESTION, "-k", "4", "--rerank", "--json", home=corpus_home).json()["hits"]
         assert [p["chunk_id"] for p in answer["explanation"]["packed"]] == [hit["chunk_id"] for hit in hits]
 
     @pytest.mark.parametrize("mode", ["hybrid", "lexical", "vector"])

@@ -22,6 +22,7 @@ import yaml
 
 from kb.config import Config, load_config
 from kb.eval.judges import judge_suite
+from kb.eval.pipeline import KEPT_ROWS
 from kb.eval.resolve import collapse
 from kb.eval.sessions import RECALL_DEPTH, run_sessions
 from kb.eval.suite import load_suite, parse_suite
@@ -413,16 +414,28 @@ def test_reports_of_real_runs(kb: Call, corpus_home: Path, suite: Path, tmp_path
 def test_what_is_measured_is_what_a_search_shows(
     kb: Call, corpus_home: Path, suite: Path, monkeypatch: pytest.MonkeyPatch, mode: str, fusion: str, order: str
 ) -> None:
-    """A run keeps the ranking that `kb search` prints, in every mode, fusion and order."""
+    """A run keeps the ranking that `kb search` prints, in every mode, fusion and order, with copies behind their hits."""
     if fusion == "rrf" and mode != "hybrid":
         pytest.skip("only a hybrid search fuses")
     monkeypatch.setenv("KB_SEARCH__FUSION", fusion)
     monkeypatch.setenv("KB_SEARCH__ORDER", order)
     assert kb("eval", "run", suite, "--mode", mode, home=corpus_home).code == 0
     for result in result_rows(kept_runs(corpus_home)[-1]):
-        shown = kb("search", result["text"], "--mode", mode, "-k", "10", "--json", home=corpus_home).json()
+        shown = kb(
+            "search", result["text"], "--mode", mode, "-k", "10", "--min-score", "0", "--json", home=corpus_home
+        ).json()
         kept = [(int(row["id"]), row["score"], row["place"]) for row in result["ranking"]]
-        assert kept == [(hit["chunk_id"], hit["score"], hit["citation"]["uri"]) for hit in shown["hits"]]
+        assert kept == places_shown(shown)[: len(kept)]
+        assert len(kept) == min(KEPT_ROWS, len(places_shown(shown)))
+
+
+def places_shown(shown: dict[str, Any]) -> list[tuple[int, float, str]]:
+    """The hits as they are ordered, each with its copies right behind it: (chunk_id, score that orders, place)."""
+    return [
+        (place["chunk_id"], hit["order_score"], place["citation"]["uri"])
+        for hit in shown["hits"]
+        for place in (hit, *hit["also_in"])
+    ]
 
 
 def test_answers_are_those_that_a_user_gets(

@@ -107,7 +107,7 @@ def test_zero_turns_it_off(kb: Call, corpus_home: Path, monkeypatch: pytest.Monk
 
 
 def scripted(monkeypatch: pytest.MonkeyPatch, **rag: Any) -> tuple[Config, Any]:
-    model = says("Yes [#1].")
+    model = says("The mirror must be cleaned every 14 days [#1].")
     monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, scorers, notify: model))
     return Config(rag=RagConfig(**rag), llm=LlmConfig(provider=PROVIDER)), model
 
