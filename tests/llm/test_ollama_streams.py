@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import subprocess
 import sys
@@ -109,19 +110,26 @@ class TestClosing:
 
     def test_ctrl_c_while_waiting_for_a_token_closes_the_connection(self) -> None:
         program = (
-            "import _thread, threading, sys\n"
+            "import sys\n"
             "from kb.config import LlmConfig\nfrom kb.llm.ollama import OllamaModel\n"
             "from tests.llm.ollama_calls import request\nfrom tests.llm.recorded_server import MODEL\n"
             "model = OllamaModel(LlmConfig(endpoint=sys.argv[1], model=MODEL))\n"
             "model.reference()\n"
-            "threading.Timer(0.3, lambda: __import__('os').kill(__import__('os').getpid(), 2)).start()\n"
             "try:\n    list(model.generate_stream(request()))\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
         )
         with RecordedServer([Reply((Pause(30.0), last_line()))]) as server:
-            run = subprocess.run(
-                [sys.executable, "-c", program, server.url], capture_output=True, text=True, timeout=15, check=False
-            )
-            assert run.stdout == "interrupted\n", run.stderr
+            with subprocess.Popen(
+                [sys.executable, "-c", program, server.url],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+            ) as process:
+                limit = time.monotonic() + 30
+                while not server.chats and time.monotonic() < limit:
+                    time.sleep(0.02)
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=15)
+            assert out == "interrupted\n", err
             assert server.client_left.wait(2.0)
 
 
