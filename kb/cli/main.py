@@ -254,7 +254,8 @@ def _print_bug(error: Exception, json: bool) -> int:
         with open(log, "a", encoding="utf-8", errors="backslashreplace", opener=open_private) as file:
             # The command's name alone: its arguments are questions, facts and names of files.
             name = next((word for word in sys.argv[1:] if word in COMMANDS), "")
-            file.write(f"kb {__version__} {name}\n{''.join(traceback.format_tb(error.__traceback__))}")
+            file.write(f"kb {__version__} {name}\nTraceback (most recent call last):\n")
+            file.writelines(traceback.format_tb(error.__traceback__))
             file.write(f"{type(error).__name__}\n\n")
         place = f"the traceback is in {log}"
     except OSError:

@@ -30,7 +30,7 @@ def score_answer(
         "refused": float(refused),
         "false_refusal": float(refused) if query.answerable else None,
         "refusal_recall": None if query.answerable else float(refused),
-        "citation_coverage": None if refused else citation_coverage(answer.answer),
+        "citation_coverage": None if refused else 1.0 if answer.is_quote else citation_coverage(answer.answer),
         "citation_support": None if refused else citation_support,
         "must_contain": _score_must_contain(query, answer),
         "must_not_contain": _score_must_not_contain(query.must_not_contain, answer.answer),

@@ -18,6 +18,7 @@ def answer_figures(answer: Answer) -> AnswerFigures:
         grounded=answer.grounded,
         refusal_reason=answer.refusal_reason,
         citations=tuple(cited.citation.uri for cited in answer.citations if cited.marker is not None),
+        is_quote=answer.is_quote(),
         prompt_tokens=answer.usage.prompt_tokens,
         completion_tokens=answer.usage.completion_tokens,
         first_token_ms=answer.usage.first_token_ms,

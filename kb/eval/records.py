@@ -100,6 +100,7 @@ class AnswerFigures:
     """What an answer run keeps of one answer, beside its scores.
 
     statuses  verdicts per sentence of earlier versions; empty today
+    is_quote  it is made of quotes: each has its marker, whatever the number of its sentences
     """
 
     trace_id: str
@@ -108,6 +109,7 @@ class AnswerFigures:
     refusal_reason: str | None
     citations: tuple[str, ...]
     statuses: tuple[str, ...] = ()
+    is_quote: bool = False
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     first_token_ms: float | None = None

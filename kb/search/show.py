@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kb.language.morphemes import MARK
 from kb.records import Chunk, SearchRequest
 from kb.runtime import Runtime
 from kb.search.depth import candidate_depth
@@ -38,7 +39,9 @@ def is_improbable(ordered: Ordered, chunks: Mapping[int, Chunk]) -> bool:
 
     chunks  of the hits
     """
-    likely, terms = ordered.calibrated, set(ordered.fused.candidates.terms)
+    likely = ordered.calibrated
+    # Morphemes are of the index alone: a chunk that is read has the pairs of syllables they stand for.
+    terms = {term for term in ordered.fused.candidates.terms if not term.startswith(MARK)}
     best = sorted(chunks, key=lambda i: (-likely.probability[i], i))[:READ_FOR_WORDS]
     if not best or likely.probability[best[0]] >= likely.floor:
         return False

@@ -98,8 +98,9 @@ def search(kb: Call, home: Path, query: str, mode: str = "lexical") -> list[Any]
 
 
 def paths_found(kb: Call, home: Path, query: str, mode: str = "lexical") -> set[str]:
-    """The paths of all hits."""
-    return {hit["path"] for hit in search(kb, home, query, mode)}
+    """The paths of all hits, and of their copies."""
+    hits = search(kb, home, query, mode)
+    return {place["path"] for hit in hits for place in (hit, *(hit["also_in"] or ()))}
 
 
 def assert_complete(home: Path) -> None:

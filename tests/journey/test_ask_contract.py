@@ -41,14 +41,14 @@ COLUMNS = (
     "evidence_gate evidence_score chunks_returned chunks_used citations_json packed_json packed_chunks_json "
     "prompt_tokens completion_tokens latency_ms first_token_ms temperature seed finish_reason session_id "
     "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of search_id search_terms "
-    "relevance_json nodes_json rests_on_json standalone_question"
+    "relevance_json nodes_json rests_on_json standalone_question reader seal"
 ).split()
 # Columns that every answer fills, however it ended.
 ALWAYS = set(COLUMNS) - set(
     "refusal_reason model_digest embedding_model_id embedding_dimensions prompt_sha256 top_score "
     "evidence_score packed_chunks_json prompt_tokens completion_tokens first_token_ms temperature seed finish_reason "
     "session_id verification_json prompt_truncated prompt_json replay_of "
-    "nodes_json rests_on_json standalone_question".split()
+    "nodes_json rests_on_json standalone_question reader".split()
 )
 
 Open = Callable[..., Runtime]
@@ -132,18 +132,28 @@ def test_grounded(opened: Open) -> None:
 
 
 def test_unknown_marker(opened: Open) -> None:
-    """[#7] stands for no packed passage: kb refuses with llm_self_judge."""
-    check_refused(opened, "Every 14 days [#1], as they say [#7].")
+    """[#7] stands for no packed passage: it cites nothing, and the passage that is cited backs the answer."""
+    answer = ask(opened(says("The mirror must be cleaned every 14 days [#1] [#7].")), request())
+    assert (answer.grounded, [c.marker for c in answer.citations]) == (True, [1])
+    assert answer.verification is not None
+    assert [check.idle_markers for check in answer.verification.sentences] == [(7,)]
 
 
 def test_bracket_without_hash(opened: Open) -> None:
-    """[1] without # is no marker: kb refuses with llm_self_judge."""
-    check_refused(opened, "Every 14 days [1].")
+    """[1] without # is a marker too, as many models write it."""
+    answer = ask(opened(says("The mirror must be cleaned every 14 days [1].")), request())
+    assert (answer.grounded, [c.marker for c in answer.citations]) == (True, [1])
 
 
 def test_code_in_brackets(opened: Open) -> None:
-    """Code in brackets is no marker: kb refuses with llm_self_judge."""
-    check_refused(opened, "Write vec![1] and clean it.")
+    """Code in brackets is no marker: what the model says cannot be checked, and kb quotes the documents instead."""
+    said = "Write vec![1] and clean it."
+    kb = opened(says(said))
+    answer = ask(kb, request())
+    assert (answer.grounded, answer.refusal_reason) == (False, "llm_self_judge")
+    assert answer.answer.startswith("The model's answer cannot be checked")
+    assert said not in answer.answer
+    assert rows_of(kb)[0]["raw_answer"] == said
 
 
 @pytest.mark.parametrize(
@@ -172,7 +182,7 @@ def check_refused(opened: Open, said: str) -> None:
 @pytest.mark.parametrize(("ceiling", "window"), [(700, 32_768), (8000, 2048), (64, 32_768)])
 def test_packing_stops_before_the_budget(opened: Open, ceiling: int, window: int) -> None:
     """Packing stops before the budget overflows. The first chunk always goes in."""
-    model = says("Yes [#1].", window=window)
+    model = says("The mirror must be cleaned every 14 days [#1].", window=window)
     kb = opened(model, max_context_tokens=ceiling)
     events: list[AnswerEvent] = []
     answer = ask(kb, request(k=40), events.append)

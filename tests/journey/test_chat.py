@@ -227,7 +227,7 @@ def test_on_a_terminal_lines_are_edited_and_ctrl_d_leaves(
         keyboard.type("nonsense that is given up\x03")
         keyboard.wait_for(PROMPTS, times=2)
         keyboard.type(f"{FIRST}\r")
-        keyboard.wait_for("grounded ✓")
+        keyboard.wait_for("quoted from your documents")
         keyboard.wait_for(PROMPTS, times=3)
         keyboard.type("/sources\r")
         keyboard.wait_for("marigold-telescope.md#L", times=2)

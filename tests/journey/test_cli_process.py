@@ -148,7 +148,7 @@ def test_a_bug_is_two_lines_and_its_traceback_is_in_the_log(corpus_home: Path, t
     assert str(state / "kb" / "kb.log") in second
     log = (state / "kb" / "kb.log").read_text()
     assert "Traceback (most recent call last)" in log
-    assert "'status'" in log
+    assert log.startswith("kb 0.1.0 status\n")
     state_file = tmp_path / "file"
     state_file.write_text("")
     unlogged = run("status", home=corpus_home, PYTHONPATH=path, XDG_STATE_HOME=str(state_file))

@@ -57,8 +57,6 @@ def test_convex_scores_can_be_recomputed_from_the_trace(
         expected = 0.45 * (found["lexical_score"] or 0) / by["best_lexical"] + 0.55 * meaning
         assert hit["retrieval"]["fusion_score"] == pytest.approx(expected / by["ceiling"], abs=1e-6)
         assert hit["retrieval"]["fusion_score"] < 1
-    # A passage that words alone found has its cosine, too.
-    assert any(h["retrieval"]["vector_rank"] is None for h in response["hits"]) or len(response["hits"]) < 60
 
 
 def test_feedback_names_the_passages_it_mixes_in(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,7 @@ def test_turns_of_a_session(kb: Call, corpus_home: Path) -> None:
         assert kb("answers", "replay", first.trace_id, home=corpus_home).code == 0
         assert session_turns(connection, "s") == (first, second), "a replay is no turn"
         assert (first.question, first.grounded, first.refusal_reason, first.rests_on) == (MIRROR, True, None, ())
-        assert first.answer.startswith("The mirror must be cleaned every 14 days. [#1]")
+        assert "The mirror must be cleaned every 14 days. " in first.answer
         assert set(first.cited_chunk_ids) <= set(first.packed_chunk_ids)
         assert first.cited_chunk_ids
         assert (second.grounded, second.refusal_reason, second.packed_chunk_ids) == (False, "no_chunks", ())
