@@ -363,10 +363,10 @@ class TestOldHomes:
         assert kb("answers", "replay", trace, home=old_home).code == 2
         fresh = kb("answers", "replay", trace, "--fresh", "--json", home=old_home)
         changed = [change["field"] for change in fresh.json()["changes"]]
-        # Weighed now, and a passage quoted as it stands.
+        # Weighed now, title, heading and passage scored as one text, and a passage quoted as it stands.
         assert (fresh.code, changed) == (
             1,
-            ["answer", "raw_answer", "citations", "verification", "model_id", "evidence_score"],
+            ["answer", "raw_answer", "citations", "verification", "model_id", "top_score", "evidence_score"],
         )
         assert kb("answers", "rm", "--all", "--yes", home=old_home).code == 0
 

@@ -123,7 +123,7 @@ def test_when_there_is_nothing_new_a_question_for_more_is_refused(kb: Call, corp
     assert answer["novelty"]["used"] == "none"
     page = "ko/마리골드-망원경.md"
     korean = ask(kb, corpus_home, "그 밖에 마리골드 거울은 어떻게 하나요?", "--path", page, "--seen", CORPUS / page)
-    assert "새로운 내용 없음" in korean["answer"]
+    assert korean["answer"].startswith("새로운 내용이 없습니다.")
     found = kb("ask", MORE, "--path", "guide/marigold-telescope.md", "--seen", path, home=corpus_home)
     assert found.code == 1
     stored = kb("answers", "show", answer["trace_id"], "--json", home=corpus_home).json()
