@@ -63,12 +63,13 @@ def lacking_gate(text: str, query: str) -> float:
     >>> lacking_gate("CEO", "Who is the CEO of Rust?"), lacking_gate("Server", "How Do I Start The Server"), lacking_gate("pay", "")
     (1.0, 0.5, 0.3)
     """
-    if text.isascii() and text.islower() and text.isalpha():
+    # Of a Hangul word nothing tells whether it is a name, and the documents may say it otherwise: 강풍, 센 바람.
+    if not text.isascii() or (text.islower() and text.isalpha()):
         return LACKING_WORD_GATE
     # In "How Do I Start The Server" a capital makes no name; inside a word, or beside a digit, it does.
     capitals = [word[0].isupper() for word in query.split()[1:] if len(word) > 2]
     is_plain = text.istitle() and 2 * sum(capitals) > len(capitals)
-    return LACKING_GATE if is_plain or not text.isascii() else LACKING_NAME_GATE
+    return LACKING_GATE if is_plain else LACKING_NAME_GATE
 
 
 def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
