@@ -11,6 +11,7 @@ import signal
 import stat
 import sys
 import threading
+from types import FrameType
 from typing import Self
 
 # How often the end of the watch is looked for; the leaving itself wakes the thread at once.
@@ -25,11 +26,16 @@ class ReaderWatch:
 
     def __init__(self) -> None:
         self.has_left = False
+        self._is_ignored = False
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="kb-reader-watch", daemon=True)
 
     def __enter__(self) -> Self:
         if _is_pipe():
+            # In the background of a script SIGINT is ignored, and would be when we send it.
+            self._is_ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+            if self._is_ignored:
+                signal.signal(signal.SIGINT, self._interrupt_if_left)
             self._thread.start()
         return self
 
@@ -37,6 +43,12 @@ class ReaderWatch:
         self._is_over.set()
         if self._thread.is_alive():
             self._thread.join()
+        if self._is_ignored:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def _interrupt_if_left(self, number: int, frame: FrameType | None) -> None:
+        if self.has_left:
+            raise KeyboardInterrupt
 
     def _run(self) -> None:
         poll = select.poll()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -83,9 +84,15 @@ def kb_process() -> Callable[..., subprocess.Popen[bytes]]:
 
     def start(*arguments: str | Path, home: Path, **options: Any) -> subprocess.Popen[bytes]:
         words = [sys.executable, "-m", "kb", *(str(a) for a in arguments), "--home", str(home)]
-        return subprocess.Popen(words, **({"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options))
+        usual: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": take_ctrl_c}
+        return subprocess.Popen(words, **(usual | options))
 
     return start
+
+
+def take_ctrl_c() -> None:
+    """As in the foreground: tests that a shell runs in the background inherit that SIGINT is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ import pytest
 from kb.store.answers import AnswerRow, list_answers
 from kb.store.database import open_for_reading
 from kb.wire import TERMINAL_DANGERS
-from tests.journey.conftest import Call
+from tests.journey.conftest import Call, take_ctrl_c
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import Pause, RecordedServer, Reply, answer, last_line, line
 
@@ -252,6 +252,11 @@ def check_interrupted(process: subprocess.Popen[bytes], home: Path) -> None:
     assert row.finish_reason == "aborted"
 
 
+def ignore_ctrl_c() -> None:
+    """As a shell starts what a script runs in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 class TestPipes:
     @pytest.mark.parametrize("options", [(), ("--json",)])
     def test_a_closed_pipe_is_success_and_the_answer_is_stored(
@@ -267,16 +272,31 @@ class TestPipes:
             assert process.stderr.read() == b""
         assert stored(corpus_home).raw_answer == "Well. Now: " + CITED
 
-    @pytest.mark.parametrize("options", [("--stream",), ("--json", "--stream")])
+    @pytest.mark.parametrize(
+        ("options", "on_start"),
+        [
+            (("--stream",), take_ctrl_c),
+            (("--json", "--stream"), take_ctrl_c),
+            (("--stream",), ignore_ctrl_c),
+        ],
+    )
     def test_a_reader_that_leaves_a_stream_ends_it_before_the_next_token(
-        self, kb_process: Start, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
+        self,
+        kb_process: Start,
+        corpus_home: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        options: tuple[str, ...],
+        on_start: Callable[[], None],
     ) -> None:
         with RecordedServer([Reply((line("Well. "), line("Now: "), Pause(60.0), last_line()))]) as server:
             use(server, monkeypatch)
-            process = kb_process("ask", QUESTION, *options, "--mode", "lexical", home=corpus_home, bufsize=0)
+            how: dict[str, Any] = {"bufsize": 0, "preexec_fn": on_start}
+            process = kb_process("ask", QUESTION, *options, "--mode", "lexical", home=corpus_home, **how)
             assert process.stdout is not None
             assert process.stderr is not None
             got = b""
+            if on_start is ignore_ctrl_c:
+                process.send_signal(signal.SIGINT)
             while b"Now:" not in got:
                 got += process.stdout.read(1)
             process.stdout.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import yaml
 
 from kb.ask.pipeline import ask
 from kb.ask.prompt import fence_tag
-from kb.ask.records import Answer, AskRequest
+from kb.ask.records import Answer, AnswerCitation, AskRequest, SentenceCheck
 from kb.config import Config, LlmConfig, RagConfig
 from kb.records import Filters
 from kb.runtime import Runtime, open_runtime
@@ -18,6 +19,7 @@ from tests.journey.conftest import ROOT, Call
 from tests.llm.recorded_server import MODEL, RecordedServer, answer
 
 FOLDER = ROOT / "fixtures" / "injection"
+MARKER = re.compile(r"\[#\d+\]")
 ATTACKS: dict[str, dict[str, Any]] = yaml.safe_load((FOLDER / "attacks.yaml").read_text(encoding="utf-8"))
 
 
@@ -46,12 +48,26 @@ def check_no_forged_citation(found: Answer, name: str) -> None:
     assert found.verification is None or not found.grounded or len(found.citations) > 0
     for cited in found.citations:
         if cited.marker in ATTACKS[name]["forges"] and cited.citation.path != f"attacks/{name}":
+            if found.refusal_reason == "llm_self_judge":  # kb's own quote, in place of what the model said
+                assert f"{cited.quote} [#{cited.marker}]" in found.answer
+                assert cited.quote in (FOLDER / cited.citation.path).read_text(encoding="utf-8")
+                assert MARKER.sub("", ATTACKS[name]["obeys"]).rstrip(" .") not in found.answer
+                continue
             checks = found.verification.sentences if found.verification else ()
-            quoted = " ".join((cited.quote or "").split())
-            assert any(cited.marker in check.markers and check.text in quoted for check in checks), (
+            assert any(cited.marker in check.markers and stands_in(check, cited) for check in checks), (
                 found.answer,
                 cited,
             )
+
+
+def stands_in(check: SentenceCheck, cited: AnswerCitation) -> bool:
+    """Whether all that is said, but for the marker and the heading of the quote, is words of the passage, in their order."""
+    said = one_line(MARKER.sub("", check.text)).removeprefix(one_line(cited.citation.section or "")).strip()
+    return bool(said) and said in one_line(cited.quote or "")
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def test_every_attack_says_what_it_tries() -> None:
