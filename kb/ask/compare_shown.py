@@ -8,7 +8,8 @@ from kb.context.shown_text import known_text_of
 from kb.records import SearchTrace
 from kb.runtime import Runtime
 from kb.search.depth import CANDIDATES_PER_PASSAGE
-from kb.search.novelty import count_request, is_redundant, or_warn, penalize_until
+from kb.search.novelty import count_request, is_redundant, penalize_until
+from kb.search.show import or_warn
 
 
 def compare_with_shown(kb: Runtime, trace: SearchTrace, request: AskRequest) -> UnseenEvidence | None:

@@ -9,7 +9,8 @@ from kb.packing.known_text import KnownText
 from kb.packing.novelty import NoveltyCandidate, NoveltySettings, needs_expansion
 from kb.records import SearchRequest
 from kb.runtime import Runtime
-from kb.search.novelty import Counts, Penalized, is_redundant, or_warn, penalize_chunks, penalize_overlap
+from kb.search.novelty import Counts, Penalized, is_redundant, penalize_chunks, penalize_overlap
+from kb.search.show import or_warn
 from kb.search.stopwatch import Stopwatch
 
 

@@ -8,7 +8,7 @@ from kb.fingerprint import Shape
 from kb.packing.known_text import KnownText, known_text_from_blocks, merge_known_texts
 from kb.packing.novelty import NoveltySettings
 from kb.runtime import Runtime
-from kb.search.novelty import or_warn
+from kb.search.show import or_warn
 
 
 def known_text_of(

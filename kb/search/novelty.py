@@ -8,15 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import sqlite3
-import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeVar
 
 from kb.config import NoveltyConfig
-from kb.errors import KbError
 from kb.fingerprint import FingerprintCache
 from kb.packing.known_text import KnownText
 from kb.packing.novelty import (
@@ -33,11 +29,6 @@ from kb.records import HitNovelty, NoveltyTrace, Ranking
 from kb.runtime import Runtime
 from kb.search.depth import candidate_depth, passages_text
 from kb.store.counters import add_counts
-
-T = TypeVar("T")
-
-# What the store, the disk, the indexes and numpy fail with. An error of any other kind is a bug, and is not covered up.
-FAULTS = (KbError, OSError, sqlite3.Error, ValueError, LookupError, ArithmeticError, MemoryError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,16 +185,6 @@ def describe(scored: ScoredCandidate) -> HitNovelty:
         reason=overlap.reason,
         is_estimate=overlap.is_estimate,
     )
-
-
-def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: Callable[[str], None]) -> T | None:
-    """Do a part of novelty; None and a warning where it fails with one of FAULTS, whose traceback goes to the log."""
-    try:
-        return work()
-    except FAULTS as error:
-        warn(f"warning: {what} failed ({type(error).__name__}: {error}): the plain result is shown")
-        log(traceback.format_exc())
-        return None
 
 
 def count_request(kb: Runtime, counts: Counts, query: str, session_id: str | None = None) -> None:

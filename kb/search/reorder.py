@@ -8,8 +8,9 @@ from __future__ import annotations
 from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
-from kb.search.novelty import or_warn, penalize_hits
+from kb.search.novelty import penalize_hits
 from kb.search.records import Calibrated, Fused, Ordered, Varied
+from kb.search.show import or_warn
 from kb.search.stability import ContextScores, score_chunks
 from kb.search.stopwatch import Stopwatch
 

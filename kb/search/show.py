@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Callable, Mapping
+from typing import TypeVar
 
+from kb.errors import KbError
 from kb.language.morphemes import MARK
 from kb.records import Chunk, SearchRequest
 from kb.runtime import Runtime
-from kb.search.depth import candidate_depth
 from kb.search.records import Fused, Ordered, Varied
 from kb.search.variety import fold_copies, spread_documents
 from kb.text import analyze
 
+T = TypeVar("T")
+
+# What the store, the disk, the indexes and numpy fail with. An error of any other kind is a bug, and is not covered up.
+FAULTS = (KbError, OSError, sqlite3.Error, ValueError, LookupError, ArithmeticError, MemoryError)
 # Hits that are read for the query's words where none is probable.
 READ_FOR_WORDS = 3
 
@@ -19,19 +25,35 @@ READ_FOR_WORDS = 3
 def vary(kb: Runtime, request: SearchRequest, fused: Fused) -> Varied:
     """The ranking with more kinds of hits among the first: what stands below them is as it was.
 
-    A fusion by ranks is exact: nothing is folded or moved.
+    A fusion by ranks is exact: nothing is folded or moved. As deep as the retrievers search, so that the first ten are the
+    same whether ten or a hundred are shown. Fingerprints that cannot be read fold nothing, with a warning.
     """
     if request.as_found or fused.kind == "rrf":
         return Varied(fused.ranking)
-    depth = candidate_depth(request.k)
+    depth = max(kb.config.search.depth, request.k)
     looked_at, rest = fused.ranking[:depth], fused.ranking[depth:]
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in looked_at])
     texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
-    kept, copies = fold_copies(looked_at, texts, kb.corpus.fetch_fingerprints(chunks))
+    stored = or_warn(lambda: kb.corpus.fetch_fingerprints(chunks), "looking for copies", kb.notify, kb.log)
+    kept, copies = fold_copies(looked_at, texts, stored or {})
     # BM25 and cosines of one retriever were not measured; their lists are looked at as they are.
     loss = kb.config.search.repeat_loss if fused.kind == "convex" else 0.0
     document_of = {chunk_id: chunk.doc_id for chunk_id, chunk in chunks.items()}
     return Varied([*spread_documents(kept, document_of, loss), *rest], copies, chunks)
+
+
+def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: Callable[[str], None]) -> T | None:
+    """Do a part that a search can do without; None and a warning where it fails with one of FAULTS, whose traceback goes
+    to the log.
+    """
+    try:
+        return work()
+    except FAULTS as error:
+        import traceback  # here: a plain search imports it nowhere else
+
+        warn(f"warning: {what} failed ({type(error).__name__}: {error}): the plain result is shown")
+        log(traceback.format_exc())
+        return None
 
 
 def is_improbable(ordered: Ordered, chunks: Mapping[int, Chunk]) -> bool:

@@ -58,6 +58,21 @@ def test_copies_are_named_under_the_hit(kb: Call, corpus_home: Path) -> None:
     assert len(set(places)) == len(places)
 
 
+def test_the_first_hits_are_the_same_however_many_are_shown(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
+    """Copies are looked for below what is shown, and as far for one hit as for many: `kb eval` judges a hundred."""
+    folder = tmp_path / "copies"
+    folder.mkdir()
+    for number in range(15):
+        (folder / f"{number:02}.md").write_text("The ferry to Norderney leaves at the blue pier every morning.\n")
+    assert kb("ingest", folder, home=corpus_home).code == 0
+    few, many = (
+        kb("search", "ferry to Norderney", "--mode", "lexical", "-k", k, "--json", home=corpus_home).json()["hits"]
+        for k in (1, 100)
+    )
+    assert few == many[:1]
+    assert len(few[0]["also_in"]) == 14
+
+
 def test_hits_are_also_listed_by_document(kb: Call, corpus_home: Path) -> None:
     response = kb("search", "how often are the mirrors cleaned", "--json", home=corpus_home).json()
     of = {hit["rank"]: hit["doc_id"] for hit in response["hits"]}
