@@ -2,11 +2,11 @@
 
 import pytest
 
-from kb.ask.cite import find_markers
 from kb.eval.answer_metrics import citation_coverage, contains_wanted, says, score_answer
 from kb.eval.metrics import METRICS
 from kb.eval.records import AnswerFigures, Query, Wanted
 from kb.support.claims import find_claims
+from kb.support.markers import find_markers
 
 
 def make_answer(text: str, *, grounded: bool = True) -> AnswerFigures:
