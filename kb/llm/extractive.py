@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.language.registry import LANGUAGES
+from kb.language.sentences import is_forged
 from kb.llm.extractive_blocks import Block, find_blocks
-from kb.llm.extractive_quote import Quote, bare_title, is_forged, quote_around, quote_sentence
+from kb.llm.extractive_quote import Quote, bare_title, quote_around, quote_sentence
 from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
 from kb.llm.extractive_read import read_candidates
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Read, Scorers, Token

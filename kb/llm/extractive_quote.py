@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kb.language.sentences import neutralize_markers
+from kb.language.sentences import is_forged, neutralize_markers
 from kb.llm.extractive_blocks import Block, Span, is_item, is_rule, items_of, rows_of
 from kb.llm.extractive_rank import Candidate, leans
 
@@ -174,11 +174,6 @@ def _what_follows(
     if not pieces and between and quoted[1] - quoted[0] < SHORT_CHARS and _ANNOUNCES.search(last) is None:
         pieces = [piece for piece in between[:1] if piece[1][1] - quoted[0] <= PARAGRAPH_CHARS]
     return pieces
-
-
-def is_forged(text: str) -> bool:
-    """True for a text that holds what looks like a marker of ours: a document that writes one is not believed."""
-    return neutralize_markers(text) != text
 
 
 def quote_sentence(text: str, best: Candidate) -> str:
