@@ -85,8 +85,12 @@ class Runtime:
         self._told: set[str] = set()
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and let go of indexes and models: they hold hundreds of megabytes, and Python would free them late."""
         self.store.close()
+        self._lexical.close()
+        self._vector.close()
+        self._configured = self._encoder = self._reader = self._model = None
+        self._sentences.clear()
 
     def __enter__(self) -> Self:
         return self

@@ -110,6 +110,10 @@ class IndexKeeper(Generic[Row, Index]):
             self._mending = opened, mending(opened, self._reopen)
         return self._mending[1]
 
+    def close(self) -> None:
+        """Let go of the opened index."""
+        self._opened = self._mending = None
+
     def _reopen(self) -> Index:
         """The index rebuilt, after one that could be opened turned out to be damaged."""
         if self._opened and (stamp := self.stamp()) and stamp.place == self._opened[0]:
