@@ -91,7 +91,7 @@ def test_stdout_holds_the_protocol_alone(home: Path, environment: dict[str, str]
 
 
 def test_random_calls_crash_nothing(talk: Talk) -> None:
-    """The short form of benchmarks/mcp.py --fuzz: each call ends in a result or an error with a fix, never in a bug."""
+    """The short form of benchmarks/agents.py: each call ends in a result or an error with a fix, never in a bug."""
     chance = random.Random(20261122)
     codes: set[int] = set()
     for _ in range(80):

@@ -1,6 +1,6 @@
 """kb mcp as an agent meets it: how soon and how dear a search is, what a question costs in tokens, calls that make no sense.
 
-    python benchmarks/mcp.py [--only start,search,tokens,fuzz] [--calls 2000] [--home HOME]
+    python benchmarks/agents.py [--only start,search,tokens,fuzz] [--calls 2000] [--home HOME]
 
 `start`: seconds from the start of the process to the end of the handshake, and to the first search's result, of each
 transport; beside it the seconds that importing the SDK takes, which no server can begin without. `search`: milliseconds of
