@@ -8,7 +8,7 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, text_units, arrays, private, wire, extras, providers   the ground: what everything talks about
+records, drafts, errors, text, text_units, places, arrays, private, wire, extras, providers   the ground: what everything talks about
 config/          config.toml, environment and flags → one checked Config
 symbols          text → operators and names with their signs, as index terms
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
@@ -33,8 +33,12 @@ evidence/        how likely passages answer a question: the evidence gate, which
 ask/             question → retrieve → judge → pack → generate → verify → conclude or refuse → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
+reading          a document → the part of it that is asked for, within a budget
 status, doctor, soundness, stability_thresholds   the state of a home; checks of this installation and of all that is stored; thresholds of context stability
 library          the Python API: kb.open() and its methods, on the runtime
+doors/           what servers share: the library kept warm for many callers; who may come in over HTTP
+mcp/             tools, resources and prompts of the Model Context Protocol, on the library
+serve/           the JSON of the commands over HTTP, described in OpenAPI, with mcp/ beside it
 cli/             one thin module per command group; render.py prints
 """
 

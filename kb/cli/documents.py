@@ -16,9 +16,10 @@ import typer
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.render import print_documents, size_text
 from kb.cli.terminal import harmless, harmless_line, say, shown_path, styled
-from kb.cli.views import DocumentList, DocumentView, Place, Removal, parse_citation, parse_line_range, select_lines
+from kb.cli.views import DocumentList, DocumentView, Place, Removal
 from kb.errors import ExitCode, InvalidInput, IoError, NotFound
 from kb.index.stamp import INDEX_FOLDER, remove_indexes
+from kb.places import parse_citation, parse_line_range, select_lines
 from kb.records import Chunk, Document, Filters
 from kb.store.filters import no_match
 
