@@ -44,7 +44,7 @@ class Recipe:
     caps: tuple[tuple[str, float], ...] = (("numbers", 2.0), ("names", 1.5), ("answer_type", 0.5))
 
 
-READER_SIGNALS = ("reader", "reader_sentence")
+READER_SIGNALS = ("reader", "reader_sentence", "reader_lead", "reader_nearest")
 VECTOR_SIGNALS = ("cosine", "sentence_cosine", "margin", "agreement")
 OF_WORDS = tuple(name for name in NAMES if name not in (*VECTOR_SIGNALS, *READER_SIGNALS))
 # The cosine as it is tells corpora apart, not answers: of E5 .82 to .85 in one, .87 and more in another.
@@ -53,7 +53,7 @@ RECIPES = {
     "vectors": Recipe(OF_ENCODER),
     f"vectors{READ}": Recipe((*OF_ENCODER, *READER_SIGNALS)),
     "words": Recipe(OF_WORDS),
-    f"words{READ}": Recipe((*OF_WORDS, *READER_SIGNALS)),
+    f"words{READ}": Recipe((*OF_WORDS, *(name for name in READER_SIGNALS if name != "reader_nearest"))),
     "spread": Recipe(("margin",)),
     f"vectors{KOREAN}": Recipe(OF_ENCODER, "ko"),
     f"words{KOREAN}": Recipe(OF_WORDS, "ko"),
