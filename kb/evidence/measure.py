@@ -128,7 +128,7 @@ def weigh(
     sentence_cosines  of the first windows' sentences to the question, one each; empty without vectors
     background        mean cosine of the corpus at large to the question; None without vectors
     lexical_order, vector_order  chunk ids of both retrievers' lists, best first; empty where one was not asked
-    logits, sentence_logits      the reader's, of the first passages and of the first windows; empty without a reader
+    logits, sentence_logits      the reader's, of the passages and of the first windows; empty without a reader
     """
     # A question without words ("?!"), or only with endings that the corpus lacks, has nothing to cover.
     asks = sum(weights) > 0
@@ -140,10 +140,9 @@ def weigh(
     nearest = max(cosines) if cosines else None
     covered = [coverage(units, weights, p.terms) for p in passages]
     best = passages[covered.index(max(covered))] if covered else None
-    nearest_window = max(range(len(sentence_cosines)), key=lambda i: (sentence_cosines[i], -i), default=0)
-    best_text = windows[nearest_window].text if windows else ""
-    told_text = windows[_first(sentence_logits)].text if len(sentence_logits) else best_text
-    chosen = passages[_chosen(logits, passages)].terms if passages else frozenset()
+    liked = sentence_logits or sentence_cosines
+    best_window = max(range(len(liked)), key=lambda i: (liked[i], -i), default=0)
+    best_text = windows[best_window].text if windows else ""
     everything = frozenset[str]().union(*(p.terms for p in passages))
     return Signals(
         cosine=None if nearest is None else _bounded(nearest),
@@ -164,13 +163,7 @@ def weigh(
         together=_together(units, weights, windows),
         reader=_read(logits),
         reader_sentence=_read(sentence_logits),
-        reader_lead=_lead(logits),
-        reader_nearest=_nearest_rank(logits, passages),
-        chosen_coverage=share([coverage(units, weights, chosen)]),
-        chosen_heaviest=_heaviest(units, weights, chosen) if asks else None,
-        chosen_named=_named(units, passages, chosen),
-        answer_type=matches_answer_type(question, [best_text]),
-        answer_told=matches_answer_type(question, [_without(told_text, units)]),
+        answer_type=matches_answer_type(question, [_without(best_text, units)]),
     )
 
 
@@ -249,53 +242,6 @@ def _binding(which: int, units: Sequence[Unit], weights: Sequence[float], window
 
 def _read(logits: Sequence[float]) -> float | None:
     return _bounded(0.5 + max(logits) / (2 * LOGIT_REACH)) if len(logits) else None
-
-
-def _first(values: Sequence[float]) -> int:
-    return max(range(len(values)), key=lambda i: (values[i], -i))
-
-
-def _chosen(logits: Sequence[float], passages: Sequence[Passage]) -> int:
-    """The passage that the reader likes best; without a reader the nearest, without vectors the first."""
-    if len(logits):
-        return _first(logits)
-    return _first([p.cosine if p.cosine is not None else -1.0 for p in passages])
-
-
-def _lead(logits: Sequence[float]) -> float | None:
-    """Of an answered question one passage stands out; of one on the topic alone, all are alike."""
-    if len(logits) < 2:
-        return None
-    best = max(logits)
-    others = (sum(logits) - best) / (len(logits) - 1)
-    return _bounded((best - others) / (2 * LOGIT_REACH))
-
-
-def _nearest_rank(logits: Sequence[float], passages: Sequence[Passage]) -> float | None:
-    cosines = [p.cosine for p in passages]
-    if len(logits) < 2 or any(cosine is None for cosine in cosines):
-        return None
-    first = cosines[_first(logits)] or 0.0
-    return 1.0 / (1 + sum((cosine or 0.0) > first for cosine in cosines))
-
-
-def _heaviest(units: Sequence[Unit], weights: Sequence[float], terms: frozenset[str]) -> float:
-    heaviest = max(range(len(units)), key=lambda i: (weights[i], -i))
-    return units[heaviest].share_in(terms)
-
-
-def _named(units: Sequence[Unit], passages: Sequence[Passage], terms: frozenset[str]) -> float | None:
-    """Least share of a name or number that a text holds; None where the question has none.
-
-    Numbers of one digit are left out: texts write them in several ways.
-    """
-    names = frozenset[str]().union(*(p.names for p in passages))
-    shares = [
-        unit.share_in(terms)
-        for unit in units
-        if unit.kind == "name" or unit.terms[0] in names or (unit.kind == "number" and len(unit.text) >= LONG_NUMBER)
-    ]
-    return min(shares, default=None)
 
 
 def _without(text: str, units: Sequence[Unit]) -> str:

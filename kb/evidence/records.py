@@ -30,13 +30,8 @@ class Signals:
     together           the same for all its units, the mean by weight
     reader             of the passage that the reader likes best; 1/2 where it is undecided
     reader_sentence    the same for two neighbouring sentences
-    reader_lead        how far the passage that the reader likes best is ahead of the mean of the others
-    reader_nearest     1 / the rank by cosine of the passage that the reader likes best
-    chosen_coverage    idf-weighted share of the units that the chosen passage holds: the reader's first, or the nearest
-    chosen_heaviest    share of the heaviest unit that the chosen passage holds
-    chosen_named       least share of a name or number of the question that the chosen passage holds
-    answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, 0 when not
-    answer_told        1 when the sentences chosen by the reader or the cosine hold that kind in words that the question lacks
+    answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, in words that the question
+                       lacks, 0 when not; the best is the reader's, without a reader the nearest
     """
 
     cosine: float | None = None
@@ -57,13 +52,7 @@ class Signals:
     together: float | None = None
     reader: float | None = None
     reader_sentence: float | None = None
-    reader_lead: float | None = None
-    reader_nearest: float | None = None
-    chosen_coverage: float | None = None
-    chosen_heaviest: float | None = None
-    chosen_named: float | None = None
     answer_type: float | None = None
-    answer_told: float | None = None
 
 
 NAMES = tuple(entry.name for entry in fields(Signals))

@@ -147,7 +147,7 @@ def test_what_stands_apart_is_less_together() -> None:
 
 @pytest.mark.parametrize(("logits", "wanted"), [([], None), ([0.0], 0.5), ([-11.0, -30.0], 0.0), ([-4.0, 40.0], 1.0)])
 def test_the_reader_speaks_by_the_passage_it_likes_best(logits: list[float], wanted: float | None) -> None:
-    assert signals("mirror", [MIRROR] * max(1, len(logits)), logits=logits).reader == wanted
+    assert signals("mirror", [MIRROR], logits=logits).reader == wanted
 
 
 @pytest.mark.parametrize(
@@ -211,43 +211,6 @@ def test_nothing_asked_covers_nothing() -> None:
     assert signals("mirror", []).passage_coverage == 0.0
 
 
-HALL = passage("The hall was painted by Lind in 1868.", cosine=0.2)
-
-
-@pytest.mark.parametrize(("logits", "wanted"), [((), 0.0), ((-5.0, 3.0), 1.0), ((3.0, -5.0), 0.0)])
-def test_the_chosen_passage_is_the_readers_first_and_without_a_reader_the_nearest(
-    logits: Sequence[float], wanted: float
-) -> None:
-    seen = signals("the painted hall", [MIRROR, HALL], logits=logits)
-    assert (seen.chosen_coverage, seen.chosen_heaviest) == (wanted, wanted)
-
-
-@pytest.mark.parametrize(
-    ("question", "wanted"),
-    [("painted in 1868", 1.0), ("painted in 1869", 0.0), ("painted by Zircon", 0.0), ("painted", None)],
-)
-def test_names_and_numbers_of_the_chosen_passage(question: str, wanted: float | None) -> None:
-    assert signals(question, [HALL]).chosen_named == wanted
-
-
-@pytest.mark.parametrize(
-    ("logits", "lead", "nearest"),
-    [
-        ((), None, None),
-        ((3.0,), None, None),
-        ((11.0, -11.0), 1.0, 1.0),
-        ((2.0, 2.0), 0.0, 1.0),
-        ((-5.0, 3.0), 8 / 22, 0.5),
-    ],
-)
-def test_how_the_reader_stands_to_the_others_and_to_the_encoder(
-    logits: Sequence[float], lead: float | None, nearest: float | None
-) -> None:
-    seen = signals("mirror", [MIRROR, HALL], logits=logits)
-    assert (seen.reader_lead, seen.reader_nearest) == (lead if lead is None else pytest.approx(lead), nearest)
-
-
 @pytest.mark.parametrize(("text", "wanted"), [("It was built by Ada.", 0.0), ("It was built by Ada Byron.", 1.0)])
 def test_the_answer_is_told_in_words_that_the_question_lacks(text: str, wanted: float) -> None:
-    assert signals("Who built it, Ada?", [passage(text)]).answer_told == wanted
-    assert signals("Who built it, Ada?", [passage(text)]).answer_type == 1.0
+    assert signals("Who built it, Ada?", [passage(text)]).answer_type == wanted

@@ -71,7 +71,7 @@ def test_the_shipped_weights_are_of_signals_and_not_negative() -> None:
         assert set(model.typical) == set(model.weights), name
         assert all(0.0 <= value <= 1.0 for value in model.typical.values())
     vectors = {"cosine", "sentence_cosine", "margin", "agreement"}
-    read = {"reader", "reader_sentence", "reader_lead", "reader_nearest"}
+    read = {"reader", "reader_sentence"}
     for name, model in load_models().items():
         assert not name.startswith(WORDS) or not vectors & set(model.weights)
         assert name.endswith(READ) or not read & set(model.weights)
