@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.doors.desk import Desk
+from kb.doors.desk import open_desk
 from kb.doors.guard import make_guard, read_address
 from kb.doors.worker import take_stdout
 from kb.extras import require
@@ -30,15 +30,11 @@ def mcp(
     guard = make_guard(read_address(http), token_file) if http is not None else None
     config = invocation.config()
     stdout = take_stdout() if guard is None else None
-    desk = Desk(invocation.home, config)
-    desk.warm_up()
-    # Here: the protocol's library takes a second, while the encoder is loaded, and may not be there.
-    from kb.mcp import transports
+    with open_desk(invocation.home, config) as desk:
+        # Here: the protocol's library takes a second, while the encoder is loaded, and may not be there.
+        from kb.mcp import transports
 
-    try:
         if stdout is not None:
             transports.serve_stdio(desk, stdout)
         elif guard is not None:
             transports.serve_http(transports.mcp_app(desk), guard, f"kb mcp {transports.PATH}")
-    finally:
-        desk.close()

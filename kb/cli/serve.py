@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
-from kb.doors.desk import Desk
+from kb.doors.desk import open_desk
 from kb.doors.guard import make_guard, read_address
 from kb.extras import require
 
@@ -24,12 +24,8 @@ def serve(
     require("kb serve needs", "mcp", extra="serve")
     guard = make_guard(read_address(http), token_file)
     config = invocation.config()
-    desk = Desk(invocation.home, config)
-    desk.warm_up()
-    # Here, as in kb mcp: the libraries take a second, and may not be there.
-    from kb.serve.app import run
+    with open_desk(invocation.home, config) as desk:
+        # Here, as in kb mcp: the libraries take a second, and may not be there.
+        from kb.serve.app import run
 
-    try:
         run(desk, guard)
-    finally:
-        desk.close()

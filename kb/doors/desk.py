@@ -6,21 +6,27 @@ A search takes a few hundredths of a second and a model half a minute: who searc
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import os
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import Any, Generic, TypeVar
 
 from kb.config import Config
 from kb.doors.worker import Job, Tell, Worker, tell_stderr
-from kb.errors import KbError
+from kb.errors import ExitCode, KbError
 from kb.library import KnowledgeBase
 
 Result = TypeVar("Result")
 
 # Answers that are written at the same time; each keeps an encoder, and a model server has no more than a core or a GPU.
 ASKERS = 2
+# A job that runs at the end is waited for so long: a search ends, a model may write for minutes.
+CLOSE_SECONDS = 3.0
 # Encoded at the start, so that the first caller finds the encoder loaded.
 WARM_UP = "warm up"
 
@@ -59,10 +65,41 @@ class Desk:
         self._asked[chosen].append(future)
         return await asyncio.wrap_future(future)
 
-    def close(self) -> None:
-        """End the threads; one that waits for a model is left to the end of the process."""
-        for worker in [self._reader, *self._asked, *([self._writer] if self._writer else [])]:
+    def close(self) -> bool:
+        """End the threads; False where one is still at work after CLOSE_SECONDS, as one that waits for a model."""
+        workers = [self._reader, *self._asked, *([self._writer] if self._writer else [])]
+        for worker in workers:
             worker.close()
+        ends = time.monotonic() + CLOSE_SECONDS
+        return all(worker.has_ended(max(ends - time.monotonic(), 0.0)) for worker in workers)
+
+
+@contextmanager
+def open_desk(home: Path, config: Config) -> Iterator[Desk]:
+    """A desk that warms up; at the end of the block the process ends too, where a thread of it is still at work.
+
+    A thread that is inside a native library while the interpreter shuts down aborts the process with a message that
+    frightens people: it is left without a shutdown instead.
+    """
+    desk = Desk(home, config)
+    desk.warm_up()
+    try:
+        yield desk
+    except KeyboardInterrupt:
+        if not desk.close():
+            _leave(ExitCode.INTERRUPTED)
+        raise
+    except BaseException:
+        desk.close()
+        raise
+    if not desk.close():
+        _leave(ExitCode.DONE)
+
+
+def _leave(code: ExitCode) -> None:
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def _warm(base: KnowledgeBase) -> None:

@@ -62,10 +62,14 @@ class Worker:
         self._jobs.put(lambda: self._serve(job, future, tell))
         return future
 
-    def close(self, wait_seconds: float = 0.0) -> None:
-        """End the thread after the jobs that are queued, and wait for it no longer than that."""
+    def close(self) -> None:
+        """End the thread after the jobs that are queued; does not wait for it."""
         self._jobs.put(None)
+
+    def has_ended(self, wait_seconds: float) -> bool:
+        """Whether the thread has ended, after waiting no longer than that."""
         self._thread.join(wait_seconds)
+        return not self._thread.is_alive()
 
     def _run(self) -> None:
         while (serve := self._jobs.get()) is not None:

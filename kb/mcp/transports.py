@@ -65,7 +65,9 @@ def serve_http(app: ASGIApp, guard: Guard, what: str) -> None:
     try:
         listening = socket.create_server((address.host, address.port), family=family)
     except OSError as error:
-        raise IoError(f"cannot listen on {address.url()}: {error.strerror}", fix="choose another port") from error
+        raise IoError(
+            f"cannot listen on {address.url()}: {error.strerror}", fix="name an address of this machine and a free port"
+        ) from error
     name, _, path = what.rpartition(" ")
     bound = type(address)(address.host, listening.getsockname()[1])
     config = uvicorn.Config(

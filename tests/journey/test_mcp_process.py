@@ -141,6 +141,26 @@ def test_an_answer_that_nobody_waits_for_ends(home: Path, environment: dict[str,
                     time.sleep(0.05)
 
 
+def test_the_server_ends_with_its_input_whatever_runs(home: Path, environment: dict[str, str]) -> None:
+    """A model that says nothing for a minute does not hold up the end, and the end is no crash."""
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
+    with RecordedServer([Reply((Pause(60.0), line("late")))]) as model:
+        own = {"KB_LLM__PROVIDER": "ollama", "KB_LLM__ENDPOINT": model.url, "KB_LLM__MODEL": MODEL}
+        words = [sys.executable, "-m", "kb", "mcp", "--home", str(home)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(words, env=environment | own, **pipes) as server:  # type: ignore[call-overload]
+            asks = message(2, "tools/call", {"name": "ask", "arguments": {"question": QUESTION}})
+            server.stdin.write(message(1, "initialize", hello) + asks)
+            server.stdin.flush()
+            deadline = time.monotonic() + 60
+            while not model.chats:
+                assert time.monotonic() < deadline, "the model is never asked"
+                time.sleep(0.05)
+            server.stdin.close()
+            assert server.wait(timeout=30) == 0
+            assert b"terminate" not in server.stderr.read()
+
+
 @pytest.fixture(scope="module")
 def guarded(home: Path, environment: dict[str, str]) -> Iterator[str]:
     with http_server(home, environment | {"KB_TOKEN": TOKEN}, "mcp", "--http", "127.0.0.1:0") as address:
