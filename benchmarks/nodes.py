@@ -27,7 +27,7 @@ from kb.ask.records import Answer, AskRequest
 from kb.ask.relevance_decision import decide_relevance
 from kb.config import Config, LlmConfig, ProfileConfig, RelevanceConfig
 from kb.ingest.pipeline import ingest
-from kb.ingest.run import IngestRequest
+from kb.ingest.request import IngestRequest
 from kb.runtime import Runtime, open_runtime
 
 ROOT = Path(__file__).parents[1]

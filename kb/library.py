@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, find_config, find_home, load_config
 from kb.errors import NotIndexed
+from kb.ingest.remove import remove_documents
+from kb.ingest.request import IngestRequest
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
 from kb.runtime import Notify, Runtime, ignore
 from kb.store.chunks import document_text
@@ -244,7 +246,6 @@ class KnowledgeBase:
         raises       NotFound for a path that is not there, InvalidInput, Locked
         """
         from kb.ingest.pipeline import ingest
-        from kb.ingest.run import IngestRequest
 
         given = tuple(Path(path).expanduser() for path in paths)
         with self._runtime_for_ingest(dry_run) as runtime:
@@ -271,7 +272,6 @@ class KnowledgeBase:
         raises  InvalidInput for a title without a word, Locked
         """
         from kb.ingest.pipeline import ingest_text
-        from kb.ingest.run import IngestRequest
 
         request = IngestRequest((), force=force, dry_run=dry_run)
         raw = text.encode() if isinstance(text, str) else text
@@ -341,9 +341,7 @@ class KnowledgeBase:
         returns  the removed documents
         raises   NotFound, NotIndexed, Locked
         """
-        from kb.ingest.remove import remove
-
-        return remove(self.runtime(write=True, create=False), names, sources)
+        return remove_documents(self.runtime(write=True, create=False), names, sources)
 
     # ---- facts the user tells kb
 

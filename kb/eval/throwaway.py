@@ -16,7 +16,7 @@ from kb.ingest.pipeline import ingest, ingest_documents
 from kb.ingest.prepare import Settings
 from kb.ingest.readers import READERS
 from kb.ingest.report import IngestEvent
-from kb.ingest.run import IngestRequest
+from kb.ingest.request import IngestRequest
 from kb.runtime import Notify, Runtime, open_runtime
 from kb.store.store import Store
 

@@ -23,7 +23,8 @@ from kb.ingest.read_source import read_source
 from kb.ingest.readers import READERS
 from kb.ingest.reencode import change_encoder
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, count_results, make_report
-from kb.ingest.run import IngestRequest, Run, begin_run
+from kb.ingest.request import IngestRequest
+from kb.ingest.run import Run, begin_run
 from kb.ingest.secrets import secret_by_content
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
 from kb.runtime import Runtime

@@ -10,7 +10,7 @@ from kb.runtime import Runtime
 from kb.store.lock import writer_lock
 
 
-def remove(kb: Runtime, names: Sequence[str], sources: Sequence[str]) -> list[Document]:
+def remove_documents(kb: Runtime, names: Sequence[str], sources: Sequence[str]) -> list[Document]:
     """Remove documents, all that are named or none.
 
     names    as `KnowledgeBase.document` takes them, or globs

@@ -1,39 +1,17 @@
-"""One ingest under the writer's lock: what was asked for, and what every step is given."""
+"""One ingest under the writer's lock: what every step is given."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from pathlib import Path
 
 from kb.ingest.guarded_reading import FileReader
 from kb.ingest.prepare import Settings
 from kb.ingest.report import IngestEvent, OnEvent, Tally, count_results
+from kb.ingest.request import IngestRequest
 from kb.runtime import Runtime
 from kb.store.lock import writer_lock
-
-
-@dataclass(frozen=True, slots=True)
-class IngestRequest:
-    """What to ingest, and how.
-
-    prune    forget documents whose files are gone; None takes the configured default
-    force    read and chunk every file again, even when it looks unchanged
-    retry    read files again that stopped their reader before; so does `force`
-    dry_run  say what would be done and change nothing
-    include_secrets  read files that look like keys or hold tokens, too
-    include_generated  read minified code, lock files, encoded bytes and dumps, too
-    """
-
-    paths: tuple[Path, ...]
-    source: str | None = None
-    prune: bool | None = None
-    force: bool = False
-    dry_run: bool = False
-    include_secrets: bool = False
-    include_generated: bool = False
-    retry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
