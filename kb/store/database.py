@@ -39,6 +39,15 @@ WHOLE_VECTOR = (
     " length(vector))"
 )
 
+# How far the logs of kb/store/changes.py are at a revision; sqlite_sequence keeps the last id of an emptied log.
+_NOTE_REVISION = """
+    INSERT OR REPLACE INTO revisions (revision, state, lexical_change, vector_change) SELECT
+        (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'corpus_revision'),
+        (SELECT value FROM meta WHERE name = 'corpus_state'),
+        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'lexical_changes'), 0),
+        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vector_changes'), 0)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class CorpusState:
@@ -224,6 +233,7 @@ def raise_revision(connection: sqlite3.Connection) -> None:
     """Mark the corpus as changed; part of the transaction that changes it."""
     connection.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'corpus_revision'")
     connection.execute("UPDATE meta SET value = ? WHERE name = 'corpus_state'", [os.urandom(8).hex()])
+    connection.execute(_NOTE_REVISION)
 
 
 def read_meta(connection: sqlite3.Connection, name: str) -> str | None:

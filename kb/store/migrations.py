@@ -115,3 +115,9 @@ def m011_seals(database: Database) -> None:
 def m012_stopped_files(database: Database) -> None:
     """Files that crashed their reader or passed a limit: not read again until they change."""
     _execute(database, "m012_stopped_files")
+
+
+@migrations(name=MIGRATION_NAMES[12])
+def m013_changes(database: Database) -> None:
+    """What has changed since each index was made, so that it takes up that alone."""
+    _execute(database, "m013_changes")

@@ -32,6 +32,7 @@ ORDER = [
         "kb.llm",
     ],
     ["kb.reader"],  # by the encoders' tokenizer
+    ["kb.indexes"],
     ["kb.runtime"],
     ["kb.ingest"],
     ["kb.tags"],
