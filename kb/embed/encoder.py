@@ -88,8 +88,12 @@ class TextEncoder:
 
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
-        vector: FloatVector = self._encode_few([self.query_prefix + text])[0]
+        vector: FloatVector = self.encode_queries([text])[0]
         return vector
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatMatrix:
+        """The vectors of several queries: (n, d) float32, unit rows."""
+        return self._encode_few([self.query_prefix + text for text in texts])
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of short texts, for comparing sentences with each other: (n, d) float32.

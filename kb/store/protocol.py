@@ -86,6 +86,9 @@ class CorpusDoor(Protocol):
     def fetch_chunks(self, chunk_ids: Iterable[int], /) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
 
+    def fetch_texts(self, chunk_ids: Iterable[int], /) -> dict[int, tuple[int, str]]:
+        """chunk_id → (doc_id, text); an id that is gone is left out."""
+
     def count_chunks(self) -> int:
         """How many chunks there are."""
 
