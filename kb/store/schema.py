@@ -16,4 +16,5 @@ MIGRATION_NAMES = (
     "m010_reader",
     "m011_seals",
     "m012_stopped_files",
+    "m014_answer_records",
 )
