@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from kb.errors import CorruptStore, IoError, NotIndexed
 from kb.private import open_private
+from kb.store.records import teach_records
 from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
@@ -124,6 +125,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     # A damaged byte in a text must not stop what reads it: it is shown as U+FFFD, and kb doctor finds it.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     connection.execute("PRAGMA foreign_keys = ON")
+    teach_records(connection)
     return connection
 
 

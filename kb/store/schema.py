@@ -17,4 +17,5 @@ MIGRATION_NAMES = (
     "m011_seals",
     "m012_stopped_files",
     "m013_changes",
+    "m014_answer_records",
 )
