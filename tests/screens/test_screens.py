@@ -174,3 +174,12 @@ def test_help_is_not_cut(tmp_path: Path, columns: int) -> None:
         screen = show(*words, home=tmp_path / "none", columns=columns, rows=120)
         assert "..." not in screen.text().replace("[ARGS]...", "")
         assert all(len(_bare(text)) <= columns for text in screen.raw.decode().split("\r\n"))
+
+
+def test_a_hostile_model_cannot_reach_the_terminal(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hostile = "The mirror must be cleaned every 14 days [#1]. \x1b]0;owned\x07\x1b[2J\x1b[31m`\x1b[41m` \x9b5m\r\b"
+    screen = ask_a_model(hostile, corpus_home, monkeypatch)
+    assert screen.cells.title == ""
+    assert "\x1b]0" not in screen.raw.decode("utf-8", "replace")
+    assert "\x1b[2J" not in screen.raw.decode("utf-8", "replace")
+    assert "␛" in screen.text()
