@@ -241,6 +241,7 @@ class Hit:
                  convex one grows with the share of the query's words and with the cosine
     highlights   [start, end) offsets into `snippet` of the words that matched
     also_in      copies of it that were found too, best first: they are no hits of their own
+    file         its file on this machine, absolute; None for text that has none
     """
 
     schema_version: Literal["search_hit.v1"] = "search_hit.v1"
@@ -262,6 +263,7 @@ class Hit:
     retrieval: Retrieval
     indexed_at: str
     also_in: tuple[AlsoIn, ...] = ()
+    file: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ WIRE_RECORDS: dict[str, str] = {
     "ingest_event.v1": "kb.ingest.report:IngestEvent",
     "ingest_report.v1": "kb.ingest.report:IngestReport",
     "support.v1": "kb.support.check:Support",
+    "demo.v1": "kb.cli.demo:Tour",
     "document_list.v1": "kb.cli.views:DocumentList",
     "document_view.v1": "kb.cli.views:DocumentView",
     "document_page.v1": "kb.reading:DocumentPage",

@@ -58,9 +58,15 @@ def narrow_citation(marker: int, chunk: Chunk, windows: Sequence[Window]) -> Ans
     """The place that backs the sentences that cite a passage; the whole passage, without a quote, where nothing does."""
     backing = [window for window in windows if window.end > window.start]
     if not backing:
-        return AnswerCitation(marker=marker, citation=chunk.citation)
+        return AnswerCitation(marker=marker, citation=chunk.citation, source=chunk.source, title=chunk.title)
     start, end = min(w.start for w in backing), max(w.end for w in backing)
-    return AnswerCitation(marker=marker, citation=_place(chunk, start, end), quote=chunk.text[start:end])
+    return AnswerCitation(
+        marker=marker,
+        citation=_place(chunk, start, end),
+        quote=chunk.text[start:end],
+        source=chunk.source,
+        title=chunk.title,
+    )
 
 
 def _place(chunk: Chunk, start: int, end: int) -> Citation:

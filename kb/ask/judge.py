@@ -134,7 +134,7 @@ def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: Uns
     if not carries and not wants_more:
         novelty = replace(unseen.summary, used="all", shown_in=shown_in(kb, request, repeated))
         if not request.is_evaluation:
-            kb.notify(shown_before_note(novelty))
+            kb.notify(shown_before_note(novelty, kb.journal.answer_numbers(novelty.shown_in)))
         return _with_novelty(judged, novelty)
     only_unseen = replace(
         judged,

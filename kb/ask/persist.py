@@ -16,8 +16,8 @@ from kb.ask.stored import keep_prompt
 from kb.records import Filters, ModelRef
 from kb.runtime import Runtime
 from kb.store.answers import AnswerRow, KeptPrompt, time_text
+from kb.store.dates import SECONDS_PER_DAY
 from kb.store.episodes import EpisodeRow
-from kb.store.filters import SECONDS_PER_DAY
 from kb.store.store import Store
 
 

@@ -85,11 +85,15 @@ class AnswerCitation:
 
     marker  the n of [#n] in the answer; None for the near candidates that a refusal lists
     quote   the cited words, None where the whole passage is meant
+    source  where its document comes from; the citation's path is relative to that
+    title   of its document
     """
 
     marker: int | None
     citation: Citation
     quote: str | None = None
+    source: str | None = None
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

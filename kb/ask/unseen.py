@@ -8,7 +8,7 @@ evidence or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from kb.ask.records import AnswerNovelty, AskRequest
 from kb.language.registry import LANGUAGES, says
@@ -56,7 +56,14 @@ def shown_in(kb: Runtime, request: AskRequest, repeated: Sequence[Chunk]) -> tup
     return tuple(dict.fromkeys(ids))
 
 
-def shown_before_note(novelty: AnswerNovelty) -> str:
-    """What a reader is told of an answer from evidence that was shown before."""
-    where = f", in answer {novelty.shown_in[0]}" if novelty.shown_in else ": you named it with --seen"
+def shown_before_note(novelty: AnswerNovelty, numbers: Mapping[str, int]) -> str:
+    """What a reader is told of an answer from evidence that was shown before.
+
+    numbers  the short names of answers, by trace id
+    """
+    if novelty.shown_in:
+        number = numbers.get(novelty.shown_in[0])
+        where = f", in answer {number}" if number else ", in an answer of this session"
+    else:
+        where = ": you named it with --seen"
     return f"note: the evidence was shown before{where}"

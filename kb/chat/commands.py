@@ -6,7 +6,6 @@ import difflib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kb.ask.records import Answer
 from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.chat.names import check_session_name
 from kb.chat.pipeline import Chat
@@ -62,47 +61,47 @@ def run_command(chat: Chat, line: str) -> Said:
 
 
 def _why(chat: Chat, _: str) -> Said:
-    """How the last answer came about: what was searched for, what was decided, what the gates and the check found."""
+    """How the last answer came about, in the order in which it did."""
     answer = chat.last
     if answer is None:
         return Said((NOTHING_YET,))
     lines = []
     if earlier := context_of(answer.standalone_question, answer.question):
-        lines.append(f"searched for together with: {earlier}")
+        lines.append(f"I searched for your question together with: {earlier}")
     elif answer.standalone_question:
-        lines.append(f"searched for: {answer.standalone_question}")
-    lines += _describe_decision(answer)
+        lines.append(f"I searched for: {answer.standalone_question}")
     found = answer.retrieval
     if found.chunks_returned:
+        best = f"; the best is {100 * found.top_score:.0f}% likely to be relevant" if found.top_score else ""
+        lines.append(f"The search found {_count(found.chunks_returned, 'passage')}{best}.")
+    if found.evidence_score is not None and found.evidence_gate:
+        verdict = "enough" if found.evidence_score >= found.evidence_gate else "too little"
         lines.append(
-            f"retrieval: {found.chunks_returned} hits in mode {found.mode}, best score {found.top_score or 0:.2f}"
-            f" (gate {found.score_gate}), {found.chunks_used} passages in the prompt"
+            f"That they answer it is {100 * found.evidence_score:.0f}% probable: {verdict},"
+            f" {100 * found.evidence_gate:.0f}% is asked for."
         )
-    if found.evidence_score is not None:
-        lines.append(f"evidence: {found.evidence_score:.2f}, gate {found.evidence_gate}")
     if answer.verification:
         check = answer.verification
-        lines.append(f"check: {check.status}, {check.verified} of {check.total} sentences backed by what they cite")
+        lines.append(
+            f"{answer.model.id} read {_count(found.chunks_used, 'passage')} and wrote"
+            f" {_count(check.total, 'sentence')}, {check.verified} of them backed by what they cite."
+        )
         lines += [f"  {s.status}: {s.text}" for s in check.sentences if s.status != "verified"]
+    elif answer.is_quote():
+        lines.append("No language model was asked: the answer is quoted from your documents.")
     if answer.novelty and answer.novelty.used != "fresh":
-        lines.append(f"novelty: {NOVELTY[answer.novelty.used]}")
+        lines.append(f"Of what it rests on, {NOVELTY[answer.novelty.used]}.")
     if answer.rests_on:
-        lines.append(f"rests on {', '.join(answer.rests_on)}, on no document")
+        lines.append(f"It rests on {', '.join(answer.rests_on)}, on no document.")
     if answer.refusal_reason:
-        lines.append(f"refused: {describe_outcome(answer.outcome, 'en')} ({answer.refusal_reason})")
-    lines.append(f"trace {answer.trace_id}: kb answers show {answer.trace_id[:13]}")
+        lines.append(f"So I did not answer: {describe_outcome(answer.outcome, 'en')} ({answer.refusal_reason}).")
+    number = chat.kb.journal.answer_numbers([answer.trace_id]).get(answer.trace_id)
+    lines.append(f"Everything that was kept of it: kb answers show {number or 'last'}")
     return Said(tuple(lines))
 
 
-def _describe_decision(answer: Answer) -> list[str]:
-    relevance = answer.relevance
-    if relevance is None:
-        return []
-    left_out = [*relevance.excluded_hard, *relevance.excluded_soft]
-    lines = [f"mode {relevance.mode}: {', '.join(relevance.included) or 'no node'}"]
-    if left_out:
-        lines.append(f"left out: {', '.join(left_out)}")
-    return lines
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _sources(chat: Chat, _: str) -> Said:

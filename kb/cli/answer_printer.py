@@ -7,20 +7,22 @@ grounds is not printed as an answer.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 
-from kb.ask.backing import DOCUMENT_NODES
 from kb.ask.cite import has_refusal_phrase
-from kb.ask.records import Answer, AnswerEvent, EvidenceView, SentenceCheck
+from kb.ask.records import Answer, AnswerEvent, EvidenceView
 from kb.ask.refuse import describe_outcome, refusal_lines
-from kb.ask.verify import has_tick, is_backed
+from kb.ask.verify import is_backed
+from kb.cli.answer_footer import describe_doubt, footer, mark_doubts
+from kb.cli.explain import print_trace
+from kb.cli.markdown_stream import MarkdownStream, print_markdown
 from kb.cli.relevance_output import print_relevance
-from kb.cli.render import print_trace
+from kb.cli.sources import print_source
+from kb.cli.spinner import Spinner
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.wrap import WordWrap, terminal_columns, wrapped
 from kb.evidence.records import NAMES
 from kb.followup.records import shown_sentence
-from kb.language.registry import LANGUAGES
-from kb.support.check import WEAK
 from kb.text import split_sentences
 from kb.wire import to_json
 
@@ -38,17 +40,27 @@ class AnswerPrinter:
 
     as_json  answer_event.v1 lines when it streams, then answer.v1 alone
     streams  print pieces as they come
+    renders  show a model's Markdown as it is meant, on a terminal; False prints it as it is written
+    spinner  says what is going on until there is something to read
     """
 
-    def __init__(self, *, as_json: bool, streams: bool) -> None:
+    def __init__(self, *, as_json: bool, streams: bool, renders: bool = False, spinner: Spinner | None = None) -> None:
         self.as_json = as_json
         self.streams = streams
+        self.renders = renders and not as_json
+        self._spinner = spinner
+        self._markdown: MarkdownStream | None = None
         self._held = ""
         self._printed = ""
+        self._has_marked = False
         self._wrap = WordWrap(terminal_columns())
+        # The folder of each source, for links; filled by whoever has the store open.
+        self.roots: Mapping[str, str | None] = {}
 
     def on_event(self, event: AnswerEvent) -> None:
         """See `kb.ask.pipeline.ask`."""
+        if event.event == "retrieval" and self._spinner:
+            self._spinner.say(f"reading {len(event.hits or ())} passages")
         if self.as_json:
             if self.streams:
                 print(to_json(event), flush=True)
@@ -61,6 +73,7 @@ class AnswerPrinter:
 
     def _write_marked(self, text: str, spans: tuple[tuple[int, int], ...]) -> None:
         """A quote, its sentence that answers in bold: it is no model's, so no refusal is waited for."""
+        self._stop_spinner()
         self._printed += text
         at = 0
         for start, end in spans:
@@ -70,23 +83,58 @@ class AnswerPrinter:
         sys.stdout.write(self._wrap.feed(harmless(text[at:])))
         sys.stdout.flush()
 
+    def _stop_spinner(self) -> None:
+        if self._spinner:
+            self._spinner.stop()
+
     def _stream(self, text: str) -> None:
+        if self._spinner and not self._held and not self._printed:
+            self._spinner.say("the model is writing")
         self._held += text
         if self._printed or (_has_first_sentence(self._held) and not has_refusal_phrase(self._held)):
             self._write(self._held)
 
     def _write(self, text: str) -> None:
+        if not text:
+            return
         # Noted first: a Ctrl-C may come as soon as it is out.
         self._printed, self._held = self._printed + text, ""
-        sys.stdout.write(self._wrap.feed(harmless(text)))
-        sys.stdout.flush()
+        self._stop_spinner()
+        if self.renders:
+            self._markdown = self._markdown or MarkdownStream()
+            self._markdown.feed(text)
+        else:
+            sys.stdout.write(self._wrap.feed(harmless(text)))
+            sys.stdout.flush()
 
-    def _end_stream(self) -> None:
+    def _end_stream(self, answer: Answer | None = None) -> None:
+        """The end of what was streamed; the doubtful sentences of an answer are marked where they stand, if they still can be."""
+        if self._markdown:
+            can_mark = answer is not None and self._markdown.is_whole
+            self._markdown.finish(mark_doubts(answer) if answer is not None and can_mark else None)
+            self._has_marked = can_mark
+            self._markdown = None
+            return
         sys.stdout.write(self._wrap.finish())
         say()
 
+    def _say_whole(self, answer: Answer) -> None:
+        """An answer that was not streamed."""
+        if self.renders and not answer.is_quote():
+            print_markdown(mark_doubts(answer))
+            self._has_marked = True
+        else:
+            say(wrapped(harmless(answer.answer)))
+
+    def close(self) -> None:
+        """Leave the terminal as it was, where an error has ended the answer: what was drawn of it stays."""
+        self._stop_spinner()
+        if self._markdown:
+            self._end_stream()
+
     def finish(self, answer: Answer) -> None:
         """Print what is left: the answer when it was not streamed, the places, the footer."""
+        self._stop_spinner()
         if self.as_json:
             if self.streams:
                 print(to_json(AnswerEvent(event="answer", trace_id=answer.trace_id)))
@@ -104,11 +152,11 @@ class AnswerPrinter:
         self._print_doubts(answer)
         if completed := shown_sentence(answer.standalone_question, answer.question):
             say(styled(f"searched for: {harmless_line(completed)}", "dim"))
-        say(self._footer(answer))
+        say(footer(answer))
         if answer.usage.prompt_truncated:
             say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
-            say(styled(f"what came of it: kb answers show {answer.trace_id}", "dim"))
+            say(styled("what came of it: kb answers show last", "dim"))
         self._print_explanation(answer)
 
     def _print_refusal(self, answer: Answer) -> None:
@@ -132,20 +180,22 @@ class AnswerPrinter:
             if self._printed:
                 self._end_stream()
                 say(styled("✗ the text above was taken back; asked once more, the model said:", "red"))
-            say(wrapped(harmless(answer.answer)))
+            self._say_whole(answer)
         elif streamed and self.streams and (answer.grounded or _begins_with(answer.answer, streamed)):
             # Behind what was streamed stands what the answer rests on, when no document says it.
             self._write(self._held + ("" if answer.grounded else answer.answer[len(streamed) :]))
-            self._end_stream()
+            self._end_stream(answer)
         elif self._printed:
             self._end_stream()
             say(styled("✗ the text above is not an answer; this is one, and not from your documents:", "red"))
-            say(wrapped(harmless(answer.answer)))
+            self._say_whole(answer)
         else:
-            say(wrapped(harmless(answer.answer)))
+            self._say_whole(answer)
 
     def _print_doubts(self, answer: Answer) -> None:
-        """One line for every sentence that does not hold: nothing is dropped in silence."""
+        """One line for every sentence that does not hold and is not marked in its place: nothing is dropped in silence."""
+        if self._has_marked:
+            return
         checks = answer.verification.sentences if answer.verification else ()
         doubts = [check for check in checks if not is_backed(check)]
         if not (answer.grounded or answer.rests_on or answer.refusal_reason == "not_backed") or not doubts:
@@ -159,38 +209,7 @@ class AnswerPrinter:
         if marked:
             say()
         for cited in marked:
-            label = f"[#{cited.marker}]"
-            place = harmless_line(cited.citation.uri)
-            has_place = cited.citation.start_line is not None or not cited.citation.section
-            section = "" if has_place else f"  § {harmless_line(cited.citation.section or '')}"
-            say(f"{styled(label, 'bold')} {styled(place, 'cyan')}{styled(section, 'dim')}")
-
-    def _footer(self, answer: Answer) -> str:
-        if answer.is_quote():
-            replies = LANGUAGES[answer.language()].replies
-            return styled(f"{replies['quoted']} · {answer.usage.latency_ms:.0f} ms", "dim")
-        if answer.grounded:
-            verdict = _grounded(answer)
-        elif answer.rests_on:
-            lacks = "with no citation" if DOCUMENT_NODES.issuperset(answer.rests_on) else "not on your documents"
-            verdict = styled(f"grounded ✗ (rests on {_named(answer.rests_on)}, {lacks})", "yellow")
-        else:
-            replies = LANGUAGES[answer.language()].replies
-            verdict = styled(replies["ungrounded"].format(why=_reason(answer)), "red")
-            if not _was_asked(answer):
-                return f"{verdict}{styled(' · ' + replies['no_model'] + f' · {answer.usage.latency_ms:.0f} ms', 'dim')}"
-        if answer.grounded and answer.verification:
-            found = answer.verification
-            colour = "green" if has_tick(found) else "yellow"
-            verdict += " · " + styled(f"verified {found.verified}/{found.total}", colour)
-        used = f"{answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} chunks"
-        parts = [
-            harmless_line(answer.model.id) if _was_asked(answer) else "no model asked",
-            answer.prompt_template_version,
-            used,
-            f"{answer.usage.latency_ms:.0f} ms",
-        ]
-        return f"{verdict}{styled(' · ' + ' · '.join(parts), 'dim')}"
+            print_source(cited, self.roots)
 
     def _print_explanation(self, answer: Answer) -> None:
         if answer.relevance and answer.relevance.decision:
@@ -201,8 +220,10 @@ class AnswerPrinter:
         gates = (
             f"score gate {answer.retrieval.score_gate}, top score {answer.retrieval.top_score}"
             f" · evidence gate {answer.retrieval.evidence_gate}, evidence {answer.retrieval.evidence_score}"
+            f" · {answer.retrieval.chunks_used} of {answer.retrieval.chunks_returned} passages in the prompt"
+            f" · prompt {answer.prompt_template_version}"
         )
-        say(styled(f"\n{gates} · trace {answer.trace_id}", "dim"))
+        say(styled(f"\n{gates}", "dim"))
         if answer.explanation.evidence:
             self._print_evidence(answer.explanation.evidence)
         print_trace(answer.explanation.trace)
@@ -219,56 +240,9 @@ class AnswerPrinter:
             say(styled(f"in no packed passage: {missing}", "dim"))
 
 
-def describe_doubt(check: SentenceCheck) -> str:
-    """Why a sentence does not hold, in a few words.
-
-    >>> describe_doubt(SentenceCheck(start=0, end=1, text="x", markers=(2,), status="unsupported", score=0.1))
-    'not backed by [#2]'
-    """
-    cited = "".join(f"[#{n}]" for n in check.markers)
-    said = {
-        "verified": "backed",
-        "weak": f"only partly backed by {cited}",
-        "unsupported": f"not backed by {cited}",
-        "contradicted": f"not what {cited or 'the evidence'} says",
-        "unknown_marker": f"cites {cited}, which is not all there",
-        "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
-        "forged": "its marker was copied out of a document",
-        "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
-    }[check.status]
-    return f"{said} ({'; '.join(check.reasons)})" if check.reasons and check.status != "forged" else said
-
-
-def _grounded(answer: Answer) -> str:
-    """A tick for an answer of which every sentence is backed; of one that is backed in the main, what it is."""
-    if answer.verification is None or has_tick(answer.verification):
-        return styled("grounded ✓", "green")
-    return styled("grounded in the main ⚠", "yellow")
-
-
 def _begins_with(answer: str, streamed: str) -> bool:
     """True where an answer is what was streamed and more; a forged marker in it is as long as before."""
     return answer.replace("＃", "#").startswith(streamed.replace("＃", "#"))
-
-
-def _named(nodes: tuple[str, ...]) -> str:
-    return ", ".join(node.replace("_", " ") for node in nodes)
-
-
-def _was_asked(answer: Answer) -> bool:
-    """False where no model was asked: refused before, or answered by a context node."""
-    return answer.verification is not None or not (answer.rests_on or answer.refusal_reason in NOT_ASKED)
-
-
-def _reason(answer: Answer) -> str:
-    found = answer.verification
-    if answer.refusal_reason == "not_backed" and found:
-        bad = [c for c in found.sentences if not is_backed(c)]
-        doubt = next((c for c in bad if c.status == "contradicted"), bad[0] if bad else None)
-        if doubt:
-            is_said = doubt.status in ("unsupported", "contradicted", "weak", "misattributed")
-            return f"a sentence is {describe_doubt(doubt)}" if is_said else describe_doubt(doubt)
-    return describe_outcome(answer.outcome, answer.language())
 
 
 def _shortened(text: str) -> str:

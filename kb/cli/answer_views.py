@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -21,10 +20,9 @@ from kb.cli.views import AnswerRemoval, StoredAnswer
 from kb.errors import InvalidInput, IoError
 from kb.language.registry import question_language
 from kb.store.answers import AnswerRow, time_text
-from kb.store.filters import SECONDS_PER_DAY
+from kb.store.dates import age_seconds
 from kb.wire import to_json
 
-UNIT_SECONDS = {"h": 3600, "d": SECONDS_PER_DAY, "w": 7 * SECONDS_PER_DAY, "y": 365 * SECONDS_PER_DAY}
 # What a spreadsheet is good for; the whole row is in jsonl.
 CSV_COLUMNS = (
     "trace_id created_at question answer grounded refusal_reason model_id model_provider top_score evidence_score"
@@ -43,6 +41,16 @@ def verdict(row: AnswerRow) -> str:
     )
 
 
+def print_answers(rows: Sequence[AnswerRow], numbers: Mapping[str, int]) -> None:
+    """A line an answer: the number that names it, when, how it ended, the question."""
+    width = max((len(str(number)) for number in numbers.values()), default=1)
+    for row in rows:
+        replayed = f"↻ {numbers.get(row.replay_of, 'an answer that is gone')} " if row.replay_of else ""
+        number = styled(f"{numbers.get(row.trace_id, ''):>{width}}", "bold")
+        moment = styled(row.created_at[:16].replace("T", " "), "dim")
+        say(f"{number}  {moment}  {verdict(row)}  {replayed}{harmless_line(row.question)}")
+
+
 def as_objects(row: AnswerRow) -> dict[str, Any]:
     """A row with its JSON columns as what they hold."""
     out: dict[str, Any] = {}
@@ -54,8 +62,10 @@ def as_objects(row: AnswerRow) -> dict[str, Any]:
 
 def print_answer(values: dict[str, Any]) -> None:
     """Everything that is stored of an answer, the texts last; the prompt's pieces are left to --json."""
+    if values.get("number"):
+        say(f"{styled('number'.ljust(24), 'dim')} {values['number']}")
     for name, value in values.items():
-        if value not in (None, []) and name not in ("question", "answer", "raw_answer", "packed", "prompt"):
+        if value not in (None, []) and name not in ("question", "answer", "raw_answer", "packed", "prompt", "number"):
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             say(f"{styled(f'{name:<24}', 'dim')} {harmless(shown)}")
     for place in values["packed"]:
@@ -66,7 +76,7 @@ def print_answer(values: dict[str, Any]) -> None:
             say(f"{styled(name, 'bold')}\n{harmless(values[name])}")
 
 
-def print_replay(replayed: AnswerReplay) -> None:
+def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
     """What changed: a line a thing, then the answers as a diff; or the answer that stayed the same."""
     colours = {"+": "green", "-": "red", "@": "cyan"}
     if replayed.is_same:
@@ -81,7 +91,8 @@ def print_replay(replayed: AnswerReplay) -> None:
     why = replayed.answer.refusal_reason or f"rests on {', '.join(replayed.answer.rests_on) or 'nothing'}"
     state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
-    say(styled(f"stored as {replayed.trace_id}, a replay of {replayed.replay_of}", "dim"))
+    made, of = (numbers.get(trace_id, "?") for trace_id in (replayed.trace_id, replayed.replay_of))
+    say(styled(f"stored as answer {made}, a replay of answer {of}", "dim"))
 
 
 def _describe_change(change: Change, *, has_diff: bool) -> str | None:
@@ -127,10 +138,10 @@ def age_limit(age: str) -> str:
 
     raises  InvalidInput
     """
-    match = re.fullmatch(r"(\d{1,6})\s*([hdwy])", age.strip().lower())
-    if not match:
+    seconds = age_seconds(age)
+    if seconds is None:
         raise InvalidInput(f"--older-than '{age}' is no age", fix="write it as 12h, 30d, 8w or 1y")
-    return time_text(time.time_ns() - int(match[1]) * UNIT_SECONDS[match[2]] * 10**9)
+    return time_text(time.time_ns() - seconds * 10**9)
 
 
 @contextmanager

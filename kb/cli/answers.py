@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -16,17 +17,17 @@ from kb.cli.answer_views import (
     as_objects,
     open_output,
     print_answer,
+    print_answers,
     print_removal,
     print_replay,
-    verdict,
 )
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.listing import Sortings, arranged, check_sort, sort_option
 from kb.cli.model import model_settings
-from kb.cli.terminal import harmless_line, say
 from kb.cli.views import AnswerList, AnswerRemoval, StoredAnswer
 from kb.errors import ExitCode, InvalidInput
 from kb.providers import PROVIDERS
-from kb.store.answers import AnswerQuery
+from kb.store.answers import AnswerQuery, AnswerRow
 from kb.wire import to_json
 
 app = typer.Typer(
@@ -34,6 +35,14 @@ app = typer.Typer(
     rich_markup_mode=None,
     no_args_is_help=True,
 )
+
+SORTINGS: Sortings[AnswerRow] = {
+    "newest": (lambda row: (row.created_at, row.trace_id), True),
+    "oldest": (lambda row: (row.created_at, row.trace_id), False),
+    "question": (lambda row: row.question.casefold(), False),
+    "slowest": (lambda row: row.latency_ms, True),
+}
+EVERY_ANSWER = -1
 
 SinceOption = Annotated[
     str | None, typer.Option("--since", metavar="DATE", help="only answers from then on", show_default=False)
@@ -57,52 +66,57 @@ GroundedOption = Annotated[bool, typer.Option("--grounded", help="only grounded 
 def list_(
     invocation: Invocation,
     n: Annotated[int, typer.Option("-k", "-n", "--limit", metavar="N", help="how many at most", min=1)] = 20,
+    sort: Annotated[str | None, sort_option(SORTINGS)] = None,
     since: SinceOption = None,
     until: UntilOption = None,
     refused: RefusedOption = False,
     grounded: GroundedOption = False,
     search: SearchOption = None,
 ) -> None:
-    """The newest answers, newest first.
+    """The newest answers, newest first, each with the number that names it.
 
     Exit 1 when there is none.
     """
 
+    check_sort(SORTINGS, sort)
     query = _query(since, until, refused, grounded, search)
     with invocation.open(invocation.config()) as kb:
-        rows = kb.journal.list_answers(n, query)
+        found = kb.journal.list_answers(n if sort in (None, "newest") else EVERY_ANSWER, query)
+        rows = arranged(found, SORTINGS, sort, n)
+        numbers = kb.journal.answer_numbers([t for row in rows for t in (row.trace_id, row.replay_of) if t])
     if invocation.json:
-        print(to_json(AnswerList(answers=tuple(as_objects(row) for row in rows))))
-    for row in () if invocation.json else rows:
-        replayed = f"↻ {row.replay_of[:8]} " if row.replay_of else ""
-        say(f"{row.trace_id}  {row.created_at}  {verdict(row)}  {replayed}{harmless_line(row.question)}")
+        listed = tuple(as_objects(row) | {"number": numbers.get(row.trace_id)} for row in rows)
+        print(to_json(AnswerList(answers=listed)))
+    else:
+        print_answers(rows, numbers)
     if not rows:
         narrowed = any(option is not None for option in (since, until, search)) or refused or grounded
         invocation.notify("no such answers" if narrowed else "no answers yet; kb ask makes them")
         raise typer.Exit(ExitCode.NOTHING)
 
 
-TraceArgument = Annotated[str, typer.Argument(metavar="TRACE", help="a trace id, or its beginning")]
+AnswerArgument = Annotated[
+    str, typer.Argument(metavar="ANSWER", help="its number in the list, 'last', a trace id or its beginning")
+]
 
 
 @app.command("show")
 @command
-def show(invocation: Invocation, trace: TraceArgument) -> None:
+def show(invocation: Invocation, trace: AnswerArgument) -> None:
     """One answer with everything that was stored of it."""
 
     with invocation.open(invocation.config()) as kb:
         row = kb.journal.find_answer(trace)
-    if invocation.json:
-        print(to_json(StoredAnswer(answer=as_objects(row))))
-    else:
-        print_answer(as_objects(row))
+        number = kb.journal.answer_numbers([row.trace_id]).get(row.trace_id)
+    stored = as_objects(row) | {"number": number}
+    invocation.emit(StoredAnswer(answer=stored), lambda view: print_answer(view.answer))
 
 
 @app.command("replay")
 @command
 def replay(
     invocation: Invocation,
-    trace: TraceArgument,
+    trace: AnswerArgument,
     fresh: Annotated[
         bool, typer.Option("--fresh", "--corpus", help="search today's corpus instead of sending the stored prompt")
     ] = False,
@@ -128,13 +142,11 @@ def replay(
     with invocation.open(config) as kb:
         try:
             replayed = run_replay(kb, row, is_fresh=fresh)
-        except AnswerInterrupted as interrupted:
-            invocation.notify(f"what came of it: kb answers show {interrupted.answer.trace_id}")
+        except AnswerInterrupted:
+            invocation.notify("what came of it: kb answers show last")
             raise
-    if invocation.json:
-        print(to_json(replayed))
-    else:
-        print_replay(replayed)
+        numbers = kb.journal.answer_numbers([replayed.trace_id, replayed.replay_of])
+    invocation.emit(replayed, partial(print_replay, numbers=numbers))
     if not replayed.is_same:
         raise typer.Exit(ExitCode.NOTHING)
 
@@ -146,7 +158,7 @@ def rm(
     invocation: Invocation,
     traces: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TRACE]…", help="trace ids, or their beginnings", show_default=False),
+        typer.Argument(metavar="[ANSWER]…", help="numbers, trace ids, or their beginnings", show_default=False),
     ] = None,
     older_than: Annotated[
         str | None,
@@ -161,7 +173,9 @@ def rm(
     """Forget answers, with the texts only they had packed, and give the space back."""
 
     if sum(map(bool, (traces, older_than, before, all_))) != 1:
-        raise InvalidInput("say which answers", fix="name traces, or one of --older-than 30d, --before DATE, --all")
+        raise InvalidInput(
+            "say which answers", fix="name their numbers, or one of --older-than 30d, --before DATE, --all"
+        )
     limit = age_limit(older_than) if older_than else None
     with invocation.open(invocation.config()) as kb:
         if traces:

@@ -14,15 +14,22 @@ from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.model import ModelOption, model_settings
 from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
-from kb.errors import ExitCode
+from kb.cli.sources import shown_places
+from kb.cli.spinner import Spinner
+from kb.errors import ExitCode, KbError
 from kb.records import Filters
+from kb.store.last_shown import note_shown
+
+PlainOption = Annotated[bool, typer.Option("--plain", help="print a model's Markdown as it is written, not rendered")]
 
 
 @command
 def ask(
     invocation: Invocation,
     filters: Filters,
-    question: Annotated[str, typer.Argument(metavar="QUESTION", help="in any words; English and Korean prompts")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="QUESTION…", help="in any words, with quotes or without; English or Korean")
+    ],
     mode: ModeOption = None,
     k: KOption = None,
     model: ModelOption = None,
@@ -61,6 +68,7 @@ def ask(
             "--stream/--no-stream", help="print the answer as it comes; default on a terminal", show_default=False
         ),
     ] = None,
+    plain: PlainOption = False,
 ) -> None:
     """Ask a question: a cited answer, or an honest refusal (exit 1).
 
@@ -76,13 +84,16 @@ def ask(
     )
     seen = read_known_text_option(invocation, config, window)
     streams = _streams(stream, invocation)
-    with invocation.base(config) as base:
-        printer = AnswerPrinter(as_json=invocation.json, streams=streams)
+    spinner = Spinner("searching", is_shown=not (invocation.quiet or invocation.json))
+    notify = (lambda message: None) if invocation.quiet else spinner.notify
+    with invocation.base(config, notify) as base:
+        renders = is_interactive() and not plain
+        printer = AnswerPrinter(as_json=invocation.json, streams=streams, renders=renders, spinner=spinner)
         watch = ReaderWatch()
         try:
-            with watch if printer.streams else nullcontext():
+            with spinner, watch if printer.streams else nullcontext():
                 answer = base.ask(
-                    question,
+                    " ".join(words),
                     filters=filters,
                     session=session,
                     seen=seen,
@@ -96,7 +107,14 @@ def ask(
             if isinstance(interrupt, AnswerInterrupted):
                 printer.finish(interrupt.answer)
             raise
+        except KbError:
+            printer.close()
+            raise
+        if not invocation.json:
+            printer.roots = base.runtime().corpus.source_roots()
     printer.finish(answer)
+    if not invocation.json and answer.citations:
+        note_shown(invocation.home, shown_places(answer))
     if not answer.grounded and not answer.is_acknowledgement():
         raise typer.Exit(ExitCode.NOTHING)
 

@@ -11,11 +11,13 @@ from collections.abc import Sequence
 
 from kb.cli.tables import Cell, Table, draw, sparkline
 from kb.cli.terminal import harmless_line, has_colour, say, styled
+from kb.eval.compare import Gate
 from kb.eval.differences import difference_texts
 from kb.eval.figures import (
     HEADLINES,
     NOTHING,
     best_runs,
+    is_lower_better,
     is_share,
     latency_text,
     main_metric,
@@ -33,6 +35,7 @@ from kb.eval.records import Comparison, GateResult, Interval, Run
 HISTOGRAM_BINS = 10
 MOST_SIDE_BY_SIDE = 4
 SHOWN_CHANGES = 5
+MOST_WORST = 5
 SHOWN_PLACES = 3
 
 
@@ -70,6 +73,23 @@ def print_gates(gates: Sequence[GateResult]) -> None:
         say(f"{word}  {harmless_line(gate.gate)}  {styled(f'{value} ({harmless_line(gate.run_id)})', 'dim')}")
 
 
+def print_worst_queries(runs: Sequence[Run], gates: Sequence[tuple[Gate, GateResult]]) -> None:
+    """Under the gates: of each that failed, the queries that pull its metric down most, and what was found for them first."""
+    of_run = {run.run_id: run for run in runs}
+    for gate, result in gates:
+        if result.passed:
+            continue
+        scored = [(v, r) for r in of_run[result.run_id].results if (v := r.scores.get(gate.metric)) is not None]
+        sign = -1.0 if is_lower_better(gate.metric) else 1.0
+        worst = sorted(scored, key=lambda row: (sign * row[0], row[1].query_id))[:MOST_WORST]
+        if worst:
+            say(styled(f"\nworst by {harmless_line(gate.metric)}:", "bold"))
+        for value, query in worst:
+            found = query.ranking[0].place if query.ranking else "nothing"
+            say(f"  {number_text(value, gate.metric):>5}  {harmless_line(query.query_id)}: {harmless_line(query.text)}")
+            say(styled(f"         found first: {harmless_line(found)}", "dim"))
+
+
 def print_comparison(comparison: Comparison, *, all_metrics: bool = False) -> None:
     """B against A: a line per metric, what regressed, the queries that lost most with what was found before and now.
 
@@ -104,7 +124,7 @@ def _number_table(runs: Sequence[Run], all_metrics: bool) -> Table:
     names = _shown_metrics(runs, all_metrics)
     rows = [[name, *(_interval_text(run.metrics.get(name), name) for run in runs)] for name in names]
     rows.append(["latency p50 / p95", *(latency_text(run.latency_ms) for run in runs)])
-    for stage in dict.fromkeys(stage for run in runs for stage in run.stage_latency_ms):
+    for stage in dict.fromkeys(stage for run in runs for stage in run.stage_latency_ms if all_metrics):
         rows.append([f"ms: {stage}", *(latency_text(run.stage_latency_ms.get(stage)) for run in runs)])
     rows.append(["queries", *(str(query_count(run)) for run in runs)])
     return Table(["metric", *run_labels(runs)], rows)

@@ -14,15 +14,19 @@ from kb.chat.commands import run_command
 from kb.chat.names import check_session_name, new_session_name
 from kb.chat.pipeline import Chat, take_turn
 from kb.cli.answer_printer import AnswerPrinter
+from kb.cli.ask import PlainOption
 from kb.cli.chat_prompt import ask_for_lines
-from kb.cli.documents import open_place
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.looking import open_place
 from kb.cli.model import ModelOption, model_settings
 from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
+from kb.cli.sources import shown_places
+from kb.cli.spinner import Spinner
 from kb.cli.terminal import harmless, print_error, say, tell
 from kb.errors import ExitCode, InvalidInput, KbError
 from kb.records import Filters
+from kb.store.last_shown import note_shown
 
 
 @command
@@ -37,6 +41,7 @@ def chat(
     mode: ModeOption = None,
     k: KOption = None,
     model: ModelOption = None,
+    plain: PlainOption = False,
 ) -> None:
     """Ask turn by turn; what was said before is remembered, and follow-ups are understood.
 
@@ -46,16 +51,35 @@ def chat(
     if session is not None and resume:
         raise InvalidInput("--session and --continue exclude each other", fix="leave one of them out")
     config = invocation.config(search__mode=mode, rag__k=k, **model_settings(model))
-    with invocation.open(config) as kb:
+    notes = _Notes(invocation.quiet)
+    with invocation.base(config, notes).runtime() as kb:
         kb.require_documents()
         name = check_session_name(session) if session is not None else kb.journal.last_session() if resume else None
         talk = Chat(kb, name or new_session_name(kb.journal), config.search.mode, config.rag.k, filters)
-        answered = _talk(talk, invocation)
+        answered = _talk(talk, invocation, notes, renders=not plain)
     if not answered:
         raise typer.Exit(ExitCode.NOTHING)
 
 
-def _talk(talk: Chat, invocation: Invocation) -> bool:
+class _Notes:
+    """Messages of a conversation: each is told once; while a question is asked, past its spinner."""
+
+    def __init__(self, is_quiet: bool) -> None:
+        self.spinner: Spinner | None = None
+        self._is_quiet = is_quiet
+        self._told: set[str] = set()
+
+    def __call__(self, message: str) -> None:
+        if self._is_quiet or message in self._told:
+            return
+        self._told.add(message)
+        if self.spinner:
+            self.spinner.notify(message)
+        else:
+            tell(message)
+
+
+def _talk(talk: Chat, invocation: Invocation, notes: _Notes, *, renders: bool) -> bool:
     """Turn after turn until the end of the input; True when something was answered, or nothing was asked."""
 
     at_terminal = sys.stdin.isatty() and is_interactive() and not invocation.json
@@ -73,7 +97,15 @@ def _talk(talk: Chat, invocation: Invocation) -> bool:
                 if said.ends:
                     break
             else:
-                answered.append(_answer(talk, text, invocation, at_terminal))
+                notes.spinner = Spinner("searching", is_shown=at_terminal and not invocation.quiet)
+                with notes.spinner:
+                    printer = AnswerPrinter(
+                        as_json=invocation.json,
+                        streams=at_terminal,
+                        renders=at_terminal and renders,
+                        spinner=notes.spinner,
+                    )
+                    answered.append(_answer(talk, text, invocation, printer, at_terminal))
         except KbError as error:
             # One question that cannot be asked does not end the conversation.
             print_error(error, json=invocation.json)
@@ -90,14 +122,16 @@ def _read_terminal(talk: Chat) -> Iterator[str]:
     yield from ask_for_lines(talk)
 
 
-def _answer(talk: Chat, question: str, invocation: Invocation, at_terminal: bool) -> bool:
+def _answer(talk: Chat, question: str, invocation: Invocation, printer: AnswerPrinter, at_terminal: bool) -> bool:
     """Ask, print; True when it was answered."""
 
-    printer = AnswerPrinter(as_json=invocation.json, streams=at_terminal)
     watch = ReaderWatch()
     try:
         with nullcontext() if at_terminal else watch:
             answer = take_turn(talk, question, printer.on_event)
+    except KbError:
+        printer.close()
+        raise
     except KeyboardInterrupt as interrupt:
         if watch.has_left:
             raise BrokenPipeError from interrupt
@@ -105,8 +139,11 @@ def _answer(talk: Chat, question: str, invocation: Invocation, at_terminal: bool
             raise
         talk.last = interrupt.answer  # Ctrl-C ends the answer, not the chat
         answer = interrupt.answer
+    if not invocation.json:
+        printer.roots = talk.kb.corpus.source_roots()
     printer.finish(answer)
     if not invocation.json:
+        note_shown(invocation.home, shown_places(answer))
         say()
     sys.stdout.flush()
     return answer.refusal_reason is None

@@ -30,6 +30,7 @@ COMMANDS = {
     "ingest": Entry("kb.cli.ingest:ingest", "Add files and folders; read only what has changed."),
     "search": Entry("kb.cli.search:search", "Find passages: ranked hits with exact citations."),
     "ask": Entry("kb.cli.ask:ask", "Ask a question: a cited answer, or a refusal (exit 1)."),
+    "demo": Entry("kb.cli.demo:demo", "Show all of it on a small example, in two minutes."),
     "context": Entry(
         "kb.cli.context:context",
         "Compose a context block for another model's prompt.",
@@ -58,8 +59,8 @@ COMMANDS = {
     "tags": Entry("kb.cli.tags:app", "Import, train, suggest and apply tags of a vocabulary.", is_group=True),
     "eval": Entry("kb.cli.eval:app", "Measure search and answers; gate and compare in CI.", is_group=True),
     "list": Entry("kb.cli.documents:list_", "List documents, filtered like a search."),
-    "show": Entry("kb.cli.documents:show", "Show a document's text, or one chunk."),
-    "open": Entry("kb.cli.documents:open_", "Open a citation in $EDITOR at its line."),
+    "show": Entry("kb.cli.looking:show", "Show a hit of the last search, a citation or a document."),
+    "open": Entry("kb.cli.looking:open_", "Open a hit or a citation in your editor at its line."),
     "rm": Entry("kb.cli.documents:rm", "Forget documents; their files are not touched."),
     "status": Entry("kb.cli.upkeep:status", "Show what is in the knowledge base, and whether it is complete."),
     "doctor": Entry("kb.cli.doctor:doctor", "Check this installation; every fault comes with its fix."),
@@ -83,6 +84,16 @@ COMMANDS = {
         is_group=True,
         renamed_to="expert stability",
     ),
+}
+# The commands as `kb --help` groups them; every one that is listed stands in one of them.
+SECTIONS: dict[str, tuple[str, ...]] = {
+    "Every day": ("ingest", "search", "ask", "chat", "show", "open", "demo"),
+    "Look and tidy up": (
+        *("list", "rm", "status", "answers", "sessions", "remember", "facts", "forget", "models", "encoders"),
+        *("doctor", "backup", "restore", "init"),
+    ),
+    "Measure and prove": ("eval", "verify"),
+    "For scripts and experts": ("context", "graph", "tags", "reindex", "schema", "expert"),
 }
 GROUPS = frozenset(name for name, entry in COMMANDS.items() if entry.is_group)
 

@@ -78,8 +78,6 @@ def context(
     if words[0] == FINGERPRINT:
         _print_fingerprint(invocation, words[1:])
         return
-    if len(words) > 1:
-        raise InvalidInput(f"Got unexpected extra argument ({words[1]})", fix="put several words in quotes")
     config = invocation.config(
         search__mode=mode,
         search__expand_tags=True if expand_tags else None,
@@ -92,7 +90,7 @@ def context(
     target = _checked_target(metrics)
     with invocation.base(config) as base:
         response = base.context(
-            words[0],
+            " ".join(words),
             filters=filters,
             seen=seen,
             session=session,

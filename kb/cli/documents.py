@@ -1,120 +1,58 @@
-"""kb list, show, open, rm: look at documents, and manage them."""
+"""kb list and rm: which documents there are, and forgetting some."""
 
 from __future__ import annotations
 
 import errno
 import os
-import shlex
 import sqlite3
-import subprocess
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Annotated
 
 import typer
 
-from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.invocation import Invocation, command
+from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.render import print_documents, size_text
-from kb.cli.terminal import harmless, harmless_line, say, shown_path, styled
-from kb.cli.views import DocumentList, DocumentView, Place, Removal
-from kb.errors import ExitCode, InvalidInput, IoError, NotFound
+from kb.cli.terminal import harmless_line, say
+from kb.cli.views import DocumentList, Removal
+from kb.errors import ExitCode, InvalidInput, IoError
 from kb.index.stamp import INDEX_FOLDER, remove_indexes
-from kb.places import parse_citation, parse_line_range, select_lines
-from kb.records import Chunk, Document, Filters
+from kb.records import Document, Filters
 from kb.store.filters import no_match
 
-# An id with more digits than SQLite's 64-bit integers cannot exist.
-MAX_ID_DIGITS = 18
 # More removed documents than this are counted, and named with --verbose.
 MOST_NAMED = 20
 
 
+SORTINGS: Sortings[Document] = {
+    "path": (lambda document: (document.source, document.path), False),
+    "title": (lambda document: document.title.casefold(), False),
+    "newest": (lambda document: document.modified_at, True),
+    "oldest": (lambda document: document.modified_at, False),
+    "size": (lambda document: document.size_bytes, True),
+    "chunks": (lambda document: len(document.chunk_ids), True),
+    "type": (lambda document: document.type, False),
+}
+
+
 @command
-def list_(invocation: Invocation, filters: Filters) -> None:
+def list_(
+    invocation: Invocation,
+    filters: Filters,
+    limit: LimitOption = None,
+    sort: Annotated[str | None, sort_option(SORTINGS)] = None,
+) -> None:
     """List documents, filtered like a search."""
     with invocation.base(invocation.config()) as base:
-        documents = tuple(base.documents(filters))
+        documents = arranged(base.documents(filters), SORTINGS, sort, limit)
+        known = {} if documents or filters.is_empty() else base.runtime().corpus.filter_values()
     invocation.emit(DocumentList(documents=documents), print_documents)
     if not documents:
         invocation.notify(
-            "no documents yet; fill it with: kb ingest FOLDER" if filters.is_empty() else no_match(filters)
+            "no documents yet; fill it with: kb ingest FOLDER" if filters.is_empty() else no_match(filters, known)
         )
         raise typer.Exit(ExitCode.NOTHING)
-
-
-@command
-def show(
-    invocation: Invocation,
-    target: Annotated[str, typer.Argument(metavar="DOC|CHUNK", help="a path, the end of one, doc:12, or a chunk's id")],
-    lines: Annotated[
-        str | None, typer.Option("--lines", metavar="A-B", help="only these lines", show_default=False)
-    ] = None,
-) -> None:
-    """Show a document's text, or one chunk."""
-    with invocation.base(invocation.config()) as base:
-        number = target.removeprefix("chunk:")
-        if number.isdecimal() and not lines:
-            chunk_id = int(number) if len(number) <= MAX_ID_DIGITS else 0
-            chunk = base.chunks([chunk_id]).get(chunk_id)
-            if chunk is None:
-                raise NotFound(f"no chunk {number}", fix="a search shows chunk ids with --json; documents are doc:ID")
-            invocation.emit(chunk, _print_chunk)
-            return
-        document = base.document(target)
-        first_line, text = base.text(document)
-    if lines:
-        wanted = parse_line_range(lines)
-        text, first_line = select_lines(document, text, first_line, wanted), wanted[0]
-    view = DocumentView(document=document, start_line=first_line, text=text)
-    invocation.emit(view, lambda view: say(harmless(view.text)))
-
-
-def _print_chunk(chunk: Chunk) -> None:
-    say(styled(harmless_line(chunk.citation.uri), "cyan", "bold"))
-    say(harmless(chunk.text))
-
-
-@command
-def open_(
-    invocation: Invocation,
-    citation: Annotated[str, typer.Argument(metavar="CITATION", help="path#L12-L34, path#page=3, or path:12")],
-    print_only: Annotated[bool, typer.Option("--print", help="print the place instead of opening an editor")] = False,
-) -> None:
-    """Open a citation in $EDITOR at its line.
-
-    Without an editor, or in a pipe, print where it is.
-    """
-    open_place(citation, invocation, print_only=print_only)
-
-
-def open_place(citation: str, invocation: Invocation, *, print_only: bool = False, returns: bool = False) -> None:
-    """Open a citation in the user's editor, or print where it is.
-
-    returns  come back when the editor is closed, rather than becoming it
-    """
-    wanted = parse_citation(citation)
-    with invocation.base(invocation.config()) as base:
-        document = base.document(wanted.path)
-        root = base.root(document.source)
-    if root is None:
-        raise InvalidInput(f"{document.path} came from standard input, there is no file", fix="kb show it instead")
-    path = root / document.path
-    if not path.exists():
-        raise NotFound(f"{path} is not there any more", fix=f"its text is still in the store: kb show {document.path}")
-    place = Place(path=str(path), exists=True, start_line=wanted.start_line, end_line=wanted.end_line, page=wanted.page)
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if invocation.json or not editor or not is_interactive() or print_only or wanted.page is not None:
-        invocation.emit(place, partial(_print_place, name=shown_path(str(root), document.path)))
-        return
-    words = [*shlex.split(editor), *([f"+{wanted.start_line}"] if wanted.start_line else []), str(path)]
-    if returns:
-        subprocess.run(words, check=False)
-    else:
-        os.execvp(words[0], words)
-
-
-def _print_place(place: Place, name: str) -> None:
-    say(f"{harmless_line(name)}:{place.start_line}" if place.start_line else harmless_line(name))
 
 
 @command

@@ -14,6 +14,7 @@ import typer
 
 from kb.cli.ingest import stop_on_ctrl_c
 from kb.cli.invocation import Invocation, command
+from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.models import model_size
 from kb.cli.tables import Table, draw
 from kb.cli.terminal import harmless, has_colour, say, styled
@@ -56,6 +57,12 @@ class EncoderRow:
     is_here: bool
     is_used: bool
     is_configured: bool
+
+
+SORTINGS: Sortings[EncoderRow] = {
+    "name": (lambda row: row.name, False),
+    "size": (lambda row: row.size_bytes, True),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -202,14 +209,17 @@ def _progress(invocation: Invocation) -> Iterator[Callable[[int], None]]:
 
 
 @command
-def encoders(invocation: Invocation) -> None:
+def encoders(
+    invocation: Invocation, limit: LimitOption = None, sort: Annotated[str | None, sort_option(SORTINGS)] = None
+) -> None:
     """List the encoders: what is here, what can be fetched, and which one this home uses.
 
     Any other sentence-transformers model, model folder or Ollama embedding model works too.
     """
     config = invocation.config()
     used = _used_encoder(invocation, config)
-    found = list_encoders(used, config.embedding.model, _pulled(config))
+    every = list_encoders(used, config.embedding.model, _pulled(config))
+    found = replace(every, encoders=arranged(every.encoders, SORTINGS, sort, limit))
     invocation.emit(found, _print_list)
 
 

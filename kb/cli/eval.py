@@ -23,9 +23,10 @@ from kb.cli.eval_output import (
 from kb.cli.eval_sessions import sessions
 from kb.cli.eval_tune import tune
 from kb.cli.invocation import Invocation, command
+from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.errors import ExitCode, InvalidInput
 from kb.eval.compare import compare_runs, needs_answers
-from kb.eval.records import EvalRuns
+from kb.eval.records import EvalRuns, Run
 from kb.eval.report import FORMATS, render_report
 from kb.eval.runs import list_runs, load_run, save_run, summarize
 from kb.eval.suite import load_suite
@@ -34,6 +35,12 @@ from kb.records import Filters
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
 app.command("sessions")(sessions)
 app.command("tune")(tune)
+
+SORTINGS: Sortings[Run] = {
+    "oldest": (lambda run: run.created_at, False),
+    "newest": (lambda run: run.created_at, True),
+    "suite": (lambda run: run.suite, False),
+}
 
 ModesOption = Annotated[
     list[str] | None,
@@ -209,9 +216,12 @@ def report(
 
 @app.command("list")
 @command
-def list_(invocation: Invocation) -> None:
-    """The runs of this home, oldest first."""
-    runs = list_runs(invocation.home, lambda problem: invocation.notify(f"left out: {problem}"))
+def list_(
+    invocation: Invocation, limit: LimitOption = None, sort: Annotated[str | None, sort_option(SORTINGS)] = None
+) -> None:
+    """The runs of this home, oldest first; with --limit the newest of them."""
+    every = list_runs(invocation.home, lambda problem: invocation.notify(f"left out: {problem}"))
+    runs = arranged(every[-limit:] if limit and not sort else every, SORTINGS, sort, limit)
     invocation.emit(EvalRuns(runs=summarize(runs)), lambda _: print_run_list(runs))
     if not runs:
         invocation.notify("no runs yet; make one with: kb eval run SUITE")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,13 +12,14 @@ from typing import get_args
 
 import typer
 
-from kb.cli.charts import print_comparison, print_gates, print_runs
+from kb.cli.charts import print_comparison, print_gates, print_runs, print_worst_queries
 from kb.cli.invocation import Invocation
 from kb.cli.progress import Listener, make_listener
 from kb.errors import ExitCode, InvalidInput, SuiteInvalid
 from kb.eval.ci_output import SuiteFault, github_annotations, junit_xml
 from kb.eval.compare import Gate, check_gates, compare_runs, parse_gate
 from kb.eval.records import Comparison, EvalRuns, GateResult, Run, Suite
+from kb.eval.report import render_report
 from kb.eval.runs import load_run, summarize
 from kb.ingest.report import IngestEvent
 from kb.records import SearchMode
@@ -87,6 +89,9 @@ class CiOutput:
         if self.junit:
             Path(self.junit).parent.mkdir(parents=True, exist_ok=True)
             Path(self.junit).write_text(junit_xml(runs, gates, comparison, faults), encoding="utf-8")
+        if self.github and runs and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+            with open(summary, "a", encoding="utf-8") as file:
+                file.write(render_report(runs, comparison, "md"))
         if self.github:
             print(github_annotations(runs, gates, comparison, suite, faults), end="", file=sys.stderr)
 
@@ -129,7 +134,8 @@ def conclude(invocation: Invocation, runs: Sequence[Run], checks: Checks, suite:
 
     suite  the file that annotations point to
     """
-    results = [result for run in runs for result in check_gates(run, checks.gates)]
+    checked = [pair for run in runs for pair in zip(checks.gates, check_gates(run, checks.gates), strict=True)]
+    results = [result for _, result in checked]
     comparison = _compare_with_baseline(invocation, runs, checks)
     if invocation.json:
         if comparison:
@@ -138,6 +144,7 @@ def conclude(invocation: Invocation, runs: Sequence[Run], checks: Checks, suite:
     else:
         print_runs(runs, all_metrics=invocation.verbose)
         print_gates(results)
+        print_worst_queries(runs, checked)
         if comparison:
             print_comparison(comparison, all_metrics=invocation.verbose)
         kept = ", ".join(run.run_id for run in runs)

@@ -8,15 +8,24 @@ from typing import Annotated
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.terminal import harmless_line, say, styled
 from kb.errors import ExitCode, InvalidInput
-from kb.store.memories import LONGEST_MEMORY_CHARS, FactList, Forgotten, Remembered
+from kb.store.memories import LONGEST_MEMORY_CHARS, FactList, Forgotten, Memory, Remembered
+
+SORTINGS: Sortings[Memory] = {
+    "oldest": (lambda fact: fact.fact_id, False),
+    "newest": (lambda fact: fact.fact_id, True),
+    "text": (lambda fact: fact.text.casefold(), False),
+}
 
 
 @command
 def remember(
     invocation: Invocation,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="one fact in a sentence; - reads it from standard input")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="TEXT…", help="one fact in a sentence; - reads it from standard input")
+    ],
     session: Annotated[
         str | None, typer.Option("--session", metavar="S", help="it holds in this session only", show_default=False)
     ] = None,
@@ -25,6 +34,7 @@ def remember(
 
     A fact is never cited: an answer that rests on one says so and is not grounded.
     """
+    text = " ".join(words)
     if text == "-":
         text = sys.stdin.buffer.read(4 * LONGEST_MEMORY_CHARS + 1).decode("utf-8", "replace").removeprefix("\ufeff")
     with invocation.base(invocation.config()) as base:
@@ -63,13 +73,15 @@ def _print_forgotten(forgotten: Forgotten) -> None:
 
 
 @command
-def facts(invocation: Invocation) -> None:
+def facts(
+    invocation: Invocation, limit: LimitOption = None, sort: Annotated[str | None, sort_option(SORTINGS)] = None
+) -> None:
     """The facts that kb remembers, oldest first.
 
     Exit 1 when there are none.
     """
     with invocation.base(invocation.config()) as base:
-        found = FactList(facts=tuple(base.memories()))
+        found = FactList(facts=arranged(base.memories(), SORTINGS, sort, limit))
     invocation.emit(found, _print_facts)
     if not found.facts:
         invocation.notify("no facts yet; add one with: kb remember TEXT")

@@ -19,7 +19,9 @@ MOST_PATHS = 200
 @command
 def graph(
     invocation: Invocation,
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="names of things, or a question that holds some")],
+    words: Annotated[
+        list[str], typer.Argument(metavar="QUERY…", help="names of things, or a question that holds some")
+    ],
     project: Annotated[
         str | None, typer.Option("--project", metavar="P", help="start from this project too", show_default=False)
     ] = None,
@@ -34,6 +36,7 @@ def graph(
     Exit 1 when nothing is found, or when the token of --verify does not hold for this query and the documents as they are.
     """
 
+    query = " ".join(words)
     if not query.strip():
         raise InvalidInput("no query given", fix="kb graph 'lampd'")
     if not 1 <= max_paths <= MOST_PATHS:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from kb import __version__
-from kb.cli.terminal import tell
+from kb.cli.terminal import choose_colour, tell
 from kb.config import Config, cache_folder, find_config, find_home, load_config
 from kb.wire import to_json
 
@@ -101,6 +101,10 @@ ConfigOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="print JSON, for scripts", show_default=False)]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="no progress, no messages", show_default=False)]
 VerboseOption = Annotated[bool, typer.Option("--verbose", help="say more", show_default=False)]
+ColorOption = Annotated[
+    str | None,
+    typer.Option("--color", metavar="WHEN", help="auto, always or never; see NO_COLOR", show_default=False),
+]
 
 
 def _print_version(wanted: bool) -> None:
@@ -112,7 +116,7 @@ def _print_version(wanted: bool) -> None:
 VersionOption = Annotated[
     bool,
     typer.Option(
-        "--version", help="print the version and exit", is_eager=True, callback=_print_version, show_default=False
+        "--version", "-V", help="print the version and exit", is_eager=True, callback=_print_version, show_default=False
     ),
 ]
 
@@ -122,6 +126,7 @@ GLOBAL_OPTIONS: dict[str, tuple[Any, Any]] = {
     "json": (JsonOption, False),
     "quiet": (QuietOption, False),
     "verbose": (VerboseOption, False),
+    "color": (ColorOption, None),
     "version": (VersionOption, False),
 }
 
@@ -148,6 +153,7 @@ def command(function: Callable[..., None]) -> Callable[..., Call]:
         given = {name: values.pop(name) for name in GLOBAL_OPTIONS}
         if make_filters:
             values["filters"] = make_filters(**{name: values.pop(name) for name in filter_options})
+        choose_colour(given["color"])
         invocation = Invocation(
             home=find_home(given["home"]),
             config_path=find_config(given["config"]),
@@ -193,7 +199,7 @@ def _split_leading(arguments: list[str]) -> tuple[list[str], list[str]]:
     at = 0
     while at < len(arguments):
         name, separator, _ = arguments[at].partition("=")
-        if name in ("--home", "--config"):
+        if name in ("--home", "--config", "--color"):
             at += 1 if separator else 2
         elif arguments[at] in ("--json", "--quiet", "--verbose"):
             at += 1

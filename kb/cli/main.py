@@ -20,8 +20,11 @@ import typer
 
 from kb import __version__
 from kb.cli.commands import COMMANDS, GROUPS, Entry, present_names
+from kb.cli.examples import examples_text
+from kb.cli.help import EXIT_CODES, print_first_steps, print_help
 from kb.cli.invocation import (
     Call,
+    ColorOption,
     ConfigOption,
     HomeOption,
     Invocation,
@@ -32,13 +35,12 @@ from kb.cli.invocation import (
     hoist_global_options,
     wants_json,
 )
+from kb.cli.shell_scripts import show_or_install
 from kb.cli.terminal import print_error
-from kb.config import load_config
+from kb.config import find_home, load_config
 from kb.errors import CorruptStore, ExitCode, InvalidInput, IoError, KbError, Locked
 from kb.private import open_private
-
-# Set by the shell when it asks for completions: then every command's options have to be known.
-COMPLETING = "_KB_COMPLETE"
+from kb.store.schema import FILE_NAME
 
 Result = TypeVar("Result")
 
@@ -88,8 +90,20 @@ def _parse(arguments: list[str], json: bool) -> Call | int:
     if not arguments or (len(arguments) == 1 and arguments[0] in GROUPS):
         if json:
             raise InvalidInput("no command given", fix=f"see: {' '.join(['kb', *arguments])} --help")
-        _parse([*arguments, "--help"], json)
+        if not arguments and not (find_home(None) / FILE_NAME).exists():
+            print_first_steps()
+        else:
+            _parse([*arguments, "--help"], json)
         return ExitCode.USER_ERROR
+    if arguments[0] == "help" and "help" not in COMMANDS:
+        arguments = [*(word for word in arguments[1:] if not word.startswith("-")), "--help"]
+    option, _, value = arguments[0].partition("=")
+    if option in ("--show-completion", "--install-completion"):
+        show_or_install(option, value or next(iter(arguments[1:]), None))
+        return ExitCode.DONE
+    if arguments[0] in ("--help", "-h"):
+        print_help()
+        return ExitCode.DONE
     arguments = _with_present_names(arguments)
     app = build_app(arguments)
     try:
@@ -144,9 +158,9 @@ def build_app(arguments: list[str]) -> typer.Typer:
     app = typer.Typer(
         name="kb",
         help="A local knowledge base: ingest documents, search them, ask them, with citations that are checked.",
-        epilog="Exit codes: 0 done · 1 nothing found, refused, or some inputs failed · 2 your call or setup needs a fix"
-        " · 3 doctor found a fault · 130 interrupted.",
+        epilog=f"Exit codes: {EXIT_CODES}.",
         rich_markup_mode=None,
+        add_completion=False,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -156,9 +170,7 @@ def build_app(arguments: list[str]) -> typer.Typer:
             _add(app, name, entry)
             return app
     for name, entry in COMMANDS.items():
-        if COMPLETING in os.environ:
-            _add(app, name, entry)
-        elif entry.renamed_to is None:  # a list of what there is imports none of it
+        if entry.renamed_to is None:  # a list of what there is imports none of it
             app.command(name, help=entry.help)(_root)
     return app
 
@@ -168,9 +180,13 @@ def _add(app: typer.Typer, name: str, entry: Entry) -> None:
     target = getattr(import_module(module), attribute)
     is_hidden = entry.renamed_to is not None
     if entry.is_group:
+        for info in target.registered_commands:
+            # A short help of its own is shown whole; one that typer makes ends in "..." where the terminal is narrow.
+            info.short_help = info.help or (info.callback.__doc__ or "").strip().partition("\n")[0]
+            info.epilog = examples_text(f"{name} {info.name}")
         app.add_typer(target, name=name, hidden=is_hidden)
     else:
-        app.command(name, hidden=is_hidden)(target)
+        app.command(name, hidden=is_hidden, epilog=examples_text(name))(target)
 
 
 def _root(
@@ -179,6 +195,7 @@ def _root(
     json: JsonOption = False,
     quiet: QuietOption = False,
     verbose: VerboseOption = False,
+    color: ColorOption = None,
     version: VersionOption = False,
 ) -> None:
     """The global options in `kb --help`; in a call with a command they have been moved behind it."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.tables import Table, draw
 from kb.cli.terminal import has_colour, say
 from kb.cli.views import Finished
@@ -46,6 +47,12 @@ class ModelRow:
     is_configured: bool
 
 
+SORTINGS: Sortings[ModelRow] = {
+    "name": (lambda row: row.name, False),
+    "size": (lambda row: row.size_bytes, True),
+}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelList:
     """kb models list
@@ -65,7 +72,9 @@ class ModelList:
 
 @app.command("list")
 @command
-def list_(invocation: Invocation) -> None:
+def list_(
+    invocation: Invocation, limit: LimitOption = None, sort: Annotated[str | None, sort_option(SORTINGS)] = None
+) -> None:
     """The models that kb can answer with; the configured one is marked."""
     config = invocation.config().llm
     server = OllamaServer(config)
@@ -74,11 +83,12 @@ def list_(invocation: Invocation) -> None:
         pulled = server.list_models()
     except NoServer:
         pulled = None
-    found = _list(pulled, server.endpoint, config)
+    listed = _list(pulled, server.endpoint, config)
+    found = replace(listed, models=arranged(listed.models, SORTINGS, sort, limit))
     invocation.emit(found, _print_list)
     if pulled is None:
         invocation.notify(f"no Ollama server answers at {server.endpoint}: start it, or set llm.endpoint")
-    elif config.model and not any(row.is_configured for row in found.models):
+    elif config.model and not any(row.is_configured for row in listed.models):
         invocation.notify(f"the configured model {config.model} is not there: kb models pull {config.model}")
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from kb.cli.invocation import Invocation
 from kb.cli.terminal import harmless_line, say, styled, tell
 from kb.ingest.report import IngestReport, Outcome
@@ -25,6 +27,21 @@ def print_report(report: IngestReport, invocation: Invocation) -> None:
             for moved in report.moved:
                 say(f"  moved   {harmless_line(moved.moved_from or '')} → {_name(moved)}")
     say(_summary(report))
+    if not invocation.quiet and sys.stderr.isatty() and not report.dry_run and not report.interrupted:
+        _tell_next(report)
+
+
+def _tell_next(report: IngestReport) -> None:
+    """What was left out, and what can be done now."""
+    left_out = [
+        f"{report.counts['failed']} failed" if report.counts["failed"] else "",
+        f"{report.counts['skipped']} skipped" if report.counts["skipped"] else "",
+        f"{report.ignored} ignored by .gitignore and the like" if report.ignored else "",
+    ]
+    if any(left_out):
+        tell(f"left out: {', '.join(filter(None, left_out))}; kb ingest --verbose names each with its reason")
+    if report.chunks_written:
+        tell("next: kb search WORDS · kb ask QUESTION · kb chat")
 
 
 def _summary(report: IngestReport) -> str:

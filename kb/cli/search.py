@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from kb.cli.hits import HitScreen, print_hits, print_paths
 from kb.cli.invocation import Invocation, command
 from kb.cli.known_text import KnownTextOption, read_known_text_option
-from kb.cli.render import print_hits, print_paths
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
+from kb.store.last_shown import ShownPlace, note_shown
 
 if TYPE_CHECKING:  # an annotation alone
     from kb.library import KnowledgeBase
@@ -44,7 +45,9 @@ def check_expand_tags(wanted: bool, mode: str) -> None:
 def search(
     invocation: Invocation,
     filters: Filters,
-    query: Annotated[str | None, typer.Argument(metavar="QUERY", help="words, an identifier or a question")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="QUERY…", help="words, an identifier or a question")
+    ] = None,
     mode: ModeOption = None,
     k: KOption = None,
     min_score: Annotated[
@@ -62,26 +65,38 @@ def search(
     """Find passages: ranked hits with exact citations."""
     config = invocation.config(search__mode=mode, search__k=k, search__expand_tags=True if expand_tags else None)
     check_expand_tags(expand_tags, config.search.mode)
+    query = " ".join(words) if words else None
     if bulk == (query is not None):
         problem = "--bulk reads its queries from standard input" if bulk else "no query given"
-        raise InvalidInput(problem, fix="kb search 'borrow checker', or: kb search --bulk < queries.txt")
+        raise InvalidInput(problem, fix="kb search borrow checker, or: kb search --bulk < queries.txt")
     if bulk and "-" in (window or ()):
         raise InvalidInput("--bulk and --seen - both read standard input", fix="give the seen text as a file")
     known_text = read_known_text_option(invocation, config, window)
     batches = _batches_from_stdin() if bulk else [[query or ""]]
+    is_read = not (paths or invocation.json)  # by a person, who is shown passages
     any_hit = False
     with invocation.base(config) as base:
-        roots = base.runtime().corpus.source_roots() if paths else {}
+        roots = {} if invocation.json else base.runtime().corpus.source_roots()
         for text in _encoded_ahead(base, batches, config.search.mode):
             response = base.search(
-                text, filters=filters, min_score=min_score, seen=known_text, explain=explain, rerank=rerank
+                text,
+                filters=filters,
+                min_score=min_score,
+                seen=known_text,
+                explain=explain,
+                rerank=rerank,
+                trace=is_read,
             )
             any_hit = any_hit or bool(response.hits)
             if paths and not invocation.json:
                 print_paths(response, roots, quiet=invocation.quiet)
-            else:
-                show = partial(print_hits, heading=bulk, quiet=invocation.quiet)
-                invocation.emit(response, show, flush=bulk)
+                continue
+            hits = (*response.hits, *response.maybe)
+            chunks = base.chunks([hit.chunk_id for hit in hits]) if is_read else {}
+            screen = HitScreen(chunks, roots, explain=explain, heading=bulk, quiet=invocation.quiet)
+            invocation.emit(response, partial(print_hits, screen=screen), flush=bulk)
+            if is_read and not bulk:
+                note_shown(invocation.home, [ShownPlace(hit.rank, hit.source, hit.citation.uri) for hit in hits])
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -77,8 +77,11 @@ def session_of(session_id: str, turns: Sequence[Turn]) -> Session:
     )
 
 
-def print_session(session: Session) -> None:
-    """Questions and answers one below the other."""
+def print_session(session: Session, numbers: Mapping[str, int]) -> None:
+    """Questions and answers one below the other.
+
+    numbers  the short names of the answers, by trace id
+    """
     for turn in session.turns:
         completed = shown_sentence(turn.standalone, turn.question)
         searched = f"  (searched for: {completed})" if completed else ""
@@ -87,7 +90,8 @@ def print_session(session: Session) -> None:
         for place in turn.places:
             say(f"[#{place.marker}] {styled(harmless_line(place.uri), 'cyan')}")
         verdict = "grounded" if turn.grounded else turn.refusal_reason or "not from documents"
-        say(styled(f"{turn.created_at} · {verdict} · {turn.trace_id}", "dim"))
+        number = f" · answer {numbers[turn.trace_id]}" if turn.trace_id in numbers else ""
+        say(styled(f"{turn.created_at[:16].replace('T', ' ')} · {verdict}{number}", "dim"))
         say()
 
 

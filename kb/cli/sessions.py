@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import difflib
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kb.cli.answer_views import open_output, print_removal
 from kb.cli.invocation import Invocation, command, is_interactive
+from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.session_views import Session, SessionList, print_session, session_of, to_markdown
 from kb.cli.terminal import harmless_line, say
 from kb.cli.views import AnswerRemoval
 from kb.errors import ExitCode, InvalidInput, NotFound
+from kb.store.sessions import SessionSummary
 from kb.wire import to_json
 
 if TYPE_CHECKING:  # an annotation alone
@@ -25,18 +28,27 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
+SORTINGS: Sortings[SessionSummary] = {
+    "recent": (lambda session: session.last_at, True),
+    "name": (lambda session: session.session_id, False),
+    "turns": (lambda session: session.turns, True),
+}
 NameArgument = Annotated[str, typer.Argument(metavar="SESSION", help="its name")]
 
 
 @app.command("list")
 @command
-def list_(invocation: Invocation) -> None:
+def list_(
+    invocation: Invocation,
+    limit: LimitOption = None,
+    sort: Annotated[str | None, sort_option(SORTINGS)] = None,
+) -> None:
     """All sessions, the most recently used first.
 
     Exit 1 when there are none.
     """
     with invocation.open(invocation.config()) as kb:
-        found = SessionList(sessions=kb.journal.list_sessions())
+        found = SessionList(sessions=arranged(kb.journal.list_sessions(), SORTINGS, sort, limit))
     invocation.emit(found, _print_sessions)
     if not found.sessions:
         invocation.notify("no sessions yet; start one with: kb chat, or kb ask --session NAME")
@@ -53,7 +65,10 @@ def _print_sessions(found: SessionList) -> None:
 @command
 def show(invocation: Invocation, name: NameArgument) -> None:
     """The questions and answers of a session, oldest first."""
-    invocation.emit(_read_session(invocation, name), print_session)
+    session = _read_session(invocation, name)
+    with invocation.open(invocation.config()) as kb:
+        numbers = kb.journal.answer_numbers([turn.trace_id for turn in session.turns])
+    invocation.emit(session, partial(print_session, numbers=numbers))
 
 
 @app.command("export")

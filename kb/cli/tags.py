@@ -12,16 +12,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kb.cli.invocation import Invocation, command
+from kb.cli.listing import Sortings, arranged, sort_option
 from kb.config import Config
 from kb.errors import ExitCode, InvalidInput, IoError, NotFound
 from kb.store.lock import writer_lock
 
 if TYPE_CHECKING:
     from kb.runtime import Runtime
+    from kb.tags.records import TagView
 
 app = typer.Typer(help="Tags of a closed vocabulary: import, train, suggest, apply.", rich_markup_mode=None)
 
 # A command imports its job when it runs: the jobs and the records take 100 ms of processor time, which help can do without.
+SORTINGS: Sortings[TagView] = {
+    "name": (lambda tag: tag.tag.casefold(), False),
+    "count": (lambda tag: tag.count or 0, True),
+    "documents": (lambda tag: tag.documents, True),
+}
 
 
 def _print(report: object, invocation: Invocation) -> None:
@@ -107,12 +114,14 @@ def list_(
     n: Annotated[
         int | None, typer.Option("-k", "-n", "--limit", metavar="N", help="how many at most", min=1, show_default=False)
     ] = None,
+    sort: Annotated[str | None, sort_option(SORTINGS)] = None,
 ) -> None:
     """The vocabulary: tags with their counts, aliases and documents, the most frequent first."""
     from kb.tags.listing import list_tags
 
     with invocation.open(invocation.config()) as kb:
-        listed = list_tags(kb, tuple(words or ()), n)
+        every = list_tags(kb, tuple(words or ()), None)
+    listed = replace(every, tags=arranged(every.tags, SORTINGS, sort, n))
     _print(listed, invocation)
     if not listed.tags:
         raise typer.Exit(ExitCode.NOTHING)

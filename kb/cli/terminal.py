@@ -7,15 +7,44 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO
+from typing import Literal, TextIO
+from urllib.parse import quote
 
-from kb.errors import KbError
+from kb.errors import InvalidInput, KbError
+from kb.records import Citation
 from kb.wire import error_json
 from kb.wire import harmless as harmless
 
+ColourChoice = Literal["auto", "always", "never"]
+COLOUR_CHOICES: tuple[ColourChoice, ...] = ("auto", "always", "never")
 CODES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
+# What grep and ripgrep mark a match with: it can be read on a light background and on a dark one.
+MATCH = ("bold", "red")
+# Terminals that make a link of OSC 8, by the variable that they set: https://github.com/Alhadis/OSC8-Adoption
+LINKING_VARIABLES = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTERM", "ALACRITTY_WINDOW_ID")
+LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby")
+LEAST_VTE_VERSION = 5000
+
+# What --color says, for the whole process: every line that is printed asks for it.
+_choice: ColourChoice = "auto"
+# Of a spinner that is turning on the line where a message would begin.
+_clear_line: Callable[[], None] | None = None
+
+
+def choose_colour(wanted: str | None) -> None:
+    """Take what --color says; None is what the terminal and the environment say.
+
+    raises  InvalidInput
+    """
+    global _choice
+    known = next((choice for choice in COLOUR_CHOICES if choice == (wanted or "auto").lower()), None)
+    if known is None:
+        raise InvalidInput(f"--color is '{wanted}'", fix=f"use {', '.join(COLOUR_CHOICES)}")
+    _choice = known
 
 
 def harmless_line(text: str) -> str:
@@ -24,8 +53,44 @@ def harmless_line(text: str) -> str:
 
 
 def has_colour(stream: TextIO) -> bool:
-    """True for a terminal on which colour is not switched off (https://no-color.org)."""
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether a stream gets colours: --color decides, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal.
+
+    See https://no-color.org and https://force-color.org.
+    """
+    if _choice != "auto":
+        return _choice == "always"
+    if os.environ.get("NO_COLOR"):
+        return False
+    if forced := os.environ.get("FORCE_COLOR"):
+        return forced != "0"
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def has_links(stream: TextIO) -> bool:
+    """Whether a terminal makes links of OSC 8; FORCE_HYPERLINK (1 or 0) decides where it is set."""
+    if forced := os.environ.get("FORCE_HYPERLINK"):
+        return forced != "0"
+    if not stream.isatty() or os.environ.get("TERM") == "dumb":
+        return False
+    vte = os.environ.get("VTE_VERSION", "")
+    return (
+        os.environ.get("TERM_PROGRAM") in LINKING_PROGRAMS
+        or any(name in os.environ for name in LINKING_VARIABLES)
+        or (vte.isdecimal() and int(vte) >= LEAST_VTE_VERSION)
+    )
+
+
+def linked(text: str, root: str | None, citation: Citation) -> str:
+    """Text that opens the cited place when it is clicked, on a terminal that can do that.
+
+    text  harmless already
+    root  the folder of the citation's source; None where there is no file
+    """
+    if root is None or not has_links(sys.stdout):
+        return text
+    place = f"#L{citation.start_line}" if citation.start_line else f"#page={citation.page}" if citation.page else ""
+    target = f"file://{quote(socket.gethostname())}{quote(str(Path(root) / citation.path))}{place}"
+    return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 
 
 def styled(text: str, *names: str, stream: TextIO | None = None) -> str:
@@ -35,25 +100,21 @@ def styled(text: str, *names: str, stream: TextIO | None = None) -> str:
     return f"\x1b[{';'.join(CODES[name] for name in names)}m{text}\x1b[0m"
 
 
-def highlighted(text: str, spans: tuple[tuple[int, int], ...]) -> str:
-    """Text, made harmless, with stretches in bold where stdout shows it.
-
-    spans  [start, end) offsets into the text as given
-    """
-    out, at = [], 0
-    for start, end in spans:
-        out += [harmless(text[at:start]), styled(harmless(text[start:end]), "bold", "yellow")]
-        at = end
-    return "".join(out) + harmless(text[at:])
-
-
 def say(text: str = "") -> None:
     """One line of data."""
     print(text)
 
 
+def hold_line(clear: Callable[[], None] | None) -> None:
+    """Say how to clear the line that is drawn over and over; None when there is none any more."""
+    global _clear_line
+    _clear_line = clear
+
+
 def tell(text: str) -> None:
     """One line of message, on stderr."""
+    if _clear_line:
+        _clear_line()
     print(styled(harmless(text), "dim", stream=sys.stderr), file=sys.stderr, flush=True)
 
 

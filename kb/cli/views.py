@@ -21,12 +21,14 @@ class DocumentView:
     """kb show DOC: the text as the store holds it; lines between chunks (front matter, blank ones) are empty.
 
     start_line  first line of `text`, None where the format has no lines
+    page        the only page that `text` is from
     """
 
     schema_version: Literal["document_view.v1"] = "document_view.v1"
     document: Document
     start_line: int | None
     text: str
+    page: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

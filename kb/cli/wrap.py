@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import unicodedata
+from typing import TextIO
 
 # With this many columns to spare the beginning of a word is written at once: longer endings are rare.
 SPARE_COLUMNS = 16
 # Narrower terminals break lines themselves.
 LEAST_COLUMNS = 20
+# Longer lines are hard to read: the eye loses the beginning of the next.
+MOST_READ_COLUMNS = 100
 
 
 class WordWrap:
@@ -76,9 +80,48 @@ def columns_of(text: str) -> int:
     return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)
 
 
-def terminal_columns() -> int:
-    """The width of the terminal that stdout is; 0 for a pipe or a file."""
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+def wrap_spans(text: str, columns: int) -> list[tuple[int, int]]:
+    """[start, end) of each line of a text that is broken between words; a word that fits on no line is broken itself.
+
+    columns  the room for a line; 0 leaves the text on one line
+
+    >>> [("One two three"[a:b]) for a, b in wrap_spans("One two three", 8)]
+    ['One two', 'three']
+    """
+    if not columns:
+        return [(0, len(text))]
+    lines: list[tuple[int, int]] = []
+    start = end = used = 0
+    for word in re.finditer(r"\S+", text):
+        width = columns_of(text[word.start() : word.end()])
+        gap = columns_of(text[end : word.start()]) if end > start else 0
+        if end > start and used + gap + width > columns:
+            lines.append((start, end))
+            start, used, gap = word.start(), 0, 0
+        elif end == start:
+            start = word.start()
+        used += gap + width
+        end = word.end()
+        while used > columns:
+            at = start
+            room = columns
+            while at < end and columns_of(text[at]) <= room:
+                room -= columns_of(text[at])
+                at += 1
+            at = max(at, start + 1)
+            lines.append((start, at))
+            start, used = at, columns_of(text[at:end])
+    return [*lines, (start, end)]
+
+
+def reading_columns() -> int:
+    """The room for lines that are read: the terminal's width, but no more than the eye follows; 0 for a pipe."""
+    return min(terminal_columns(), MOST_READ_COLUMNS)
+
+
+def terminal_columns(stream: TextIO | None = None) -> int:
+    """The width of the terminal that a stream is, stdout when None; 0 for a pipe or a file."""
+    return shutil.get_terminal_size().columns if (stream or sys.stdout).isatty() else 0
 
 
 def wrapped(text: str) -> str:

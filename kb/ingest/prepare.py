@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from pathlib import PurePosixPath
 
 from kb.config import Config
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
@@ -21,6 +20,7 @@ from kb.ingest.notes import make_notes
 from kb.ingest.plan import Candidate
 from kb.ingest.readers import READERS
 from kb.ingest.report import Outcome, Result
+from kb.ingest.titles import title_of
 from kb.store.documents import Stamp
 
 
@@ -140,7 +140,7 @@ def prepare(file: LoadedFile, settings: Settings, reader: FileReader, moved_from
     began = time.perf_counter()
     parsed = reader.read(found.type, file.raw, found.path)
     parsed_at = time.perf_counter()
-    shown_title = file.title or parsed.title or PurePosixPath(found.path).stem or found.path
+    shown_title = file.title or title_of(parsed, found.path, found.type)
     one_line_title = " ".join(shown_title.split())
     chunks = chunk_document(parsed, settings.token_starts, settings.target_tokens, settings.max_tokens)
     texts = [settings.embedding_text(shown_title, chunk) for chunk in chunks]

@@ -357,6 +357,8 @@ _REPLIES = {
     "state_broken_off": "broke off",
     "ungrounded": "grounded ✗ ({why})",
     "no_model": "no model asked",
+    "backed": "✓ backed by your documents",
+    "backed_in_part": "⚠ {verified} of {total} sentences backed by your documents",
     "quoted": "quoted from your documents, no language model",
     "see_also": "See also:",
     "not_backed": "The model's answer is not what your documents say. What they do not back is marked ✗:",

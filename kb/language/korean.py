@@ -256,6 +256,8 @@ _REPLIES = {
     "state_broken_off": "중간에 끊김",
     "ungrounded": "근거 ✗ ({why})",
     "no_model": "모델에 묻지 않음",
+    "backed": "✓ 문서에 근거함",
+    "backed_in_part": "⚠ {total}문장 중 {verified}문장만 문서에 근거함",
     "quoted": "문서에서 그대로 인용, 언어 모델 없음",
     "see_also": "함께 볼 곳:",
     "nothing_new": "새로운 내용이 없습니다. 찾은 근거는 이미 보여 드린 것이고, 그 밖에 답이 되는 글은 없습니다.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb.errors import InvalidInput
@@ -53,7 +54,7 @@ def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = N
             shown = ordered.ranking[: request.k]
             copies = [i for better, _ in shown for i, _ in ordered.varied.copies.get(better, ())]
             chunks = kb.corpus.fetch_chunks([*(i for i, _ in shown), *copies])
-            found = _make_hits(ordered, chunks, request)
+            found = _make_hits(ordered, chunks, request, kb.corpus.source_roots())
             # The floor was measured over whole corpora: inside filters the nearest are what was asked for.
             has_floor = request.min_score is None and request.filters.is_empty() and not request.as_found
             is_maybe = has_floor and is_improbable(ordered, {i: chunks[i] for i, _ in shown})
@@ -125,7 +126,9 @@ def check_request(request: SearchRequest) -> None:
         raise InvalidInput("--min-score is not a number", fix="use one like 0.5")
 
 
-def _make_hits(ordered: Ordered, chunks: Mapping[int, Chunk], request: SearchRequest) -> tuple[Hit, ...]:
+def _make_hits(
+    ordered: Ordered, chunks: Mapping[int, Chunk], request: SearchRequest, roots: Mapping[str, str | None]
+) -> tuple[Hit, ...]:
     retrieval_of = _explainer(ordered, request)
     terms = frozenset(ordered.fused.candidates.terms)
     hits = []
@@ -150,6 +153,7 @@ def _make_hits(ordered: Ordered, chunks: Mapping[int, Chunk], request: SearchReq
             retrieval=retrieval_of(chunk_id),
             indexed_at=chunk.indexed_at,
             also_in=tuple(_also_in(chunks[i], kind) for i, kind in ordered.varied.copies.get(chunk_id, ())),
+            file=None if (root := roots.get(chunk.source)) is None else str(Path(root) / chunk.path),
         )
         hits.append(hit)
     return tuple(hits)
@@ -202,7 +206,7 @@ def _explainer(ordered: Ordered, request: SearchRequest) -> Callable[[int], Retr
 def _explain_empty(kb: Runtime, request: SearchRequest, found: Candidates, *, has_nearest: bool) -> str:
     """One line under an empty result: what was tried, and what would widen it."""
     if found.documents is not None and not found.documents:
-        return no_match(request.filters)
+        return no_match(request.filters, kb.corpus.filter_values())
     where = f"{len(found.documents)} filtered documents" if found.documents is not None else "all documents"
     if has_nearest:
         return f"nothing in {where} is likely to be about this; the nearest is shown as maybe"

@@ -7,6 +7,7 @@ that uses it. What is long and only read with its answer is compressed, in one r
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -17,7 +18,7 @@ from kb.errors import InvalidInput, NotFound
 from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
-from kb.store.filters import moment_ns
+from kb.store.dates import moment_ns
 from kb.store.records import RECORD, insert_record, insert_text, read_record
 from kb.store.seals import seal_answer
 from kb.store.search_terms import match_expression, search_terms
@@ -238,11 +239,35 @@ def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> 
     return len(found)
 
 
-def find_answer(connection: sqlite3.Connection, trace_id: str) -> AnswerRow:
-    """The answer with this trace id, or with the only one that has this prefix.
+def answer_numbers(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> dict[str, int]:
+    """The short name of each answer by its trace id; answers that are gone are left out.
+
+    The number of the newest answer is given again when that one was removed.
+    """
+    found: dict[str, int] = {}
+    for batch in batches_of(trace_ids):
+        rows = connection.execute(
+            f"SELECT trace_id, search_id FROM answers WHERE trace_id IN {marks(batch)}", list(batch)
+        )
+        found.update(rows.fetchall())
+    return found
+
+
+def find_answer(connection: sqlite3.Connection, name: str) -> AnswerRow:
+    """The answer with this number or trace id, with the only trace id that has this beginning, or the "last" one.
 
     raises  NotFound
     """
+    if name.lower() == "last":
+        newest = list_answers(connection, 1)
+        if not newest:
+            raise NotFound("no answers yet", fix="kb ask makes them")
+        return newest[0]
+    if re.fullmatch(r"#?[1-9]\d{0,11}", name):
+        row = connection.execute(f"{_SELECT} WHERE search_id = ?", [int(name.removeprefix("#"))]).fetchone()
+        if row is not None:
+            return _to_row(row)
+    trace_id = name
     beginning = trace_id.lower()
     # A trace id is hexadecimal: "g" sorts after every id with this prefix, so the key's index finds the range.
     rows = connection.execute(

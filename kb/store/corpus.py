@@ -110,6 +110,7 @@ class Corpus(Rows):
 
     # filters
     allowed_documents = method(filters.allowed_documents)
+    filter_values = method(filters.filter_values)
     chunk_ids_of = method(filters.chunk_ids_of)
     chunk_ids_by_document = method(filters.chunk_ids_by_document)
 

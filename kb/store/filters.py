@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import sqlite3
-from datetime import UTC, datetime
+from collections.abc import Mapping
 
 from kb.errors import InvalidInput
 from kb.records import Filters
 from kb.store.chunks import batches_of, marks
+from kb.store.dates import moment_ns
 
-SECONDS_PER_DAY = 86_400
-# SQLite's integers reach about 292 years either side of 1970, and users may ask for the years 1 to 9999.
-FARTHEST_NS = 2**63 - 1
+# Values that are named where a filter has one that no document has.
+MOST_NAMED = 8
 
 
 def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[int] | None:
@@ -49,8 +50,28 @@ def allowed_documents(connection: sqlite3.Connection, filters: Filters) -> list[
     return [doc_id for doc_id, path in rows if not globs or any(g.fullmatch(path) for g in globs)]
 
 
-def no_match(filters: Filters) -> str:
-    """One line that says no document passes these filters, as the user wrote them."""
+def filter_values(connection: sqlite3.Connection) -> dict[str, list[str]]:
+    """What --source, --type, --lang and --tag can be, by option; the most frequent first."""
+    values = {}
+    for flag, column in (("source", "source"), ("type", "type"), ("lang", "language")):
+        rows = connection.execute(f"SELECT {column} FROM documents GROUP BY 1 ORDER BY count(*) DESC, 1")
+        values[flag] = [str(value) for (value,) in rows if value]
+    rows = connection.execute(
+        "SELECT tag FROM (SELECT tag FROM document_tags UNION ALL SELECT tag FROM applied_tags)"
+        " GROUP BY 1 ORDER BY count(*) DESC, 1"
+    )
+    values["tag"] = [str(value) for (value,) in rows]
+    return values
+
+
+def no_match(filters: Filters, known: Mapping[str, list[str]]) -> str:
+    """One line that says no document passes these filters, as the user wrote them, with the values there are.
+
+    known  as `filter_values`
+
+    >>> no_match(Filters(types=("markdwn",)), {"type": ["markdown", "pdf"]})
+    "no document passes --type markdwn; did you mean 'markdown'? --type can be: markdown, pdf"
+    """
     flags = {
         "tag": filters.tags,
         "source": filters.sources,
@@ -61,7 +82,23 @@ def no_match(filters: Filters) -> str:
         "until": () if filters.until is None else (filters.until,),
     }
     given = " ".join(f"--{flag} {value}" for flag, values in flags.items() for value in values)
+    for flag, wanted in flags.items():
+        values = known.get(flag, [])
+        for value in wanted:
+            if flag in known and value.lower() not in (v.lower() for v in values):
+                return f"no document passes {given}; {_suggest(flag, value, values)}"
     return f"no document passes {given}; kb list shows what there is"
+
+
+def _suggest(flag: str, value: str, values: list[str]) -> str:
+    """The value that was probably meant, and those there are."""
+    if not values:
+        return f"no document has a {flag}"
+    lower = {v.lower(): v for v in values}
+    near = difflib.get_close_matches(value.lower(), lower, n=1) or [v for v in lower if value.lower().startswith(v)]
+    meant = f"did you mean '{lower[near[0]]}'? " if near else ""
+    more = f" and {len(values) - MOST_NAMED} more" if len(values) > MOST_NAMED else ""
+    return f"{meant}--{flag} can be: {', '.join(values[:MOST_NAMED])}{more}"
 
 
 def chunk_ids_of(connection: sqlite3.Connection, doc_ids: list[int]) -> list[int]:
@@ -117,22 +154,3 @@ def glob_pattern(glob: str) -> re.Pattern[str]:
         return re.compile(out, re.DOTALL)
     except re.error as error:
         raise InvalidInput(f"--path '{glob}' is not a glob: {error.msg}", fix="write it as 'docs/**/*.md'") from error
-
-
-def moment_ns(text: str, flag: str, *, whole_day: bool = False) -> int:
-    """A date (or date-time) as nanoseconds since 1970, UTC where it names no zone.
-
-    flag       the option it was given with, for the error
-    whole_day  a plain date means the end of that day
-    raises     InvalidInput
-    """
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise InvalidInput(
-            f"{flag} '{text}' is not a date", fix="write it as 2026-03-31 or 2026-03-31T18:00"
-        ) from error
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    seconds = moment.timestamp() + (SECONDS_PER_DAY if whole_day and len(text) <= 10 else 0)
-    return max(-FARTHEST_NS, min(FARTHEST_NS, int(seconds * 1e9)))

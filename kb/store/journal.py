@@ -16,6 +16,7 @@ class Journal(Rows):
     # answers
     save_answer = method(answers.save_answer)
     find_answer = method(answers.find_answer)
+    answer_numbers = method(answers.answer_numbers)
     list_answers = method(answers.list_answers)
     each_answer = method(answers.each_answer)
     trace_ids_of = method(answers.trace_ids_of)

@@ -48,6 +48,9 @@ class CorpusDoor(Protocol):
 
     # ---- filters: applied before retrieval, never to a short list afterwards
 
+    def filter_values(self) -> dict[str, list[str]]:
+        """What --source, --type, --lang and --tag can be, by option; the most frequent first."""
+
     def allowed_documents(self, filters: Filters, /) -> list[int] | None:
         """doc_ids that pass, ascending; None when there is no filter at all. raises InvalidInput"""
 

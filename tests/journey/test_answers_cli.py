@@ -26,12 +26,17 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     jsonschema.validate(listed, json.loads(kb("schema", "answer_list.v1").out))
     assert [row["refusal_reason"] for row in listed["answers"]] == ["no_chunks"]
 
-    trace = grounded.split()[0]
-    for beginning in (trace, trace.upper(), trace[:-1]):
+    assert [line.split()[0] for line in (refused, grounded)] == ["2", "1"]
+    oldest = kb("answers", "list", "--sort", "oldest", "-n", "1", "--json", home=corpus_home).json()["answers"]
+    assert [(row["number"], row["question"]) for row in oldest] == [(1, QUESTION)]
+    trace = oldest[0]["trace_id"]
+    for beginning in ("1", "#1", trace, trace.upper(), trace[:-1]):
         shown = kb("answers", "show", beginning, home=corpus_home)
         assert shown.code == 0
         assert trace in shown.out
         assert "The mirror must be cleaned every 14 days." in shown.out
+    last = kb("answers", "show", "last", "--json", home=corpus_home).json()["answer"]
+    assert (last["number"], last["refusal_reason"]) == (2, "no_chunks")
     whole = kb("answers", "show", trace, "--json", home=corpus_home).json()
     jsonschema.validate(whole, json.loads(kb("schema", "stored_answer.v1").out))
     assert whole["answer"]["packed"][0]["path"] == "guide/marigold-telescope.md"

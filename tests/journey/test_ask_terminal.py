@@ -74,7 +74,8 @@ def on_terminal(kb_process: Start) -> Iterator[Callable[..., Terminal]]:
     made: list[Terminal] = []
 
     def open_one(*arguments: str, home: Path) -> Terminal:
-        made.append(Terminal(kb_process, *arguments, "--mode", "lexical", home=home))
+        # What a terminal shows of rendered Markdown is in tests/screens.
+        made.append(Terminal(kb_process, *arguments, "--mode", "lexical", "--plain", home=home))
         return made[-1]
 
     yield open_one
@@ -111,7 +112,7 @@ class TestStreaming:
         assert "grounded" not in second
         assert whole.count("The mirror must be cleaned") == 1
         assert "[#1]" in whole.split("hour [#1].")[1]
-        assert "\x1b[32mgrounded ✓\x1b[0m" in whole
+        assert "\x1b[32m✓ backed by your documents\x1b[0m" in whole
         assert terminal.process.returncode == 0
 
     @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ def test_json_is_one_answer_a_line_and_commands_speak_on_stderr(kb: Call, corpus
     assert [a["schema_version"] for a in answers] == ["answer.v1", "answer.v1"]
     assert [a["standalone_question"] for a in answers] == [None, "How often must Thistle's mirror be cleaned?"]
     assert [a["question"] for a in answers] == [FIRST, "and Thistle's?"]
-    assert "mode RESPOND" in found.err
+    assert "The search found" in found.err
 
 
 def test_one_bad_line_does_not_end_the_talk(kb: Call, corpus_home: Path) -> None:
@@ -89,7 +89,7 @@ def test_facts_are_told_back_and_never_cited(kb: Call, corpus_home: Path) -> Non
     found = kb("chat", *TALK, home=corpus_home, stdin=lines)
     assert "You told me on" in found.out
     assert "Petra" in found.out
-    assert "rests on facts, on no document" in found.out
+    assert "It rests on facts, on no document." in found.out
     assert "[#" not in found.out
 
 

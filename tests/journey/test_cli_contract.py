@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
-from kb.cli.main import COMMANDS, GROUPS
+from kb.cli.examples import EXAMPLES
+from kb.cli.invocation import Call as MadeCall
+from kb.cli.main import COMMANDS, GROUPS, build_app
 from kb.errors import error_codes
 from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, ROOT, Call
@@ -22,6 +25,7 @@ CALLS: dict[str, list[str]] = {
     "init": ["init"],
     "ingest": ["ingest", str(CORPUS / "notes" / "history.txt"), "--dry-run"],
     "search": ["search", "mirror", "--mode", "lexical"],
+    "demo": ["demo", "--list"],
     "context": ["context", "mirror", "--mode", "lexical"],
     "ask": ["ask", "How often must the mirror be cleaned?", "--mode", "lexical"],
     "chat": ["chat", "--mode", "lexical"],
@@ -129,6 +133,7 @@ def test_help_shows_usage_and_the_global_options(kb: Call, name: str) -> None:
         found = kb(*words, flag)
         assert (found.code, found.err) == (0, "")
         assert found.out.startswith(f"Usage: kb {name} ")
+        assert all(f"\n    {example}\n" in found.out for example in EXAMPLES[name])
         assert all(option in found.out for option in GLOBAL_FLAGS)
     assert kb("--json", *words, "--help").code == 0
 
@@ -141,7 +146,40 @@ def test_the_help_of_kb_lists_commands_options_and_exit_codes(kb: Call) -> None:
     assert "130 interrupted" in found.out
 
 
-def test_without_a_command_help_is_printed_and_the_call_failed(kb: Call) -> None:
+@pytest.mark.parametrize(("name", "example"), [(name, line) for name, lines in EXAMPLES.items() for line in lines])
+def test_an_example_can_be_typed(name: str, example: str) -> None:
+    words = shlex.split(example.split(" > ")[0].rpartition(" | ")[2])
+    assert words[0] == "kb"
+    assert " ".join(words[1:]).startswith(name)
+    call = build_app(words[1:])(args=words[1:], prog_name="kb", standalone_mode=False)
+    assert isinstance(call, MadeCall), example
+    assert len(example) <= 56
+
+
+def test_every_command_has_two_examples() -> None:
+    assert set(CALLS) <= set(EXAMPLES)
+    assert all(len(lines) == 2 for lines in EXAMPLES.values())
+
+
+def test_help_is_a_command_too(kb: Call) -> None:
+    for words in (["help", "search"], ["help", "answers", "show"]):
+        assert kb(*words).out == kb(*words[1:], "--help").out != ""
+    assert kb("help").out == kb("--help").out == kb("-h").out
+    assert kb("-V").out == kb("--version").out
+
+
+def test_without_a_knowledge_base_the_first_steps_are_named(kb: Call, tmp_path: Path) -> None:
+    found = kb()
+    assert (found.code, found.err) == (2, "")
+    for words in ("kb ingest", "kb search", "kb ask"):
+        assert f"\n  {words}" in found.out
+    assert "Exit codes" not in found.out
+
+
+def test_without_a_command_help_is_printed_and_the_call_failed(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_HOME", str(corpus_home))
     for words in ([], *([group] for group in sorted(GROUPS))):
         found = kb(*words)
         assert (found.code, found.err) == (2, "")

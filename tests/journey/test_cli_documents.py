@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.journey.conftest import CORPUS, Call
+from tests.journey.conftest import CORPUS, ROOT, Call
 
 MARIGOLD = "guide/marigold-telescope.md"
+PDF = ROOT / "fixtures" / "formats" / "sample.pdf"
 
 
 def paths(kb: Call, home: Path) -> list[str]:
@@ -118,6 +120,54 @@ def test_open_starts_the_editor_at_the_line_on_a_terminal(corpus_home: Path, tmp
     os.close(main)
     assert (done.returncode, done.stderr) == (0, "")
     assert (tmp_path / "arguments").read_text().split("\n")[:-1] == ["--wait", "+28", str(CORPUS / MARIGOLD)]
+
+
+def test_a_number_names_a_hit_of_the_last_search(kb: Call, corpus_home: Path) -> None:
+    query = ["search", "mirror cleaning", "--mode", "lexical", "-k", 3]
+    hits = kb(*query, "--json", home=corpus_home).json()["hits"]
+    assert (
+        "no search" in kb("open", "2", home=corpus_home).err
+    )  # what a script has searched for is not shown to anybody
+    kb(*query, home=corpus_home)
+    for hit in hits:
+        chunk = kb("show", f"chunk:{hit['chunk_id']}", "--json", home=corpus_home).json()
+        for name in (str(hit["rank"]), f"#{hit['rank']}", f"[#{hit['rank']}]"):
+            place = kb("open", name, "--json", home=corpus_home).json()
+            assert (place["path"], place["start_line"]) == (hit["file"], hit["citation"]["start_line"])
+            assert kb("show", name, home=corpus_home).out == f"{hit['citation']['uri']}\n{chunk['text']}\n"
+    missing = kb("open", "4", home=corpus_home)
+    assert (missing.code, "use one of: 1, 2, 3" in missing.err) == (2, True)
+    assert kb("show", str(hits[0]["chunk_id"]), "--json", home=corpus_home).json()["chunk_id"] == hits[0]["chunk_id"]
+
+
+def test_a_number_names_a_citation_of_the_last_answer(kb: Call, corpus_home: Path) -> None:
+    kb("search", "dome", "--mode", "lexical", home=corpus_home)
+    question = ["ask", "How often must Marigold's mirror be cleaned?", "--mode", "lexical"]
+    asked = kb(*question, home=corpus_home)
+    uri = re.findall(r"^\[#1\] (\S+)", asked.out, re.MULTILINE)[0]
+    assert kb("show", "1", home=corpus_home).out.startswith(f"{uri}\n")
+    refused = kb("ask", "Who won the football cup of the telescope?", "--mode", "lexical", home=corpus_home)
+    assert refused.code == 1
+    assert kb("open", "2", home=corpus_home).code == 0
+
+
+def test_a_citation_as_printed_is_shown(kb: Call, corpus_home: Path) -> None:
+    lines = (CORPUS / MARIGOLD).read_text().split("\n")
+    assert kb("show", f"{MARIGOLD}#L28-L35", home=corpus_home).out == "\n".join(lines[27:35]) + "\n"
+    assert kb("show", f"{MARIGOLD}:30", home=corpus_home).out == lines[29] + "\n"
+    assert kb("show", f"{MARIGOLD}#L1", "--lines", "2", home=corpus_home).code == 2
+    assert "no lines" in kb("show", "incident-34-cable.html#L3", home=corpus_home).err
+
+
+def test_a_page_is_shown_and_a_page_that_is_not_there_is_named(kb: Call, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    kb("ingest", PDF, home=home)
+    listed = kb("list", "--json", home=home).json()["documents"][0]["path"]
+    shown = kb("show", f"{listed}#page=1", "--json", home=home).json()
+    assert shown["page"] == 1
+    assert shown["text"]
+    assert "has no text on page 99" in kb("show", f"{listed}#page=99", home=home).err
+    assert kb("open", f"{listed}#page=1", home=home).out.endswith("#page=1\n")
 
 
 def test_open_says_when_the_file_is_gone(kb: Call, tmp_path: Path) -> None:

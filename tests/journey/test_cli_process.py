@@ -153,17 +153,3 @@ def test_a_bug_is_two_lines_and_its_traceback_is_in_the_log(corpus_home: Path, t
     state_file.write_text("")
     unlogged = run("status", home=corpus_home, PYTHONPATH=path, XDG_STATE_HOME=str(state_file))
     assert len(unlogged.stderr.splitlines()) == 2
-
-
-def test_completion_is_shown_and_completes(corpus_home: Path) -> None:
-    shown = run("--show-completion", "bash", _TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION="1")
-    assert shown.returncode == 0
-    assert "_KB_COMPLETE=complete_bash" in shown.stdout
-
-    def complete(line: str) -> list[str]:
-        count = str(len(line.split(" ")) - 1)
-        return run(_KB_COMPLETE="complete_bash", COMP_WORDS=line, COMP_CWORD=count).stdout.split()
-
-    assert {"search", "status", "ingest", "answers"} <= set(complete("kb "))
-    assert complete("kb sea") == ["search"]
-    assert "--min-score" in complete("kb search --")

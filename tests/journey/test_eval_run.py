@@ -214,13 +214,21 @@ def test_compare_finds_a_regression(kb: Call, corpus_home: Path, tmp_path: Path)
     assert kb("eval", "compare", "2", now, home=corpus_home).code == 2  # two runs begin so
 
 
-def test_junit_and_annotations_name_gate_file_and_line(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
+def test_junit_and_annotations_name_gate_file_and_line(
+    kb: Call, corpus_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    summary = tmp_path / "summary.md"
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     good, bad = (many_queries(tmp_path / name, broken=name == "bad") for name in ("good", "bad"))
     saved, junit = tmp_path / "baseline.jsonl", tmp_path / "out" / "junit.xml"
     assert kb("eval", "run", good, "--mode", "lexical", "--save", saved, home=corpus_home).code == 0
     words = ["--mode", "lexical", "--gate", "mrr>=0.9", "--baseline", saved, "--junit", junit, "--github"]
     found = kb("eval", "run", bad, *words, home=corpus_home)
     assert found.code == 1
+    assert "| mrr |" in summary.read_text()
+    worst = found.out.split("worst by mrr:")[1]
+    assert re.search(r"^  0\.000  cleaning-\d+: ", worst, re.MULTILINE)
+    assert "found first:" in worst
     root = ElementTree.parse(junit).getroot()
     assert int(root.get("failures", "0")) >= 2
     assert any(case.get("name") == "gate mrr>=0.9" for case in root.iter("testcase"))

@@ -4,7 +4,7 @@ from importlib import import_module
 
 import pytest
 
-from kb.cli.commands import COMMANDS, RENAMED_COMMANDS, RENAMED_OPTIONS, present_names
+from kb.cli.commands import COMMANDS, RENAMED_COMMANDS, RENAMED_OPTIONS, SECTIONS, present_names
 
 # `kb --help` at 80 columns: two before the name, the longest name, two between.
 ROOM_FOR_HELP = 80 - 4 - max(len(name) for name, entry in COMMANDS.items() if entry.renamed_to is None)
@@ -42,3 +42,8 @@ def test_published_names_lead_to_todays(given: list[str], present: list[str]) ->
 def test_renamed_names_are_commands() -> None:
     assert {new[0] for new in RENAMED_COMMANDS.values()} <= set(COMMANDS)
     assert set(RENAMED_OPTIONS) <= set(COMMANDS)
+
+
+def test_every_listed_command_stands_in_one_section() -> None:
+    grouped = [name for names in SECTIONS.values() for name in names]
+    assert sorted(grouped) == sorted(name for name, entry in COMMANDS.items() if entry.renamed_to is None)

@@ -1,0 +1,123 @@
+"""The verdict on an answer → one line a person understands; a doubtful sentence → why, marked where it stands."""
+
+from __future__ import annotations
+
+import re
+
+from kb.ask.backing import DOCUMENT_NODES
+from kb.ask.records import Answer, SentenceCheck
+from kb.ask.refuse import describe_outcome
+from kb.ask.verify import has_tick, is_backed
+from kb.cli.terminal import harmless_line, styled
+from kb.cli.wrap import columns_of, terminal_columns
+from kb.language.registry import LANGUAGES
+from kb.support.check import WEAK
+
+# Refused before any model was asked.
+NOT_ASKED = ("no_chunks", "score_gate", "weak_evidence")
+
+
+def footer(answer: Answer) -> str:
+    """What the answer is worth, who wrote it, and how long that took."""
+    replies = LANGUAGES[answer.language()].replies
+    seconds = f"{answer.usage.latency_ms / 1000:.1f} s"
+    if answer.is_quote():
+        return styled(f"{replies['quoted']} · {seconds}", "dim")
+    by = harmless_line(answer.model.id) if _was_asked(answer) else replies["no_model"]
+    verdict, colour = _verdict(answer)
+    columns = terminal_columns()
+    # A line that does not fit is broken where it can be: behind the verdict.
+    fits = not columns or columns_of(f"{verdict} · {by} · {seconds}") <= columns
+    between = " · " if fits else "\n"
+    return f"{styled(verdict, colour)}{styled(between, 'dim')}{styled(f'{by} · {seconds}', 'dim')}"
+
+
+def _verdict(answer: Answer) -> tuple[str, str]:
+    """(the words, their colour): a tick for an answer of which every sentence is backed; how many are where not all are."""
+    replies = LANGUAGES[answer.language()].replies
+    if answer.grounded:
+        found = answer.verification
+        if found is None or has_tick(found):
+            return replies["backed"], "green"
+        return replies["backed_in_part"].format(verified=found.verified, total=found.total), "yellow"
+    if answer.rests_on:
+        lacks = "with no citation" if DOCUMENT_NODES.issuperset(answer.rests_on) else "not on your documents"
+        return f"grounded ✗ (rests on {_named(answer.rests_on)}, {lacks})", "yellow"
+    return replies["ungrounded"].format(why=_reason(answer)), "red"
+
+
+def describe_doubt(check: SentenceCheck) -> str:
+    """Why a sentence does not hold, in a few words.
+
+    >>> describe_doubt(SentenceCheck(start=0, end=1, text="x", markers=(2,), status="unsupported", score=0.1))
+    'not backed by [#2]'
+    """
+    cited = "".join(f"[#{n}]" for n in check.markers)
+    said = {
+        "verified": "backed",
+        "weak": f"only partly backed by {cited}",
+        "unsupported": f"not backed by {cited}",
+        "contradicted": f"not what {cited or 'the evidence'} says",
+        "unknown_marker": f"cites {cited}, which is not all there",
+        "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
+        "forged": "its marker was copied out of a document",
+        "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
+    }[check.status]
+    return f"{said} ({'; '.join(check.reasons)})" if check.reasons and check.status != "forged" else said
+
+
+def mark_doubts(answer: Answer) -> str:
+    """An answer with a sign and the reason behind each sentence that does not hold; code and tables have it below them."""
+    checks = answer.verification.sentences if answer.verification else ()
+    text = answer.answer
+    for check in sorted((c for c in checks if not is_backed(c)), key=lambda c: -c.end):
+        at = len(text[: check.end].rstrip())
+        if not at:
+            continue
+        block_end = _end_of_block(text, at)
+        if block_end is None:
+            text = f"{text[:at]} **⚠ {describe_doubt(check)}**{text[at:]}"
+        else:
+            text = f"{text[:block_end]}\n\n**⚠ {describe_doubt(check)}**\n\n{text[block_end:].lstrip(chr(10))}"
+    return text
+
+
+def _end_of_block(text: str, at: int) -> int | None:
+    """Where the fenced code or the table ends that holds the character before `at`; None in prose."""
+    fence = ""
+    position = 0
+    kind = ""
+    for line in text.splitlines(keepends=True):
+        begins, position = position, position + len(line)
+        mark = re.match(r"\s{0,3}(```|~~~)", line)
+        is_code = bool(fence or mark)
+        if mark:
+            fence = "" if fence == mark[1] else fence or mark[1]
+        if begins < at <= position:
+            kind = "code" if is_code else "table" if line.lstrip().startswith("|") else ""
+            if not kind:
+                return None
+        is_last = not fence if kind == "code" else not text[position:].lstrip(" ").startswith("|")
+        if kind and is_last:
+            return begins + len(line.rstrip())
+    return len(text) if kind else None
+
+
+def _named(nodes: tuple[str, ...]) -> str:
+    return ", ".join(node.replace("_", " ") for node in nodes)
+
+
+def _was_asked(answer: Answer) -> bool:
+    """False where no model was asked: refused before, or answered by a context node."""
+    return answer.verification is not None or not (answer.rests_on or answer.refusal_reason in NOT_ASKED)
+
+
+def _reason(answer: Answer) -> str:
+    found = answer.verification
+    if answer.refusal_reason == "not_backed" and found:
+        bad = [c for c in found.sentences if not is_backed(c)]
+        doubt = next((c for c in bad if c.status == "contradicted"), bad[0] if bad else None)
+        if doubt:
+            is_said = doubt.status in ("unsupported", "contradicted", "weak", "misattributed")
+            return f"a sentence is {describe_doubt(doubt)}" if is_said else describe_doubt(doubt)
+    return describe_outcome(answer.outcome, answer.language())

@@ -1,0 +1,78 @@
+"""Doubts marked where they stand: behind a sentence, and below code and tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kb.ask.records import Answer, AnswerRetrieval, SentenceCheck, Usage, Verification
+from kb.cli.answer_footer import footer, mark_doubts
+from kb.records import ModelRef
+
+
+def answer_of(text: str, *doubtful: str) -> Answer:
+    checks = tuple(
+        SentenceCheck(
+            start=text.index(part),
+            end=text.index(part) + len(part),
+            text=part,
+            markers=(1,),
+            status="unsupported",
+            score=0.1,
+        )
+        for part in doubtful
+    )
+    return Answer(
+        trace_id="0",
+        question="Why?",
+        answer=text,
+        citations=(),
+        grounded=True,
+        refusal_reason=None,
+        model=ModelRef("m:1", "ollama"),
+        embedding=None,
+        prompt_template_version="rag-v2",
+        retrieval=AnswerRetrieval(
+            mode="lexical",
+            k=3,
+            score_gate=0.1,
+            top_score=0.9,
+            chunks_returned=3,
+            chunks_used=2,
+            corpus_revision=1,
+        ),
+        usage=Usage(prompt_tokens=1, completion_tokens=1, latency_ms=2345.0, first_token_ms=None),
+        created_at="2026-11-22T00:00:00Z",
+        verification=Verification(
+            status="weak" if doubtful else "verified",
+            verified=3 - len(doubtful),
+            total=3,
+            coverage=1.0,
+            sentences=checks,
+        ),
+    )
+
+
+DOUBT = "**⚠ not backed by [#1]**"
+
+
+@pytest.mark.parametrize(
+    ("text", "doubtful", "marked"),
+    [
+        ("One. Two [#1]. Three.", ["Two [#1]."], f"One. Two [#1]. {DOUBT} Three."),
+        ("One.\n\n- Two.\n- Three.", ["Two.", "Three."], f"One.\n\n- Two. {DOUBT}\n- Three. {DOUBT}"),
+        ("```sh\nrm x\n```\nEnd.", ["rm x"], f"```sh\nrm x\n```\n\n{DOUBT}\n\nEnd."),
+        ("```sh\nrm x\n```", ["rm x\n```"], f"```sh\nrm x\n```\n\n{DOUBT}\n\n"),
+        ("| a |\n|---|\n| 1 |\n| 2 |\n\nEnd.", ["| 1 |"], f"| a |\n|---|\n| 1 |\n| 2 |\n\n{DOUBT}\n\nEnd."),
+        ("One.", [], "One."),
+    ],
+)
+def test_doubts_are_marked_where_they_stand(text: str, doubtful: list[str], marked: str) -> None:
+    assert mark_doubts(answer_of(text, *doubtful)) == marked
+
+
+def test_the_verdict_is_one_line_in_the_language_of_the_question() -> None:
+    assert footer(answer_of("One.")) == "✓ backed by your documents · m:1 · 2.3 s"
+    assert footer(answer_of("One.", "One.")).startswith("⚠ 2 of 3 sentences backed by your documents")
+    assert footer(replace(answer_of("One."), question="왜 그런가요?")).startswith("✓ 문서에 근거함")
