@@ -29,7 +29,7 @@ class Indexes:
         self.vector: IndexKeeper[VectorRow, VectorIndex] = self._keep_vector()
 
     def close(self) -> None:
-        """Let go of what was opened."""
+        """Let go of both opened indexes."""
         self.lexical.close()
         self.vector.close()
 

@@ -156,7 +156,7 @@ class IndexKeeper(Generic[Row, Index]):
         return self._mending[1]
 
     def close(self) -> None:
-        """Let go of the opened index."""
+        """Let go of the opened index: files that were removed meanwhile take room until then."""
         self._opened = self._mending = None
 
     def _gone(self, chunk_ids: Collection[int]) -> set[int]:
