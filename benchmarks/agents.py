@@ -2,8 +2,8 @@
 
     python benchmarks/agents.py [--only start,search,tokens,fuzz] [--calls 2000] [--home HOME]
 
-`start`: seconds from the start of the process to the end of the handshake, and to the first search's result, of each
-transport; beside it the seconds that importing the SDK takes, which no server can begin without. `search`: milliseconds of
+`start`: seconds from the start of the process to the end of the handshake, and to the first search's result, on stdio; beside
+it the processor time that importing the SDK takes, which no server can begin without; memory. `search`: milliseconds of
 processor time that the server spends on a warm search, beside the library's own in this process. `tokens`: an agent that has
 the first evidence of a two-step task (fixtures/suites/two-step.yaml) calls `context` with growing budgets until the rest is
 there: tokens of all blocks per answered question, with what it has handed over as `seen` and without. `fuzz`: calls of
@@ -50,7 +50,7 @@ QUESTIONS = (
     "When does the ferry sail in winter?",
 )
 WARM_CALLS = 60
-STARTS = 5
+STARTS = 3
 # Budgets that an agent tries one after another.
 BUDGETS = (150, 300, 600, 1200)
 
@@ -63,25 +63,39 @@ def server(home: Path, **more: str) -> StdioServerParameters:
 
 
 async def measure_start(home: Path) -> None:
-    """Print how soon a server answers."""
-    code = "import time; t = time.perf_counter(); import mcp.server.lowlevel, mcp.server.stdio; print(time.perf_counter() - t)"
-    imports = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(STARTS)]
-    shaken, searched, apart = [], [], []
+    """Print how soon a server answers, and how much memory it takes."""
+    code = (
+        "import time, mcp.server.lowlevel, mcp.server.stdio, mcp.server.streamable_http_manager\n"
+        "t = time.process_time(); print(t)"
+    )
+    figures: dict[str, list[float]] = {}
     for _ in range(STARTS):
+        used = subprocess.check_output([sys.executable, "-c", code])
+        figures.setdefault("interpreter and SDK alone, processor", []).append(float(used))
         began = time.perf_counter()
         async with Client(server(home), mode="legacy") as client:
-            shaken.append(time.perf_counter() - began)
+            pid = _children()[-1]
+            figures.setdefault("start to handshake", []).append(time.perf_counter() - began)
+            shaken = time.perf_counter()
             await client.call_tool("search", {"query": QUESTIONS[0]})
-            searched.append(time.perf_counter() - began)
-            apart.append(searched[-1] - shaken[-1])
+            figures.setdefault("handshake to first result", []).append(time.perf_counter() - shaken)
+            figures.setdefault("start to first result", []).append(time.perf_counter() - began)
+            figures.setdefault("start to first result, processor", []).append(seconds_of(pid))
+            memory = [megabytes_of(pid)]
+            for number in (1, 2):
+                asks = (client.call_tool("ask", {"question": question}) for question in QUESTIONS[:number])
+                await asyncio.gather(*asks)
+                memory.append(megabytes_of(pid))
     print(f"seconds, median of {STARTS} starts (machine load {os.getloadavg()[0]:.1f}):")
-    for name, values in (
-        ("importing the SDK alone", imports),
-        ("start → handshake", shaken),
-        ("handshake → first search", apart),
-        ("start → first search", searched),
-    ):
-        print(f"  {name:<26} {statistics.median(values):.2f}")
+    for name, values in figures.items():
+        print(f"  {name:<38} {statistics.median(values):.2f}")
+    print(f"  MB after a search, an answer, two answers at once: {', '.join(f'{mb:.0f}' for mb in memory)}")
+
+
+def megabytes_of(pid: int) -> float:
+    """Resident memory of a process."""
+    row = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmRSS"))
+    return int(row.split()[1]) / 1024
 
 
 def seconds_of(pid: int) -> float:

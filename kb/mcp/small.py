@@ -154,7 +154,10 @@ def fit(
     items  best first
     put    the record with some of them
     """
-    low, high = 0, len(items)
+    whole = put(record, tuple(items))
+    if not items or tokens_of(whole) <= max_tokens:  # nearly always
+        return whole, len(items)
+    low, high = 0, len(items) - 1
     while low < high:
         middle = (low + high + 1) // 2
         fits = tokens_of(put(record, tuple(items[:middle]))) <= max_tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -93,29 +93,42 @@ async def _health(request: Request) -> Response:
 
 
 def _counted(name: str, metrics: Metrics, endpoint: Endpoint) -> Endpoint:
-    """An endpoint that is counted, and whose errors are error.v1."""
+    """An endpoint that is counted, streams at their end, and whose errors are error.v1."""
 
     async def counted(request: Request) -> Response:
-        began, status = time.perf_counter(), GONE
+        began = time.perf_counter()
         metrics.began()
+        response = Response(status_code=GONE)
         try:
             response = await endpoint(request)
-            status = response.status_code
-            return response
         except KbError as error:
             response = _error_response(error)
-            status = response.status_code
-            return response
         except ClientDisconnect:
-            return Response(status_code=GONE)
+            pass
         except Exception as error:  # the client is told of it, and the server goes on
             log_bug(error)
-            status = 500
-            return _error_response(error_of(error), 500)
+            response = _error_response(error_of(error), 500)
         finally:
-            metrics.ended(name, status, time.perf_counter() - began)
+
+            def ended() -> None:
+                metrics.ended(name, response.status_code, time.perf_counter() - began)
+
+            if isinstance(response, StreamingResponse):
+                response.body_iterator = _then(response.body_iterator, ended)
+            else:
+                ended()
+        return response
 
     return counted
+
+
+async def _then(stream: AsyncIterable[Any], ended: Callable[[], None]) -> AsyncIterator[Any]:
+    """A stream, and a call at its end, whether all of it was read or not."""
+    try:
+        async for part in stream:
+            yield part
+    finally:
+        ended()
 
 
 def _error_response(error: KbError, status: int | None = None) -> Response:
