@@ -26,7 +26,6 @@ FOREIGN_KOREAN = ("조선 시대의 과거 시험은 몇 년마다 열렸나요?
 ANSWERED = (
     "How often must Marigold's mirror be cleaned?",
     "At what wind speed must Marigold's dome close?",
-    "Kestrel 46",
     "마리골드 거울은 며칠마다 청소해야 하나요?",
     "두 관측소는 언제 자매결연을 맺었습니까?",
     "오류 코드 E-133은 무슨 뜻인가요?",
@@ -63,6 +62,13 @@ def test_what_the_corpus_answers_passes(kb: Call, corpus_home: Path, question: s
     retrieval = result.json()["retrieval"]
     assert result.code == 0
     assert retrieval["evidence_score"] >= retrieval["evidence_gate"]
+
+
+@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+def test_words_that_ask_nothing_are_quoted_for_all_that(kb: Call, corpus_home: Path, mode: str) -> None:
+    answer = kb("ask", "Kestrel 46", "--mode", mode, "--json", home=corpus_home).json()
+    assert answer["outcome"] in ("answered", "not_sure")
+    assert "Kestrel 46" in answer["citations"][0]["quote"]
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ TOLERANCE = 0.02
 KEPT_ROWS = 3
 SEARCH_WORDS = ["eval", "run", str(SUITE), "--mode", "lexical", "--mode", "vector", "--mode", "hybrid"]
 
-# Figures of 2026-11-21 minus a margin of about .03 for search, of two queries for answers.
+# Figures of 2026-11-22 minus a margin of about .03 for search, of two queries for answers.
 SEARCH_GATES = {
     "lexical": ("ndcg@10>=0.68", "recall@10>=0.68", "mrr>=0.74"),
     "vector": ("ndcg@10>=0.48", "recall@10>=0.53", "mrr>=0.51"),
@@ -42,8 +42,8 @@ SEARCH_GATES = {
 }
 # Cited lines are exact or they are wrong.
 ANSWER_GATES = (
-    *("exact_lines>=1", "citation_coverage>=0.95", "must_contain>=0.46", "must_not_contain>=0.8"),
-    *("false_refusal<=0.15", "refusal_recall>=0.25", "refusal_f1>=0.4"),
+    *("exact_lines>=1", "citation_coverage>=0.95", "must_contain>=0.53", "must_not_contain>=0.8"),
+    *("false_refusal<=0.36", "refusal_recall>=0.62", "refusal_f1>=0.5"),
 )
 
 
