@@ -303,7 +303,7 @@ _JOINTS: dict[str, tuple[Callable[[str], list[Span]], ...]] = {
 
 
 # A longer one would leave no room for the text. Counting the tokens of a heading of 400,000 characters for each of its
-# chunks took an hour.
+# chunks took more than ten minutes.
 LONGEST_HEADING_CHARS = 2_000
 
 
