@@ -20,7 +20,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks.scale import fill, mixtures, words
+from benchmarks.scale import fill, words
 from kb.config import Config
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.runtime import open_runtime
@@ -114,7 +114,9 @@ def write(home: Path, until: float, commits: int, written: list[int]) -> None:
 
 def be_writer(home: Path, commits: int, seconds: float) -> None:
     """Commit so often in so many seconds: a document more, another one in its place, or one less."""
-    texts, vectors, done, end = words(7), mixtures(7), 0, time.monotonic() + seconds
+    import numpy as np
+
+    texts, generator, done, end = words(7), np.random.default_rng(7), 0, time.monotonic() + seconds
     pause, doc_ids = seconds / commits, []
     with open_runtime(home, Config(), write=True) as kb:
         encoder = kb.stored_encoder()
@@ -127,7 +129,8 @@ def be_writer(home: Path, commits: int, seconds: float) -> None:
                 else:
                     replacing = doc_ids[-1] if done % 3 == 1 else None
                     text = " ".join(next(texts))
-                    names = {f"w{time.time_ns()}": next(vectors).tobytes()}
+                    vector = generator.normal(size=encoder[2]).astype("<f4")
+                    names = {f"w{time.time_ns()}": (vector / np.linalg.norm(vector)).tobytes()}
                     rows = [(ChunkDraft(0, 0, len(text), text, ("Note",), 200, 1, 2), name) for name in names]
                     path = f"{time.time_ns()}.md"
                     draft = DocumentDraft("written", path, "Note", "markdown", "en", (), 1, 1, path, "s")
