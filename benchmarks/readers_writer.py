@@ -120,10 +120,10 @@ def be_writer(home: Path, commits: int, seconds: float) -> None:
     pause, doc_ids = seconds / commits, []
     with open_runtime(home, Config(), write=True) as kb:
         encoder = kb.stored_encoder()
-        kb.corpus.save_source("written", None)
         while time.monotonic() < end and done < commits:
             began = time.monotonic()
             with writer_lock(home, 60, lambda line: None):
+                kb.corpus.save_source("written", None)  # it goes with its last document
                 if done % 3 == 2:
                     kb.corpus.remove_documents([doc_ids.pop(0)])
                 else:
