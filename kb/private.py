@@ -13,7 +13,17 @@ from pathlib import Path
 from kb.errors import IoError
 
 # Everything that kb writes into a data folder begins with one of these; other files there are the user's business.
-OUR_NAMES = ("kb.sqlite", "index", "counters.sqlite", "commands.log", "config.toml", "write.lock", "tags", "eval")
+OUR_NAMES = (
+    "kb.sqlite",
+    "index",
+    "counters.sqlite",
+    "commands.log",
+    "config.toml",
+    "write.lock",
+    "tags",
+    "eval",
+    "unfinished.json",
+)
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

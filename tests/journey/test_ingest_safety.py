@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kb.ingest.embed import WINDOW_CHUNKS
+from kb.ingest.embed import BATCH_CHUNKS
 from kb.store.database import open_for_writing
 from tests.journey.conftest import Call
 from tests.journey.folders import (
@@ -25,10 +25,12 @@ from tests.journey.folders import (
     MODES,
     OTTERS,
     assert_complete,
+    assert_sound,
     counted,
     documents,
     fill,
     ingest,
+    many_files,
     paths_found,
     rows,
     search,
@@ -42,14 +44,6 @@ FILES = 30
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
-
-
-def many_files(folder: Path, count: int, sentences: int) -> Path:
-    """Small documents, no two sentences alike."""
-    for number in range(count):
-        told = [f"Lighthouse {number} keeps log {part} of storm {number * part}." for part in range(sentences)]
-        fill(folder, {f"{number % 3}/light-{number:03d}.md": f"# Lighthouse {number}\n\n" + "\n\n".join(told) + "\n"})
-    return folder
 
 
 def wait_for_more_documents(home: Path, known: int, process: subprocess.Popen[bytes]) -> None:
@@ -78,7 +72,7 @@ def test_killed_at_any_moment(
     began = time.monotonic()
     assert kb_process("ingest", folder, home=undisturbed, stdout=subprocess.DEVNULL).wait() == 0
     whole_seconds = time.monotonic() - began
-    assert count_chunks(undisturbed) > 2 * WINDOW_CHUNKS
+    assert count_chunks(undisturbed) > 2 * BATCH_CHUNKS
     chance = random.Random(7)
     stored = killed = 0
     for kill in range(KILLS):
@@ -98,7 +92,7 @@ def test_killed_at_any_moment(
         if stored:
             assert found.code == 0, found.err
             assert len(found.json()["hits"]) == 10
-            assert_complete(home)
+            assert_sound(home)
         else:
             assert '"code":"not_indexed"' in found.err
         if stored == FILES:  # begin anew, so that later kills hit work too
@@ -145,7 +139,7 @@ def test_interrupted_then_completed(kb: Call, kb_process: Start, home: Path, tmp
     assert report["interrupted"]
     assert 0 < report["counts"]["new"] < 200
     assert len(documents(home)) == report["counts"]["new"]
-    assert_complete(home)
+    assert_sound(home)
     assert paths_found(kb, home, "lighthouse", "hybrid")
     rest = ingest(kb, home, folder)
     assert counted(rest) == {"new": 200 - report["counts"]["new"], "unchanged": report["counts"]["new"]}
