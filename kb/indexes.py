@@ -28,6 +28,11 @@ class Indexes:
         self.lexical: IndexKeeper[LexicalRow, LexicalIndex] = self._keep_lexical()
         self.vector: IndexKeeper[VectorRow, VectorIndex] = self._keep_vector()
 
+    def close(self) -> None:
+        """Let go of both opened indexes."""
+        self.lexical.close()
+        self.vector.close()
+
     def describe_lag(self) -> str | None:
         """How far the indexes that were opened are behind, as a line for the user; None where they are not."""
         lags = self.lexical.lag, self.vector.lag

@@ -86,7 +86,8 @@ class Runtime:
         self._told: set[str] = set()
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the indexes and the store."""
+        self._indexes.close()
         self.store.close()
 
     def __enter__(self) -> Self:

@@ -155,6 +155,10 @@ class IndexKeeper(Generic[Row, Index]):
             self._mending = opened, mending(opened, self._reopen, self._gone)
         return self._mending[1]
 
+    def close(self) -> None:
+        """Let go of the opened index: files that were removed meanwhile take room until then."""
+        self._opened = self._mending = None
+
     def _gone(self, chunk_ids: Collection[int]) -> set[int]:
         """Those of the chunks that an index which is behind, or ahead of a snapshot, holds in vain."""
         return set() if self._is_exact else set(chunk_ids) - set(self._source.existing(chunk_ids))

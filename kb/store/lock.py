@@ -1,7 +1,7 @@
 """One writer at a time per data folder: a file lock that ends with its process, and a note that names the holder.
 
-Who waits holds a second lock, the turn, so that the holder cannot take the first one again before it: two writers take
-turns. The note is only for messages.
+Who waits holds a second lock, the turn, without which nobody takes the first one: so two writers take turns. The note is
+only for messages.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LOCK_NAME = "write.lock"
 TURN_NAME = "write.turn.lock"
 NOTE_NAME = "write.lock.owner"
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.05
 # Length of a command line in the message that names the writer.
 COMMAND_CHARS = 80
 
