@@ -19,6 +19,7 @@ from kb.config import Config, find_config, find_home, load_config
 from kb.errors import NotIndexed
 from kb.ingest.remove import remove_documents
 from kb.ingest.request import IngestRequest
+from kb.ingest.unfinished import to_resume, unfinished
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
 from kb.runtime import Notify, Runtime, ignore
 from kb.store.chunks import document_text
@@ -231,6 +232,8 @@ class KnowledgeBase:
         include_secrets: bool = False,
         include_generated: bool = False,
         retry: bool = False,
+        words_only: bool = False,
+        resume: bool = False,
         on_event: Callable[[IngestEvent], None] | None = None,
         on_embedded: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
@@ -241,6 +244,7 @@ class KnowledgeBase:
         prune        forget documents whose files are gone; None takes `ingest.prune`; dry_run changes nothing
         force        read every file again, changed or not; retry only those that stopped their reader before
         include_secrets  read files that look like keys, too; include_generated: minified code, lock files, dumps
+        words_only   leave the vectors to the next ingest; resume: go on with what was interrupted, then with the vectors
         on_event     told of every step; on_embedded of each batch of chunks that has got its vectors
         should_stop  asked between documents; True ends the run after the documents in hand
         raises       NotFound for a path that is not there, InvalidInput, Locked
@@ -248,10 +252,13 @@ class KnowledgeBase:
         from kb.ingest.pipeline import ingest
 
         given = tuple(Path(path).expanduser() for path in paths)
+        request = IngestRequest(
+            given, source, prune, force, dry_run, include_secrets, include_generated, retry, words_only
+        )
         with self._runtime_for_ingest(dry_run) as runtime:
             return ingest(
                 runtime,
-                IngestRequest(given, source, prune, force, dry_run, include_secrets, include_generated, retry),
+                to_resume(unfinished(self.home)) if resume else request,
                 on_event or (lambda event: None),
                 should_stop,
                 on_embedded or (lambda chunks: None),

@@ -23,6 +23,7 @@ OUR_NAMES = (
     "write.lock",
     "tags",
     "eval",
+    "unfinished.json",
 )
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

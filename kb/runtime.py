@@ -320,6 +320,11 @@ class Runtime:
         rows = self.corpus.vectors_of(self.stored_encoder()[1], chunk_ids)
         return {chunk_id: np.frombuffer(blob, dtype="<f4") for chunk_id, blob in rows}
 
+    def vector_share(self) -> float | None:
+        """The chunks that have a vector, as a share of all in [0, 1]; None where there are no chunks."""
+        chunks = self.corpus.count_chunks()
+        return 1 - self.corpus.count_missing_vectors(self.stored_encoder()[1]) / chunks if chunks else None
+
     def describe_gaps(self) -> str:
         """Why vector search might miss something, as words for a hint."""
         _, digest, _ = self.stored_encoder()

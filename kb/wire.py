@@ -24,6 +24,7 @@ WIRE_RECORDS: dict[str, str] = {
     "answer_event.v1": "kb.ask.records:AnswerEvent",
     "ingest_event.v1": "kb.ingest.report:IngestEvent",
     "ingest_report.v1": "kb.ingest.report:IngestReport",
+    "watch_event.v1": "kb.ingest.watch:WatchEvent",
     "support.v1": "kb.support.check:Support",
     "demo.v1": "kb.cli.demo:Tour",
     "document_list.v1": "kb.cli.views:DocumentList",

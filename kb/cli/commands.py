@@ -28,6 +28,7 @@ class Entry:
 COMMANDS = {
     "init": Entry("kb.cli.encoders:init", "Create the data folder and config.toml; choose the encoder."),
     "ingest": Entry("kb.cli.ingest:ingest", "Add files and folders; read only what has changed."),
+    "watch": Entry("kb.cli.watch:watch", "Follow files and folders: bring in every change, until Ctrl-C."),
     "search": Entry("kb.cli.search:search", "Find passages: ranked hits with exact citations."),
     "ask": Entry("kb.cli.ask:ask", "Ask a question: a cited answer, or a refusal (exit 1)."),
     "demo": Entry("kb.cli.demo:demo", "Show all of it on a small example, in two minutes."),

@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from kb.cli.ingest import stop_on_ctrl_c
 from kb.cli.invocation import Invocation, command
 from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.models import model_size
+from kb.cli.stopping import stop_on_ctrl_c
 from kb.cli.tables import Table, draw
 from kb.cli.terminal import harmless, has_colour, say, styled
 from kb.cli.views import Finished

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Annotated
 
 import typer
@@ -14,6 +10,8 @@ import typer
 from kb.cli.invocation import Invocation, command
 from kb.cli.progress import make_listener
 from kb.cli.report import print_report
+from kb.cli.stopping import stop_on_ctrl_c
+from kb.cli.watch import watch_paths
 from kb.errors import ExitCode, InvalidInput
 from kb.ingest.sources import name_text
 
@@ -21,7 +19,9 @@ from kb.ingest.sources import name_text
 @command
 def ingest(
     invocation: Invocation,
-    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="files and folders; - reads one text from stdin")],
+    paths: Annotated[
+        list[str] | None, typer.Argument(metavar="PATH…", help="files and folders; - reads one text from stdin")
+    ] = None,
     source: Annotated[
         str | None, typer.Option("--source", metavar="NAME", help="name for where this comes from", show_default=False)
     ] = None,
@@ -34,6 +34,13 @@ def ingest(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="read every file again, changed or not")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would be done; change nothing")] = False,
+    words_only: Annotated[
+        bool, typer.Option("--words-only", help="stop when all can be searched by words; vectors are made later")
+    ] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="go on with what was interrupted; takes no path and no other option")
+    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="go on with every change, until Ctrl-C: see kb watch")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="read files again that crashed or stalled before")] = False,
     include_secrets: Annotated[
         bool, typer.Option("--include-secrets", help="read files that look like keys or hold tokens, too")
@@ -44,9 +51,19 @@ def ingest(
 ) -> None:
     """Bring files and folders in, incrementally.
 
-    What has not changed since the last time is not read again.
+    What has not changed since the last time is not read again. Words first: everything can be searched by words as it is
+    read, and by meaning as its vectors follow.
     """
     config = invocation.config()
+    paths = paths or []
+    _check_resume(resume, bool(paths) or words_only or force or dry_run or retry or source is not None)
+    if not paths and not resume:
+        raise InvalidInput(
+            "no path given", fix="kb ingest FOLDER, or go on with what was interrupted: kb ingest --resume"
+        )
+    if watch:
+        watch_paths(invocation, paths, source)
+        return
     text = _read_stdin(paths, source, title)
     with (
         make_listener(invocation) as listener,
@@ -63,6 +80,8 @@ def ingest(
                 force=force,
                 dry_run=dry_run,
                 retry=retry,
+                words_only=words_only,
+                resume=resume,
                 include_secrets=include_secrets,
                 include_generated=include_generated,
                 on_event=listener.on_event,
@@ -74,6 +93,14 @@ def ingest(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if report.counts["failed"]:
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def _check_resume(resume: bool, has_more: bool) -> None:
+    """Refuse --resume beside what it would go on with in its own way."""
+    if resume and has_more:
+        raise InvalidInput(
+            "--resume goes on as it was asked before", fix="kb ingest --resume, without paths and options"
+        )
 
 
 def _read_stdin(paths: list[str], source: str | None, title: str | None) -> bytes | None:
@@ -88,24 +115,3 @@ def _read_stdin(paths: list[str], source: str | None, title: str | None) -> byte
         raise InvalidInput("text from standard input has the source 'stdin'", fix="leave --source out")
     name_text(title or "")  # a missing title is an error before the text is waited for
     return sys.stdin.buffer.read()
-
-
-@contextmanager
-def stop_on_ctrl_c(quiet: bool, step: str = "document") -> Iterator[list[bool]]:
-    """The first Ctrl-C (or SIGTERM) asks to stop after the step in hand, the second stops at once."""
-    stopped: list[bool] = []
-
-    def ask_to_stop(signum: int, frame: object) -> None:
-        if stopped:
-            raise KeyboardInterrupt
-        stopped.append(True)
-        if not quiet:
-            # Not print: the signal may arrive during another print, and that would be an error.
-            os.write(2, f"\nstopping after the {step} in hand; Ctrl-C again stops at once\n".encode())
-
-    earlier = {number: signal.signal(number, ask_to_stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stopped
-    finally:
-        for number, handler in earlier.items():
-            signal.signal(number, handler)

@@ -75,7 +75,7 @@ class PlainLines(Listener):
 
 
 class Bar(Listener):
-    """A progress bar with file, phase, chunks/s and time left, on stderr."""
+    """A progress bar on stderr: of the files while they are read, then of the chunks that get their vectors."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -85,20 +85,19 @@ class Bar(Listener):
             TextColumn("{task.fields[phase]:<9}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
+            TextColumn("{task.fields[told]}"),
             TextColumn("{task.fields[file]}", style="dim"),
             console=Console(stderr=True, no_color=not has_colour(sys.stderr), soft_wrap=True),
             transient=True,
             refresh_per_second=8,
         )
         self._task: Any = None
-        self._embedded = 0
-        self._expected = 0
+        self._files = self._searchable = self._waiting = self._embedded = 0
         self._embedding_since = 0.0
 
     def __enter__(self) -> Bar:
         self._progress.start()
-        self._task = self._progress.add_task("ingest", total=None, phase="scanning", rate="", file="")
+        self._task = self._progress.add_task("ingest", total=None, phase="scanning", told="", file="")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -107,24 +106,41 @@ class Bar(Listener):
     def on_event(self, event: IngestEvent) -> None:
         """See Listener."""
         if event.event == "scan_completed":
-            self._expected = event.expected_chunks or 0
+            self._files = event.total or 0
             self._progress.update(self._task, total=event.total, phase="reading")
         elif event.event == "document_started":
-            self._embedding_since = self._embedding_since or time.perf_counter()
             self._progress.update(self._task, phase="reading", file=_short(event.path or ""))
         elif event.event == "document_finished":
             self._progress.update(self._task, completed=event.done)
-            if event.done == self._progress.tasks[0].total:
-                self._progress.update(self._task, phase="indexing", file="")
+            if event.done == self._files:
+                self._progress.update(self._task, phase="indexing", refresh=True)
+        elif event.event == "words_indexed":
+            self._searchable, self._waiting = event.done or 0, event.waiting or 0
+            self._embedding_since = time.perf_counter()
+            self._progress.update(self._task, told=self._by_words())
 
     def on_embedded(self, chunks: int) -> None:
         """See Listener."""
+        now = time.perf_counter()
+        self._embedding_since = self._embedding_since or now
         self._embedded += chunks
-        seconds = max(0.001, time.perf_counter() - self._embedding_since)
-        rate = self._embedded / seconds
-        left = max(0, self._expected - self._embedded) / rate
-        minutes = f"{left // 60:.0f}:{left % 60:02.0f} left"
-        self._progress.update(self._task, phase="embedding", rate=f"{rate:.0f} chunks/s, about {minutes}")
+        rate = self._embedded / (now - self._embedding_since) if now > self._embedding_since else 0.0
+        left = max(0, self._waiting - self._embedded) / rate if rate else 0.0
+        told = f"{rate:.0f} chunks/s, about {left // 60:.0f}:{left % 60:02.0f} left" if rate else ""
+        self._progress.update(
+            self._task,
+            phase="vectors",
+            total=self._waiting or None,
+            completed=min(self._embedded, self._waiting),
+            told="; ".join(filter(None, [told, self._by_words()])),
+            file="",
+        )
+
+    def _by_words(self) -> str:
+        whole = (
+            f"all {self._files:,}" if self._searchable == self._files else f"{self._searchable:,} of {self._files:,}"
+        )
+        return f"{whole} files can be searched by words"
 
     def message(self, text: str) -> None:
         """See Listener."""

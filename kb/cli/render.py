@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.cli.wrap import terminal_columns, wrap_spans
+from kb.search.depth import vectors_text
 
 if TYPE_CHECKING:  # annotations alone
     from kb.cli.views import DocumentList
@@ -47,7 +48,8 @@ def print_status(status: Status) -> None:
         state = "up to date" if index.up_to_date else "behind: the next search brings it up to date"
         rows.append(("index", f"{index.name} ({index.kind or 'none'}): {index.rows:,} chunks, {state}"))
     if status.chunks_without_vector:
-        rows.append(("incomplete", f"{status.chunks_without_vector:,} chunks have no vector; kb ingest completes them"))
+        share = vectors_text(1 - status.chunks_without_vector / status.chunks)
+        rows.append(("incomplete", f"{share}; kb ingest --resume makes the other {status.chunks_without_vector:,}"))
     if status.novelty:
         n = status.novelty
         held = f"{n.requests:,} requests with seen text · {n.candidates:,} candidates, {n.exact_duplicates:,} of them duplicates"

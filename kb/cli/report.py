@@ -7,6 +7,7 @@ import sys
 from kb.cli.invocation import Invocation
 from kb.cli.terminal import harmless_line, say, styled, tell
 from kb.ingest.report import IngestReport, Outcome
+from kb.search.depth import vectors_text
 from kb.wire import to_json
 
 SHOWN_PER_REASON = 8
@@ -53,7 +54,9 @@ def _summary(report: IngestReport) -> str:
     done = "would be" if report.dry_run else "interrupted after" if report.interrupted else "done"
     chunks = f" · {report.chunks_written:,} chunks" if report.chunks_written else ""
     ignored = f" · {report.ignored} ignored" if report.ignored else ""
-    return f"{done}: {', '.join(words) or 'no files'}{chunks}{ignored} · {seconds:.1f} s"
+    share = 1.0 if report.dry_run or report.vector_share is None else report.vector_share
+    lacking = f" · {vectors_text(share)}, the rest with: kb ingest --resume" if share < 1 else ""
+    return f"{done}: {', '.join(words) or 'no files'}{chunks}{ignored} · {seconds:.1f} s{lacking}"
 
 
 def _print_not_indexed(report: IngestReport, *, everything: bool) -> None:

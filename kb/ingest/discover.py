@@ -19,7 +19,7 @@ from kb.ingest.read_source import limit_key
 from kb.ingest.readers import READERS, reader_for
 from kb.ingest.secrets import secret_by_name
 
-_NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
+NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
 _SNIFFED_BYTES = 8_192
 _REFUSED = "cannot be read"
 _BAD_NAME = "its name is not valid UTF-8, or has control characters"
@@ -197,7 +197,7 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], here: _Folder, waiting: list[_F
     try:
         is_link = entry.is_symlink()
         is_folder = entry.is_dir(follow_symlinks=not is_link)
-        if name in _NEVER_ENTERED and (is_folder or is_link):
+        if name in NEVER_ENTERED and (is_folder or is_link):
             return
         if (name[0] == "." and not walk.config.hidden) or here.rules.is_ignored(entry.path, is_folder=is_folder):
             walk.ignored += 1
@@ -222,7 +222,7 @@ def _follow(walk: _Walk, link: _Folder) -> None:
         walk.skip(link.path, "a symbolic link that leads out of the folder")
     elif target in walk.known:
         walk.skip(link.path, f"a symbolic link to {place}, which is read there")
-    elif not _NEVER_ENTERED.isdisjoint(place.split("/")):
+    elif not NEVER_ENTERED.isdisjoint(place.split("/")):
         walk.skip(link.path, f"a symbolic link to {place}, which is never read")
     elif os.path.isdir(target):
         _walk_folders(walk, _Folder(link.path, target, link.rules))

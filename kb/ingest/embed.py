@@ -1,59 +1,18 @@
-"""Texts that have no vector yet → vectors: each distinct text once, the store's own first, in windows of documents."""
+"""Stored chunks that have no vector → vectors: each distinct text once, the files changed last first, batch by batch."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from kb.drafts import ChunkDraft
 from kb.embed.protocol import Encoder
-from kb.ingest.prepare import Prepared, Settings
+from kb.ingest.prepare import Settings
 from kb.runtime import Runtime
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 
+# As IngestRequest has it. Enough to fill batches with texts of like length; few enough that Ctrl-C is answered in seconds.
 BATCH_CHUNKS = 128
-# Documents are gathered until so many of their chunks wait for a vector. Enough to fill batches with texts of like
-# length; few enough that Ctrl-C is answered in seconds.
-WINDOW_CHUNKS = 128
-
-
-@dataclass(frozen=True, slots=True)
-class Embedded:
-    """The vectors of some documents that the store did not have: embed hash → float32 bytes."""
-
-    vectors: Mapping[str, bytes]
-    ms_per_text: float
-
-
-def windows(documents: Iterable[Prepared]) -> Iterator[tuple[Prepared, ...]]:
-    """Documents in groups of at least WINDOW_CHUNKS texts; the last group may hold fewer."""
-    window: list[Prepared] = []
-    texts = 0
-    for document in documents:
-        window.append(document)
-        texts += len(document.texts)
-        if texts >= WINDOW_CHUNKS:
-            yield tuple(window)
-            window, texts = [], 0
-    if window:
-        yield tuple(window)
-
-
-def embed_window(
-    kb: Runtime, documents: Sequence[Prepared], expected_texts: int, on_embedded: Callable[[int], None]
-) -> Embedded:
-    """Embed what the store lacks of these documents, each text once.
-
-    expected_texts  how many the whole run will need, for choosing between a quick start and a high rate
-    """
-    began = time.perf_counter()
-    texts = {h: text for document in documents for h, text in document.texts.items()}
-    text_count = sum(len(document.texts) for document in documents)
-    known = kb.corpus.stored_hashes(kb.encoder().digest, texts)
-    missing = {h: text for h, text in texts.items() if h not in known}
-    vectors = _encode(kb.encoder(), missing, max(expected_texts, text_count), on_embedded)
-    return Embedded(vectors, (time.perf_counter() - began) * 1000 / max(1, text_count))
 
 
 def _encode(
@@ -84,17 +43,29 @@ def embed_missing(
     settings: Settings,
     should_stop: Callable[[], bool] = lambda: False,
     on_embedded: Callable[[int], None] = lambda chunks: None,
+    on_saved: Callable[[], None] = lambda: None,
+    batch_chunks: int = BATCH_CHUNKS,
 ) -> Completed:
-    """Give every stored chunk a vector of the present encoder, after a change of encoder or a crash."""
+    """Give every stored chunk a vector of the present encoder; each batch is saved as it is made.
+
+    on_embedded  told of chunks that have got their vectors
+    on_saved     called after each batch
+    """
     digest = kb.stored_encoder()[1]
-    chunks = made = 0
+    done = made = 0
     if not digest or digest != settings.encoder_digest:
-        return Completed(chunks, made)
-    while not should_stop() and (rows := kb.corpus.chunks_without_vector(digest, BATCH_CHUNKS)):
-        hashes, vectors = embed_rows(kb, kb.encoder(), settings, rows, len(rows), on_embedded)
+        return Completed(done, made)
+    waiting = kb.corpus.chunks_without_vector(digest)
+    for start in range(0, len(waiting), batch_chunks):
+        if should_stop():
+            break
+        rows = kb.corpus.unembedded_chunks(waiting[start : start + batch_chunks])
+        hashes, vectors = embed_rows(kb, kb.encoder(), settings, rows, len(waiting), on_embedded)
         kb.corpus.save_vectors(digest, hashes, vectors)
-        chunks, made = chunks + len(rows), made + len(vectors)
-    return Completed(chunks, made)
+        on_embedded(len(rows) - len(vectors))
+        on_saved()
+        done, made = done + len(rows), made + len(vectors)
+    return Completed(done, made)
 
 
 def embed_rows(

@@ -1,22 +1,26 @@
-"""Files and folders → documents in the store, incrementally: scan → plan → read → prepare → embed → save → index.
+"""Files and folders → documents in the store, incrementally: scan → plan → read → prepare → save → index → embed.
 
-One document is one transaction, and none is open while the encoder works. What was committed before a crash stays; the
-next run does the rest. Every step hands frozen records to the next one; the tally is the only thing that changes.
+Words first: documents are saved and can be searched by words as they are read; vectors follow, those of the files changed
+last first. One document is one transaction, so is a batch of vectors, and none is open while the encoder works. What was
+committed before a crash stays; the next run does the rest. Every step hands frozen records to the next one; the tally is
+the only thing that changes.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb.errors import InvalidInput, ParseFailed, ReaderStopped
 from kb.ingest.decode import is_machine_made
 from kb.ingest.discover import Scan, scan
-from kb.ingest.embed import Embedded, embed_missing, embed_window, windows
+from kb.ingest.embed import embed_missing
 from kb.ingest.generated import generated_by_content
 from kb.ingest.notes import NOTES_VERSION, make_notes
+from kb.ingest.pace import Pace
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
 from kb.ingest.prepare import LoadedFile, Prepared, hash_bytes, prepare
 from kb.ingest.read_source import read_source
@@ -27,6 +31,7 @@ from kb.ingest.request import IngestRequest
 from kb.ingest.run import Run, begin_run
 from kb.ingest.secrets import secret_by_content
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
+from kb.ingest.unfinished import forget_request, note_request
 from kb.runtime import Runtime
 from kb.store.documents import Stamp
 
@@ -56,8 +61,11 @@ def ingest(
         expected_chunks = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in plan.candidates if not _is_unread(run, c))
         _announce(run, plan, expected_chunks)
         _change_encoder(run)
-        _store(run, _read(run, plan.candidates), plan.gone, expected_chunks)
-        _prune(run, plan.gone)
+        with _noted(run):
+            _store(run, _read(run, plan.candidates), plan.gone)
+            _prune(run, plan.gone)
+        _index_words(run)
+        _embed(run)
         return _finish(run)
 
 
@@ -112,7 +120,9 @@ def _ingest_texts(
             Candidate(target, t.path, Path(t.path), file_type, len(t.raw), mtime_ns, known.get(t.path)) for t in texts
         )
         files = (LoadedFile(c, t.raw, hash_bytes(t.raw), t.title) for c, t in zip(candidates, texts, strict=True))
-        _store(run, files, (), len(texts))
+        _store(run, files, ())
+        _index_words(run)
+        _embed(run)
         return _finish(run)
 
 
@@ -152,6 +162,18 @@ def _announce(run: Run, plan: Plan, expected_chunks: int) -> None:
     if not run.request.dry_run:
         for source, root in plan.new_sources.items():
             run.kb.corpus.save_source(source, str(root))
+
+
+@contextmanager
+def _noted(run: Run) -> Iterator[None]:
+    """While files are read, `kb ingest --resume` can find out what was asked for; so it can where that is stopped."""
+    if run.request.dry_run:
+        yield
+        return
+    note_request(run.kb.home, run.request)
+    yield
+    if not run.tally.interrupted:
+        forget_request(run.kb.home, run.request)
 
 
 def _change_encoder(run: Run) -> None:
@@ -216,16 +238,15 @@ def _stopped_before(run: Run, candidate: Candidate) -> str | None:
     return f"not tried again, because it has not changed: {reason}" if is_same else None
 
 
-def _store(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp], expected_chunks: int) -> None:
-    """Prepare, embed and save: window by window, so that batches are full and a stop is answered soon."""
-    for window in windows(_prepare(run, files, gone)):
+def _store(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> None:
+    """Prepare and save; what is saved can be searched by words from time to time, the first after a second."""
+    pace = Pace()
+    for document in _prepare(run, files, gone):
         _stamp_encoder(run)
-        with run.tally.timing("embed"):
-            embedded = embed_window(run.kb, window, expected_chunks, run.on_embedded)
-        run.tally.vectors_written += len(embedded.vectors)
-        run.tally.cache_hits += sum(len(document.chunks) for document in window) - len(embedded.vectors)
-        for document in window:
-            _save(run, document, embedded)
+        _save(run, document)
+        if pace.is_due():
+            _index_words(run)
+            pace.done()
 
 
 def _prepare(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> Iterator[Prepared]:
@@ -292,14 +313,15 @@ def _stamp_encoder(run: Run) -> None:
         run.kb.forget_encoder()
 
 
-def _save(run: Run, document: Prepared, embedded: Embedded) -> None:
-    """Write one document in a transaction of its own."""
+def _save(run: Run, document: Prepared) -> None:
+    """Write one document in a transaction of its own, without vectors but for those that the store has."""
     began = time.perf_counter()
+    known = run.kb.corpus.stored_hashes(run.settings.encoder_digest, document.texts)
     saved = run.kb.corpus.save_document(
         document.draft,
         list(zip(document.chunks, document.hashes, strict=True)),
         run.settings.encoder_digest,
-        {h: embedded.vectors[h] for h in document.texts if h in embedded.vectors},
+        {},
         document.replacing,
         document.graph,
         document.notes,
@@ -307,8 +329,40 @@ def _save(run: Run, document: Prepared, embedded: Embedded) -> None:
     save_ms = (time.perf_counter() - began) * 1000
     run.tally.add_ms("save", save_ms)
     run.tally.chunks_written += saved.chunks_written
-    outcome = document.outcome(is_changed=saved.is_changed)
-    run.tally.settle(outcome, {**document.ms, "embed": embedded.ms_per_text * len(document.texts), "save": save_ms})
+    run.tally.cache_hits += sum(embed_hash in known for embed_hash in document.hashes)
+    run.tally.settle(document.outcome(is_changed=saved.is_changed), {**document.ms, "save": save_ms})
+
+
+def _index_words(run: Run) -> None:
+    """Let what is saved be searched by words, and say so."""
+    kb = run.kb
+    if run.request.dry_run or not kb.corpus.has_documents():
+        return
+    with run.tally.timing("index"):
+        kb.refresh_lexical()
+    waiting = kb.corpus.count_missing_vectors(run.settings.encoder_digest)
+    run.tally.on_event(IngestEvent(event="words_indexed", done=run.tally.finished_files, waiting=waiting))
+
+
+def _embed(run: Run) -> None:
+    """Make the vectors that stored chunks lack, of this run and of earlier ones; they are searched from time to time."""
+    kb, tally = run.kb, run.tally
+    if run.request.dry_run or run.request.words_only or tally.interrupted or not kb.corpus.has_documents():
+        return
+    _stamp_encoder(run)
+    pace = Pace()
+
+    def on_saved() -> None:
+        if pace.is_due():
+            kb.refresh_vectors()
+            pace.done()
+
+    with tally.timing("embed"):
+        made = embed_missing(kb, run.settings, run.should_stop, run.on_embedded, on_saved, run.request.embed_batch)
+    tally.vectors_written += made.vectors
+    tally.cache_hits += made.chunks - made.vectors
+    # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
+    tally.interrupted = run.should_stop() and kb.corpus.count_missing_vectors(run.settings.encoder_digest) > 0
 
 
 # ---- the end
@@ -326,12 +380,12 @@ def _prune(run: Run, gone: Sequence[Stamp]) -> None:
 
 
 def _finish(run: Run) -> IngestReport:
-    """Complete what earlier runs left, bring both indexes up to date, and report."""
+    """Complete what is derived, bring both indexes up to date, and report."""
     kb, tally = run.kb, run.tally
     if kb.corpus.has_documents() and not run.request.dry_run:
-        if not tally.interrupted:
-            _stamp_encoder(run)
-            _complete(run)
+        with tally.timing("save"):
+            kb.corpus.neighbours.heal_neighbours(run.settings.encoder_digest)
+            kb.corpus.notes.heal_notes(NOTES_VERSION, make_notes)
         with tally.timing("index"):
             kb.refresh_indexes()
     if kb.corpus.state().revision != run.first_revision:
@@ -341,16 +395,9 @@ def _finish(run: Run) -> IngestReport:
         kb.store.checkpoint()
     last: EventName = "aborted" if tally.interrupted else "completed"
     tally.on_event(IngestEvent(event=last, counts=count_results(tally.outcomes)))
-    return make_report(tally, dry_run=run.request.dry_run, corpus_revision=kb.corpus.state().revision)
-
-
-def _complete(run: Run) -> None:
-    """Make the vectors, adjacent cosines and notes that stored documents lack."""
-    corpus, tally = run.kb.corpus, run.tally
-    with tally.timing("embed"):
-        tally.vectors_written += embed_missing(run.kb, run.settings, run.should_stop, run.on_embedded).vectors
-        # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
-        tally.interrupted = run.should_stop() and corpus.count_missing_vectors(run.settings.encoder_digest) > 0
-    with tally.timing("save"):
-        corpus.neighbours.heal_neighbours(run.settings.encoder_digest)
-        corpus.notes.heal_notes(NOTES_VERSION, make_notes)
+    return make_report(
+        tally,
+        dry_run=run.request.dry_run,
+        corpus_revision=kb.corpus.state().revision,
+        vector_share=kb.vector_share(),
+    )

@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Result = Literal["new", "updated", "unchanged", "moved", "skipped", "failed", "pruned"]
-EventName = Literal["scan_started", "scan_completed", "document_started", "document_finished", "completed", "aborted"]
+EventName = Literal[
+    "scan_started",
+    "scan_completed",
+    "document_started",
+    "document_finished",
+    "words_indexed",
+    "completed",
+    "aborted",
+]
 
 RESULTS: tuple[Result, ...] = ("new", "updated", "unchanged", "moved", "skipped", "failed", "pruned")
 
@@ -38,6 +46,7 @@ class IngestEvent:
     total   files found by the scan; expected_chunks guesses from the sizes of those that have to be read
     done    files finished so far, at most `total`: a document that is pruned is no file
     ms      milliseconds of this document per phase
+    waiting  with words_indexed: the chunks that wait for vectors. Documents finished before it can be searched by words
     """
 
     schema_version: Literal["ingest_event.v1"] = "ingest_event.v1"
@@ -52,6 +61,7 @@ class IngestEvent:
     done: int | None = None
     ms: dict[str, float] | None = None
     counts: dict[str, int] | None = None
+    waiting: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +74,7 @@ class IngestReport:
     phase_ms      milliseconds of the whole run per phase
     not_indexed   every file that was skipped or failed, with its reason
     notes         files that were indexed with something left out or guessed
+    vector_share  the chunks that have a vector, as a share of all; None where there are no chunks
     """
 
     schema_version: Literal["ingest_report.v1"] = "ingest_report.v1"
@@ -81,6 +92,7 @@ class IngestReport:
     interrupted: bool = False
     dry_run: bool = False
     corpus_revision: int = 0
+    vector_share: float | None = None
 
 
 OnEvent = Callable[[IngestEvent], None]
@@ -147,7 +159,7 @@ def count_results(outcomes: Sequence[Outcome]) -> dict[str, int]:
     return {"scanned": len(outcomes) - counts["pruned"], **counts}
 
 
-def make_report(tally: Tally, *, dry_run: bool, corpus_revision: int) -> IngestReport:
+def make_report(tally: Tally, *, dry_run: bool, corpus_revision: int, vector_share: float | None) -> IngestReport:
     """The report of a finished or interrupted run."""
     indexed = ("new", "updated", "moved")
     return IngestReport(
@@ -165,4 +177,5 @@ def make_report(tally: Tally, *, dry_run: bool, corpus_revision: int) -> IngestR
         interrupted=tally.interrupted,
         dry_run=dry_run,
         corpus_revision=corpus_revision,
+        vector_share=vector_share,
     )

@@ -14,6 +14,8 @@ class IngestRequest:
     force    read and chunk every file again, even when it looks unchanged
     retry    read files again that stopped their reader before; so does `force`
     dry_run  say what would be done and change nothing
+    words_only  leave the vectors to the next ingest
+    embed_batch  chunks whose vectors are made before `should_stop` is asked again
     include_secrets  read files that look like keys or hold tokens, too
     include_generated  read minified code, lock files, encoded bytes and dumps, too
     """
@@ -26,3 +28,5 @@ class IngestRequest:
     include_secrets: bool = False
     include_generated: bool = False
     retry: bool = False
+    words_only: bool = False
+    embed_batch: int = 128

@@ -9,6 +9,7 @@ from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.bounds import background as background_of
 from kb.search.bounds import best_possible
+from kb.search.depth import vectors_text
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.query_words import read_query
 from kb.search.records import Candidates
@@ -31,6 +32,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
     lexical: Ranking = ()
     best_lexical = best_with_fields = background = 0.0
     has_bounds = True
+    chunks: int | None = None
     words = read_query(request.query)
     if request.mode != "vector":
         with clock.stage("open_lexical"):
@@ -38,11 +40,14 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         with clock.stage("lexical"):
             words = read_query(request.query, index)
             lexical = index.search(words.terms, depth, _ids_within(kb, index.abilities, documents))
-        best_lexical, best_with_fields = best_possible(index.statistics(words.terms), words.terms)
+        statistics = index.statistics(words.terms)
+        chunks = statistics.rows
+        best_lexical, best_with_fields = best_possible(statistics, words.terms)
         has_bounds = index.abilities.has_bounds
     vector: Ranking = ()
     query_vector = None
     pool = {}
+    gaps = None
     note = _why_words_alone(kb, request)
     if request.mode != "lexical" and not note:
         with clock.stage("encode"):
@@ -50,6 +55,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
     if query_vector is not None:
         with clock.stage("open_vector"):
             vectors = kb.vector_index()
+        gaps = _describe_gaps(vectors.statistics().rows, kb.corpus.count_chunks() if chunks is None else chunks)
         near = _ids_within(kb, vectors.abilities, documents)
         with clock.stage("vector"):
             vector = vectors.search(query_vector, depth, near)
@@ -74,8 +80,13 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         background=background,
         has_bounds=has_bounds,
         tags=tags,
-        note="; ".join(filter(None, [words.note(), note, kb.describe_lag()])) or None,
+        note="; ".join(filter(None, [words.note(), note, gaps, kb.describe_lag()])) or None,
     )
+
+
+def _describe_gaps(vectors: int, chunks: int) -> str | None:
+    """How many of the chunks can be found by meaning, for the user, while some have no vector yet; None where all have one."""
+    return f"{vectors_text(vectors / chunks)}; the others are found by words alone" if vectors < chunks else None
 
 
 def _ids_within(kb: Runtime, abilities: Abilities, documents: list[int] | None) -> list[int] | None:

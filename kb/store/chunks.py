@@ -232,13 +232,23 @@ class UnembeddedChunk:
     text: str
 
 
-def chunks_without_vector(connection: sqlite3.Connection, encoder_digest: str, limit: int) -> list[UnembeddedChunk]:
-    """Some of the chunks that have no vector of this encoder, in id order."""
+def chunks_without_vector(connection: sqlite3.Connection, encoder_digest: str) -> list[int]:
+    """The chunks that have no vector of this encoder: those of the files changed last come first, in reading order."""
+    rows = connection.execute(
+        "SELECT chunk_id FROM chunks JOIN documents USING (doc_id)"
+        " WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.embed_hash = chunks.embed_hash"
+        " AND encoder_digest = ?) ORDER BY mtime_ns DESC, doc_id, position",
+        [encoder_digest],
+    )
+    return [chunk_id for (chunk_id,) in rows]
+
+
+def unembedded_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[UnembeddedChunk]:
+    """What is embedded of these chunks, in id order; ids that are gone are left out."""
     rows = connection.execute(
         "SELECT chunk_id, title, heading_path, text FROM chunks JOIN documents USING (doc_id)"
-        " WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.embed_hash = chunks.embed_hash"
-        " AND encoder_digest = ?) ORDER BY chunk_id LIMIT ?",
-        [encoder_digest, limit],
+        f" WHERE chunk_id IN {marks(chunk_ids)} ORDER BY chunk_id",
+        list(chunk_ids),
     )
     return [UnembeddedChunk(chunk_id, title, read_headings(path), text) for chunk_id, title, path, text in rows]
 
@@ -249,7 +259,8 @@ def save_vectors(
     """File vectors under their hashes and point chunks at them: chunk_id → embed hash, embed hash → float32 bytes."""
     with transaction(connection):
         connection.executemany(
-            "UPDATE chunks SET embed_hash = ? WHERE chunk_id = ?", [(h, chunk_id) for chunk_id, h in hashes.items()]
+            "UPDATE chunks SET embed_hash = ?1 WHERE chunk_id = ?2 AND embed_hash IS NOT ?1",
+            [(h, chunk_id) for chunk_id, h in hashes.items()],
         )
         connection.executemany(
             "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",

@@ -126,6 +126,7 @@ class Corpus(Rows):
     stored_hashes = method(chunks.stored_hashes)
     count_missing_vectors = method(chunks.count_missing_vectors)
     chunks_without_vector = method(chunks.chunks_without_vector)
+    unembedded_chunks = method(chunks.unembedded_chunks)
     save_vectors = method(chunks.save_vectors)
     sample_vectors = method(chunks.sample_vectors)
 

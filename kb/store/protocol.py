@@ -153,8 +153,11 @@ class CorpusDoor(Protocol):
     def count_missing_vectors(self, encoder_digest: str, /) -> int:
         """How many chunks have no vector of this encoder."""
 
-    def chunks_without_vector(self, encoder_digest: str, limit: int, /) -> list[UnembeddedChunk]:
-        """Some of the chunks that have no vector of this encoder, in id order."""
+    def chunks_without_vector(self, encoder_digest: str, /) -> list[int]:
+        """The chunks that have no vector of this encoder, those of the files changed last first."""
+
+    def unembedded_chunks(self, chunk_ids: Sequence[int], /) -> list[UnembeddedChunk]:
+        """What is embedded of these chunks, in id order."""
 
     def sample_vectors(self, encoder_digest: str, most: int, /) -> list[EmbeddedChunk]:
         """Some chunks with their vectors, spread over the corpus, the same ones every time."""

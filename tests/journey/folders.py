@@ -105,14 +105,19 @@ def paths_found(kb: Call, home: Path, query: str, mode: str = "lexical") -> set[
 
 def assert_complete(home: Path) -> None:
     """The file is sound, and every document in it has all its chunks, each with its vector."""
-    assert rows(home, "PRAGMA quick_check") == [("ok",)]
-    assert rows(home, "PRAGMA foreign_key_check") == []
+    assert_sound(home)
     without = (
         "SELECT path FROM chunks JOIN documents USING (doc_id) WHERE NOT EXISTS (SELECT 1 FROM embeddings"
         " WHERE embeddings.embed_hash = chunks.embed_hash"
         " AND encoder_digest = (SELECT value FROM meta WHERE name = 'encoder_digest'))"
     )
     assert rows(home, without) == []
+
+
+def assert_sound(home: Path) -> None:
+    """The file is sound, and every document in it has its chunks; vectors may be missing."""
+    assert rows(home, "PRAGMA quick_check") == [("ok",)]
+    assert rows(home, "PRAGMA foreign_key_check") == []
     assert rows(home, "SELECT path FROM documents WHERE doc_id NOT IN (SELECT doc_id FROM chunks)") == []
 
 
@@ -123,3 +128,11 @@ def tree_of(home: Path) -> dict[str, bytes]:
         path for path in sorted(home.rglob("*")) if path.is_file() and path.suffix not in (".sqlite-wal", ".sqlite-shm")
     ]
     return {str(path.relative_to(home)): path.read_bytes() for path in files}
+
+
+def many_files(folder: Path, count: int, sentences: int) -> Path:
+    """Small documents, no two sentences alike."""
+    for number in range(count):
+        told = [f"Lighthouse {number} keeps log {part} of storm {number * part}." for part in range(sentences)]
+        fill(folder, {f"{number % 3}/light-{number:03d}.md": f"# Lighthouse {number}\n\n" + "\n\n".join(told) + "\n"})
+    return folder

@@ -433,7 +433,10 @@ def test_what_is_measured_is_what_a_search_shows(
             "search", result["text"], "--mode", mode, "-k", "10", "--min-score", "0", "--json", home=corpus_home
         ).json()
         kept = [(int(row["id"]), row["score"], row["place"]) for row in result["ranking"]]
-        assert kept == places_shown(shown)[: len(kept)]
+        here = places_shown(shown)[: len(kept)]
+        assert [(i, place) for i, _, place in kept] == [(i, place) for i, _, place in here]
+        # The queries of a run are encoded together: another order of sums in the last digits.
+        assert [score for _, score, _ in kept] == pytest.approx([score for _, score, _ in here], abs=1e-5)
         assert len(kept) == min(KEPT_ROWS, len(places_shown(shown)))
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from kb.ingest.embed import WINDOW_CHUNKS
+from kb.ingest.embed import BATCH_CHUNKS
 from kb.store.database import open_for_writing
 from tests.journey.conftest import Call
 from tests.journey.folders import (
@@ -25,10 +25,12 @@ from tests.journey.folders import (
     MODES,
     OTTERS,
     assert_complete,
+    assert_sound,
     counted,
     documents,
     fill,
     ingest,
+    many_files,
     paths_found,
     rows,
     search,
@@ -42,14 +44,6 @@ FILES = 30
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "home"
-
-
-def many_files(folder: Path, count: int, sentences: int) -> Path:
-    """Small documents, no two sentences alike."""
-    for number in range(count):
-        told = [f"Lighthouse {number} keeps log {part} of storm {number * part}." for part in range(sentences)]
-        fill(folder, {f"{number % 3}/light-{number:03d}.md": f"# Lighthouse {number}\n\n" + "\n\n".join(told) + "\n"})
-    return folder
 
 
 def wait_for_more_documents(home: Path, known: int, process: subprocess.Popen[bytes]) -> None:
@@ -72,13 +66,14 @@ def state_of(home: Path) -> list[Any]:
 def test_killed_at_any_moment(
     kb: Call, kb_process: Start, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("KB_CHUNKING__TARGET_TOKENS", "16")  # tiny chunks: several windows in a short time
+    monkeypatch.setenv("KB_EMBEDDING__MODEL", "all-MiniLM-L6-v2")
+    monkeypatch.setenv("KB_CHUNKING__TARGET_TOKENS", "16")  # tiny chunks: several batches in a short time
     folder = many_files(tmp_path / "notes", FILES, sentences=10)
     undisturbed = tmp_path / "undisturbed"
     began = time.monotonic()
     assert kb_process("ingest", folder, home=undisturbed, stdout=subprocess.DEVNULL).wait() == 0
     whole_seconds = time.monotonic() - began
-    assert count_chunks(undisturbed) > 2 * WINDOW_CHUNKS
+    assert count_chunks(undisturbed) > 2 * BATCH_CHUNKS
     chance = random.Random(7)
     stored = killed = 0
     for kill in range(KILLS):
@@ -97,8 +92,8 @@ def test_killed_at_any_moment(
         stored = left
         if stored:
             assert found.code == 0, found.err
-            assert len(found.json()["hits"]) == 10
-            assert_complete(home)
+            assert found.json()["hits"]
+            assert_sound(home)
         else:
             assert '"code":"not_indexed"' in found.err
         if stored == FILES:  # begin anew, so that later kills hit work too
@@ -145,7 +140,7 @@ def test_interrupted_then_completed(kb: Call, kb_process: Start, home: Path, tmp
     assert report["interrupted"]
     assert 0 < report["counts"]["new"] < 200
     assert len(documents(home)) == report["counts"]["new"]
-    assert_complete(home)
+    assert_sound(home)
     assert paths_found(kb, home, "lighthouse", "hybrid")
     rest = ingest(kb, home, folder)
     assert counted(rest) == {"new": 200 - report["counts"]["new"], "unchanged": report["counts"]["new"]}

@@ -94,7 +94,7 @@ def convex(lexical: list[tuple[int, float]], cosines: dict[int, float], **given_
     [
         (10.0, 1.0, 1.0),  # the best possible in both
         (5.0, 0.6, 0.55 * 0.5 + 0.45 * 0.5),
-        (5.0, None, 0.275),  # no vector
+        (5.0, None, 0.5),  # no vector yet, and no other passage to go by: words alone
         (None, 0.6, 0.225),  # no word
         (0.0, 0.2, 0.0),  # no nearer than any passage
         (0.0, -0.9, 0.0),  # further than that is no worse
@@ -108,6 +108,21 @@ def test_convex_by_hand(bm25: float | None, cosine: float | None, score: float) 
 
 def test_convex_order_goes_on_above_one() -> None:
     assert [i for i, _ in convex([(B, 30.0), (A, 20.0)], {})] == [B, A]
+
+
+def test_a_passage_without_a_vector_counts_as_others_with_as_many_of_the_words() -> None:
+    both = {A: 0.2 + 0.8 * 0.6, B: 0.2 + 0.8 * 0.2}  # on their way from the background to identity: .6 and .2
+    scores = dict(convex([(A, 8.0), (C, 6.0), (B, 4.0), (D, 0.0)], both))
+    assert scores[C] == pytest.approx(0.55 * 0.6 + 0.45 * 0.4), "half-way between the two"
+    assert scores[D] == pytest.approx(0.0), "never below the background"
+    falling = {A: 0.2 + 0.8 * 0.2, B: 0.2 + 0.8 * 0.6}
+    scores = dict(convex([(A, 8.0), (C, 6.0), (B, 4.0), (D, 2.0)], falling))
+    assert [scores[i] for i in (C, D)] == pytest.approx([0.55 * 0.6 + 0.45 * 0.4, 0.55 * 0.2 + 0.45 * 0.4])
+
+
+def test_without_any_vector_the_order_is_that_of_words() -> None:
+    words = [(C, 9.0), (A, 4.0), (B, 4.0), (D, 0.5)]
+    assert [i for i, _ in convex(words, {})] == [C, A, B, D]
 
 
 def test_convex_ties_fall_to_the_lexical_rank_then_the_id() -> None:
@@ -148,7 +163,9 @@ def test_convex_is_a_share_and_grows_with_both(
     assert all(0 <= score <= 1 for _, score in found)
     assert [score for _, score in found] == sorted((score for _, score in found), reverse=True)
     for chunk_id, score in found:
-        more = cosines | {chunk_id: min(1.0, cosines.get(chunk_id, -1.0) + 0.1)}
+        if chunk_id not in cosines:
+            continue  # what it counts for is a guess until it has a vector
+        more = cosines | {chunk_id: min(1.0, cosines[chunk_id] + 0.1)}
         assert dict(combine_scores(lexical, more, **settings))[chunk_id] >= score - 1e-12
 
 

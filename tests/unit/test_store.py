@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -162,12 +163,22 @@ def test_chunks_without_a_vector_are_counted_and_healed(store: sqlite3.Connectio
     save(store, draft("a.md"), "one", "two")
     assert chunks.count_missing_vectors(store, "digest") == 0
     assert chunks.count_missing_vectors(store, "other") == 2
-    rows = chunks.chunks_without_vector(store, "other", 10)
+    rows = chunks.unembedded_chunks(store, chunks.chunks_without_vector(store, "other"))
     assert [r.text for r in rows] == ["one", "two"]
     chunks.save_vectors(
         store, "other", {r.chunk_id: f"new:{r.text}" for r in rows}, {f"new:{r.text}": VECTOR for r in rows}
     )
     assert chunks.count_missing_vectors(store, "other") == 0
+
+
+def test_files_changed_last_get_their_vectors_first(store: sqlite3.Connection) -> None:
+    for path, mtime_ns in (("old.md", 1), ("new.md", 3), ("between.md", 2)):
+        save(store, replace(draft(path), mtime_ns=mtime_ns), f"{path} one", f"{path} two")
+    waiting = chunks.chunks_without_vector(store, "other")
+    texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.fetch_chunks(store, waiting).items()}
+    assert [texts[i] for i in waiting] == [
+        f"{name}.md {part}" for name in ("new", "between", "old") for part in ("one", "two")
+    ]
 
 
 DAY = 86_400 * 10**9
