@@ -4,7 +4,7 @@
 
 HOMES_FOLDER keeps a knowledge base for each collection: made by the first run, read again by later ones (their documents are
 ingested incrementally, so a reader that changed is seen). Figures: the share of answerable questions answered with the gold
-text, that refused, the share of unanswerable ones answered, words of an answer, answers with markup in them; for ClapNQ also
+text, that answered, shown as the closest passages (not sure) and refused, the same of unanswerable ones, words of an answer, answers with markup in them; for ClapNQ also
 F1 of words with the best human answer. Baselines read the same hits: the first sentence of the top hit, the sentence that is
 nearest by cosine, rank-bm25's best sentence. --write keeps every answer, for rating by the rubric in benchmarks/README.md.
 """
@@ -43,6 +43,7 @@ DEBRIS = re.compile(
     r"|^\s*\[[^\]]+\]:\s|^\s*import .* from|\{\s*#[\w-]+\s*\}|\{\*.*\*\}|^\s*(?:///|:::)|^\s*\|.*\|\s*$",
     re.M,
 )
+GATES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
 _FENCED = re.compile(r"^```.*?^```", re.M | re.S)
 
 
@@ -57,10 +58,20 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What somebody answers; None for a refusal."""
+    """What somebody answers.
+
+    text     what is shown of the documents, as an answer or as the closest passages; None for a refusal
+    is_sure  False for the closest passages
+    score    probability that the evidence answers, by the gate; None of a baseline
+    """
 
     text: str | None
     shown: str = ""
+    is_sure: bool = True
+    score: float | None = None
+
+    def answers(self) -> bool:
+        return self.text is not None and self.is_sure
 
 
 def flat(text: str) -> str:
@@ -105,10 +116,10 @@ def fill(data: Path, homes: Path, name: str) -> Path:
 
 def ask(base: kb.KnowledgeBase, question: str) -> Reply:
     answer = base.ask(question)
-    footer = "answered" if answer.refusal_reason is None else f"refused: {answer.refusal_reason}"
-    score = answer.retrieval.evidence_score
-    shown = f"[{footer}; evidence {score}]\n{answer.answer}"
-    return Reply(answer.answer if answer.refusal_reason is None else None, shown)
+    is_answered = answer.refusal_reason is None
+    is_shown = is_answered or any(cited.marker is not None for cited in answer.citations)
+    shown = f"[{answer.outcome}; {answer.refusal_reason}; evidence {answer.retrieval.evidence_score}]\n{answer.answer}"
+    return Reply(answer.answer if is_shown else None, shown, is_answered, answer.retrieval.evidence_score)
 
 
 def baselines(base: kb.KnowledgeBase, question: str) -> dict[str, Reply]:
@@ -147,15 +158,33 @@ def show(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:
         said = [reply.text for _, reply in pairs if reply.text is not None]
         figures = {}
         if good:
-            figures["contains gold"] = np.mean([r.text is not None and holds(r.text, a.gold or ()) for a, r in good])
+            figures["contains gold"] = np.mean([r.answers() and holds(r.text or "", a.gold or ()) for a, r in good])
+            figures["answered"] = np.mean([reply.answers() for _, reply in good])
+            unsure = [(a, r) for a, r in good if r.text is not None and not r.is_sure]
+            figures["not sure, gold shown"] = sum(holds(r.text or "", a.gold or ()) for a, r in unsure) / len(good)
+            figures["not sure"] = len(unsure) / len(good)
             figures["refused"] = np.mean([reply.text is None for _, reply in good])
             if all(asked.human for asked, _ in good):
                 figures["F1"] = np.mean([words_f1(r.text or "", a.human) for a, r in good])
         if none:
-            figures["unanswerable answered"] = np.mean([reply.text is not None for reply in none])
+            figures["unanswerable answered"] = np.mean([reply.answers() for reply in none])
+            figures["unanswerable not sure"] = np.mean([reply.text is not None and not reply.is_sure for reply in none])
         figures["words"] = float(np.median([len(text.split()) for text in said])) if said else 0.0
         figures["markup"] = np.mean([has_debris(text) for text in said]) if said else 0.0
         print(f"  {system:18s} " + "  ".join(f"{name} {value:.3f}" for name, value in figures.items()), flush=True)
+
+
+def show_gates(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:
+    """What `rag.sure_gate` would do: questions with an answer that are answered (with the gold text), and those without one."""
+    pairs = [(asked, replies["kb"]) for asked, replies in rows]
+    good = [(a, r) for a, r in pairs if a.gold is not None]
+    none = [r for a, r in pairs if a.gold is None]
+    print(f"  {title}, answered (with gold) · unanswerable answered, by rag.sure_gate:")
+    for gate in GATES:
+        told = [(a, r) for a, r in good if r.text is not None and (r.score or 0.0) >= gate]
+        gold = sum(holds(r.text or "", a.gold or ()) for a, r in told)
+        wrong = sum(r.text is not None and (r.score or 0.0) >= gate for r in none)
+        print(f"    {gate:.2f}: {len(told)} ({gold}) of {len(good)} · {wrong} of {len(none)}")
 
 
 def run(
@@ -218,8 +247,11 @@ def main() -> None:
             with kb.open(fill(arguments.data, arguments.homes, name)) as base:
                 rows = list(run(base, natural_questions(name), keep, arguments.baselines))
             show(name, rows)
+            if name == "ko":
+                show_gates("Korean", rows)
             english += rows if name != "ko" else []
         show("English", english)
+        show_gates("English", english)
     if "clapnq" in kinds:
         with kb.open(fill(arguments.data, arguments.homes, "clapnq")) as base:
             show(

@@ -27,13 +27,14 @@ from gate_latency import print_latency
 from gate_sets import ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
 from scipy.stats import rankdata
 
+from kb.ask.judge import lacking_gate
 from kb.config import Config
-from kb.evidence.gate import KOREAN, READ, SPREAD, WORDS, check_names
+from kb.evidence.gate import KOREAN, READ, SPREAD, WORDS
 from kb.evidence.records import Signals
 
 ROOT = Path(__file__).resolve().parents[1]
 WEIGHTS = ROOT / "kb/evidence/weights.json"
-GATE = Config().rag.evidence_gate
+GATE, SURE = Config().rag.evidence_gate, Config().rag.sure_gate
 BOOTSTRAPS = 1000
 # What the gate is set by: the share of answerable questions that it may refuse.
 FALSE_REFUSALS = 0.05
@@ -109,26 +110,38 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
             yield Kind(f"{language}: fixture suite", good, bad)
 
 
-def print_kinds(cases: Sequence[Case], scores: Vector, title: str) -> None:
-    """AUC with its interval; refusals at the default gate, and at FALSE_REFUSALS of the row's own answerable cases."""
-    print(f"\n{title}\n{'':34}    cases  AUC [95 %]           refused (falsely) at {GATE:g}   refused at 5 % falsely")
+def print_kinds(cases: Sequence[Case], scores: Vector, floors: Vector, title: str) -> None:
+    """AUC with its interval; refused, and not answered, at the default gates; at FALSE_REFUSALS of the row's own answerable cases.
+
+    floors  per case, what its score must reach because no passage holds one of its words: what an ask refuses counts as refused
+    """
+    told = np.where(scores < floors, 0.0, scores)
+    print(
+        f"\n{title}\n{'':34}    cases  AUC [95 %]            refused at {GATE:g} (falsely)"
+        f"   not answered at {SURE:g} (falsely)   refused at 5 % falsely, without the rule for lacking words"
+    )
     for kind in kinds_of(cases):
         good, bad = scores[kind.good], scores[kind.bad]
         low, high = auc_interval(good, bad)
         at = np.quantile(good, FALSE_REFUSALS)
+        shares = " ".join(
+            f"{(told[kind.bad] < gate).mean():7.1%} ({(told[kind.good] < gate).mean():5.1%}) {'':10}"
+            for gate in (GATE, SURE)
+        )
         print(
             f"{kind.title:<34} {len(good):4}/{len(bad):<4} {auc(good, bad):.3f} [{low:.3f}, {high:.3f}]"
-            f"   {(bad < GATE).mean():6.1%} ({(good < GATE).mean():.1%})           {(bad < at).mean():6.1%} (gate {at:.2f})"
+            f"   {shares} {(bad < at).mean():6.1%} (gate {at:.2f})"
         )
 
 
-def print_answerable(cases: Sequence[Case], scores: Vector) -> None:
+def print_answerable(cases: Sequence[Case], scores: Vector, floors: Vector) -> None:
     """False refusals of every set at the default gate."""
     print("False refusals by set: ", end="")
+    least = np.maximum(floors, GATE)
     for name in dict.fromkeys(c.set for c in cases):
         rows = [i for i, c in enumerate(cases) if c.set == name and c.is_answerable]
         if rows:
-            print(f"{name} {(scores[rows] < GATE).mean():.1%} of {len(rows)}", end=" · ")
+            print(f"{name} {(scores[rows] < least[rows]).mean():.1%} of {len(rows)}", end=" · ")
     print()
 
 
@@ -154,7 +167,6 @@ def print_calibration(cases: Sequence[Case], scores: Vector, name: str) -> None:
 def to_json(fitted: Fitted) -> dict[str, object]:
     """Weights of less than a hundredth are dropped: bounded fits leave them at 0."""
     kept = {n: (w, t) for n, w, t in zip(fitted.names, fitted.weights, fitted.typical, strict=True) if w >= 0.01}
-    check_names({name: w for name, (w, _) in kept.items()})
     return {
         "weights": {name: round(float(w), 4) for name, (w, _) in kept.items()},
         "typical": {name: round(float(t), 4) for name, (_, t) in kept.items()},
@@ -229,6 +241,7 @@ def main() -> None:
 def report(weighed: Sequence[Weighed], encoder: str) -> None:
     """Every table, each question by the weights that an ask would take for it."""
     cases = [w.case for w in weighed]
+    floors = np.array([max((lacking_gate(text, w.case.question) for text in w.lacking), default=0.0) for w in weighed])
     korean = np.array([language_of(c) == "ko" for c in cases])
     scores = {
         name: out_of_fold(cases, signals_for(weighed, name), RECIPES[name], by_set=True)
@@ -243,8 +256,8 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
     }
     for name, found in by_document.items():
         both = np.where(korean, of_korean, found)
-        print_kinds(cases, both, f"{encoder}, {name}, fitted without the question's document alone")
-        print_answerable(cases, both)
+        print_kinds(cases, both, floors, f"{encoder}, {name}, fitted without the question's document alone")
+        print_answerable(cases, both, floors)
         print_calibration(cases, found, name)
     for name, title in (
         (f"vectors{READ}", f"{encoder} and the reader"),
@@ -255,8 +268,8 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
         if name in scores:
             mine = scores[f"words{KOREAN}"] if name.startswith(WORDS) else of_korean
             both = np.where(korean, mine, scores[name])
-            print_kinds(cases, both, title)
-            print_answerable(cases, both)
+            print_kinds(cases, both, floors, title)
+            print_answerable(cases, both, floors)
             print_calibration(cases, scores[name], name)
     for name in (f"vectors{KOREAN}", f"words{KOREAN}"):
         if name in scores:
@@ -265,7 +278,9 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
     spread = out_of_fold(cases, signals_for(weighed, SPREAD), RECIPES[SPREAD], by_set=True)
     for name in ("words", f"words{READ}"):
         if name in scores:
-            print_kinds(cases, np.fmax(scores[name], spread), f"As for an encoder without weights: {name}, or margin")
+            print_kinds(
+                cases, np.fmax(scores[name], spread), floors, f"As for an encoder without weights: {name}, or margin"
+            )
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""Cases → their signals, computed once and kept on disk: searching, packing, weighing and reading as an ask does it.
+"""Cases → their signals, as an ask computes them: searching, packing, weighing and reading.
 
-Kept by the digest of the code that computes them, of the encoder and of the reader; the reader's logits are kept apart,
-by question and text, since they outlive changes of the code.
+Kept on disk in three parts, since they cost differently and change for different reasons: which passages are found (by the
+digests of search, packing, encoder and reader), what the encoder and the reader made of texts, and the signals (by the digest
+of the code that computes them too). A changed signal is weighed anew in a hundredth of the time.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ import pickle
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
 from gate_sets import REMOVED, Case
 
+from kb.arrays import FloatVector
 from kb.ask.pack import pack_chunks
 from kb.ask.weigh import weigh_chunks
 from kb.config import Config, cache_folder
@@ -29,8 +31,9 @@ from kb.search.retrieve import retrieve
 
 ROOT = Path(__file__).resolve().parents[1]
 K = Config().rag.k
-# What computes a signal; a change of anything else leaves the kept ones as they are.
-COVERED = ("kb/evidence", "kb/reader", "kb/ask/weigh.py", "kb/search/rerank.py", "benchmarks/gate_features.py")
+# What decides which passages are packed, and what computes their signals; a change of anything else leaves the kept ones.
+FINDING = ("kb/search", "kb/reader", "kb/ask/pack.py")
+WEIGHING = (*FINDING, "kb/evidence", "kb/ask/weigh.py", "benchmarks/gate_features.py")
 NO_SIGNAL = ("gate.py", "weights.json")
 
 
@@ -41,38 +44,89 @@ class Weighed:
     hybrid   in hybrid mode, words alone where the encoder cannot read the question
     lexical  in lexical mode
     read     in hybrid mode with the reader, which orders the passages too; None where it cannot read the question
+    lacking  the names, numbers and rarest word of the question that no passage holds, as `read` or `hybrid` packs them
     """
 
     case: Case
     hybrid: Signals
     lexical: Signals
     read: Signals | None
+    lacking: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """What one search of a case packs: chunk ids with their cosines, and both retrievers' lists."""
+
+    chunks: tuple[tuple[int, float | None], ...]
+    lexical: tuple[int, ...]
+    vector: tuple[int, ...]
+    with_vectors: bool
+
+
+@dataclass(slots=True)
+class Read:
+    """What the models made of a question: the reader's logits, vectors of sentences, and the question's as a query."""
+
+    logits: dict[str, float] = field(default_factory=dict)
+    vectors: dict[str, FloatVector] = field(default_factory=dict)
+    query: FloatVector | None = None
+
+
+@dataclass(slots=True)
+class Kept:
+    """What is on disk, in three files."""
+
+    folder: Path
+    digests: tuple[str, str, str]
+    found: dict[Case, dict[str, Packed]]
+    read: dict[str, Read]
+    weighed: dict[Case, Weighed]
+
+    def save(self) -> None:
+        for name, content in zip(self.digests, (self.found, self.read, self.weighed), strict=True):
+            unfinished = self.folder / f"{name}.unfinished"
+            unfinished.write_bytes(pickle.dumps(content))
+            unfinished.replace(self.folder / f"{name}.pickle")
 
 
 def weigh_all(cases: Sequence[Case], homes: dict[str, Runtime], most_seconds: float) -> list[Weighed]:
     """Every case through search, packing and weighing; after so many seconds those that are done: a fair sample."""
-    kept, key = _open_kept(homes)
-    logits = _load(_logits_path())
+    kept = _open_kept(homes)
     began = time.perf_counter()
     shuffled = sorted(cases, key=lambda case: sha256(f"{case.question} {case.kind}".encode()).hexdigest())
-    for number, case in enumerate(case for case in shuffled if case not in kept):
-        if time.perf_counter() - began > most_seconds:
+    # What was found before is weighed first: that takes no time.
+    waiting = sorted((case for case in shuffled if case not in kept.weighed), key=lambda case: case not in kept.found)
+    for number, case in enumerate(waiting):
+        if time.perf_counter() - began > most_seconds and case not in kept.found:
             break
-        kb = homes[case.home]
-        kb._read_for, kb._read = case.question, logits.setdefault(case.question, {})
-        hybrid, lexical = _weigh(kb, case, "hybrid", read=False), _weigh(kb, case, "lexical", read=False)
-        read = _weigh(kb, case, "hybrid", read=True) if kb.reader_for(case.question) else None
-        kept[case] = Weighed(case, hybrid, lexical, read)
-        if number % 50 == 49:
-            print(f"{len(kept)} kept of {len(cases)}", file=sys.stderr, flush=True)
-            _save(key, kept)
-            _save(_logits_path(), _load(_logits_path()) | logits)  # another encoder's cases may be weighed meanwhile
-    _save(key, kept)
-    _save(_logits_path(), _load(_logits_path()) | logits)
-    return [kept[case] for case in cases if case in kept]
+        kept.weighed[case] = _weigh(homes[case.home], case, kept)
+        if number % 100 == 99:
+            print(f"{len(kept.weighed)} kept of {len(cases)}", file=sys.stderr, flush=True)
+            kept.save()
+    kept.save()
+    return [kept.weighed[case] for case in cases if case in kept.weighed]
 
 
-def _weigh(kb: Runtime, case: Case, mode: SearchMode, *, read: bool) -> Signals:
+def _weigh(kb: Runtime, case: Case, kept: Kept) -> Weighed:
+    read = kept.read.setdefault(case.question, Read())
+    kb._read_for, kb._read = case.question, read.logits
+    kb._sentences = read.vectors
+    kb._last_query = None if read.query is None else (case.question, read.query)
+    packed = kept.found.get(case)
+    if packed is None:
+        packed = {"hybrid": _find(kb, case, "hybrid", read=False), "lexical": _find(kb, case, "lexical", read=False)}
+        if kb.reader_for(case.question):
+            packed["read"] = _find(kb, case, "hybrid", read=True)
+        kept.found[case] = packed
+    signals = {name: _signals(kb, case, entry, read=name == "read") for name, entry in packed.items()}
+    read.query = kb._last_query[1] if kb._last_query and kb._last_query[0] == case.question else read.query
+    (hybrid, lacking), (lexical, _) = signals["hybrid"], signals["lexical"]
+    with_reader, lacking = signals.get("read", (None, lacking))
+    return Weighed(case, hybrid, lexical, with_reader, lacking)
+
+
+def _find(kb: Runtime, case: Case, mode: SearchMode, *, read: bool) -> Packed:
     request = SearchRequest(case.question, mode, K, rerank=read)
     found = retrieve(kb, request)
     if case.kind == REMOVED:
@@ -89,16 +143,26 @@ def _weigh(kb: Runtime, case: Case, mode: SearchMode, *, read: bool) -> Signals:
     ranking = fused.ranking[:K]
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking])
     packed = [p.chunk for p in pack_chunks([(chunks[i], s) for i, s in ranking], kb.config.rag.max_context_tokens)]
+    return Packed(
+        tuple((chunk.chunk_id, fused.cosines.get(chunk.chunk_id)) for chunk in packed),
+        tuple(i for i, _ in found.lexical),
+        tuple(i for i, _ in found.vector),
+        with_vectors=mode == "hybrid" and not found.note,
+    )
+
+
+def _signals(kb: Runtime, case: Case, packed: Packed, *, read: bool) -> tuple[Signals, tuple[str, ...]]:
+    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in packed.chunks])
     trace = SearchTrace(
-        lexical=_rows(found.lexical),
-        vector=_rows(found.vector),
+        lexical=_rows([(i, 0.0) for i in packed.lexical]),
+        vector=_rows([(i, 0.0) for i in packed.vector]),
         query_terms=(),
         filtered_documents=None,
         stage_ms={},
     )
-    pairs = [(chunk, fused.cosines.get(chunk.chunk_id)) for chunk in packed]
-    with_vectors = mode == "hybrid" and not found.note
-    return weigh_chunks(kb, case.question, pairs, trace, with_vectors=with_vectors, with_reader=read).signals
+    pairs = [(chunks[i], cosine) for i, cosine in packed.chunks]
+    weighed = weigh_chunks(kb, case.question, pairs, trace, with_vectors=packed.with_vectors, with_reader=read)
+    return weighed.signals, weighed.lacking
 
 
 def _rows(ranking: Ranking) -> tuple[RankedChunk, ...]:
@@ -118,34 +182,28 @@ def answering_chunks(kb: Runtime, case: Case) -> set[int]:
     return found
 
 
-def _open_kept(homes: dict[str, Runtime]) -> tuple[dict[Case, Weighed], Path]:
-    digest = sha256()
-    for place in COVERED:
+def _open_kept(homes: dict[str, Runtime]) -> Kept:
+    some = next(iter(homes.values()))
+    reader = some.reader()
+    models = f"{some.stored_encoder()[1]} {reader.digest if reader else ''}"
+    digests = (
+        f"found-{_digest(models, FINDING)}",
+        f"read-{_digest(models, ())}",
+        f"weighed-{_digest(models, WEIGHING)}",
+    )
+    folder = cache_folder(os.environ) / "eval" / "gate"
+    folder.mkdir(parents=True, exist_ok=True)
+    return Kept(folder, digests, *(_load(folder / f"{name}.pickle") for name in digests))
+
+
+def _digest(models: str, covered: Sequence[str]) -> str:
+    digest = sha256(models.encode())
+    for place in covered:
         for path in sorted((ROOT / place).rglob("*.py")) if (ROOT / place).is_dir() else [ROOT / place]:
             if path.name not in NO_SIGNAL:
                 digest.update(path.read_bytes())
-    some = next(iter(homes.values()))
-    reader = some.reader()
-    digest.update(f"{some.stored_encoder()[1]} {reader.digest if reader else ''}".encode())
-    path = _folder() / f"{digest.hexdigest()[:16]}.pickle"
-    return _load(path), path
-
-
-def _logits_path() -> Path:
-    return _folder() / "logits.pickle"
-
-
-def _folder() -> Path:
-    folder = cache_folder(os.environ) / "eval" / "gate"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+    return digest.hexdigest()[:16]
 
 
 def _load(path: Path) -> dict:  # type: ignore[type-arg]
     return pickle.loads(path.read_bytes()) if path.exists() else {}
-
-
-def _save(path: Path, content: object) -> None:
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.write_bytes(pickle.dumps(content))
-    unfinished.replace(path)

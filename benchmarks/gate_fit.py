@@ -21,6 +21,7 @@ from kb.language.registry import question_language
 
 Vector = NDArray[np.float64]
 FOLDS = 5
+PRECISE = {"ftol": 1e-12, "gtol": 1e-7, "maxiter": 2000, "maxfun": 100_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Recipe:
     odds      weight of all answerable cases together against all unanswerable ones: 1 is what "class-balanced" means
     penalty   L2, on sums over cases whose weights have mean 1
     caps      upper bounds: swapped names and numbers are more frequent here than in life, and what a pattern says of the kind of
-              answer is often wrong
+              answer is often wrong; most passages here have no title, so that one with the question's words counts too much
     """
 
     names: tuple[str, ...]
@@ -41,7 +42,7 @@ class Recipe:
     kinds: tuple[tuple[str, float], ...] = ((SAME_TOPIC, 0.35), (WRONG, 0.2), (NEAR, 0.35), (REMOVED, 0.1))
     odds: float = 1.0
     penalty: float = 1.0
-    caps: tuple[tuple[str, float], ...] = (("numbers", 2.0), ("names", 1.5), ("answer_type", 0.5))
+    caps: tuple[tuple[str, float], ...] = (("numbers", 2.0), ("names", 1.5), ("answer_type", 0.5), ("title", 1.0))
 
 
 READER_SIGNALS = ("reader", "reader_sentence")
@@ -104,10 +105,12 @@ def fit(cases: Sequence[Case], signals: Sequence[Signals], recipe: Recipe) -> Fi
     answers = np.array([case.is_answerable for case in cases], dtype=np.float64)
     weights = case_weights(cases, recipe)
     typical = np.array([np.nanmean(c) if not np.isnan(c).all() else 1.0 for c in matrix[answers == 1].T])
-    # By their spread, so that the penalty means the same for cosines of .8 to .9 and for shares of 0 to 1.
+    # By their spread, so that the penalty means the same for cosines of .8 to .9 and for shares of 0 to 1; around their mean,
+    # without which the search for the weights ends before its time.
     filled = np.where(np.isnan(matrix), typical, matrix)
     spread = np.maximum(filled.std(axis=0), 0.02)
-    filled = filled / spread
+    mean = filled.mean(axis=0)
+    filled = (filled - mean) / spread
     count = len(recipe.names)
 
     def loss(parameters: Vector) -> tuple[float, Vector]:
@@ -123,8 +126,9 @@ def fit(cases: Sequence[Case], signals: Sequence[Signals], recipe: Recipe) -> Fi
         (0.0, caps[name] * scale if name in caps else None) for name, scale in zip(recipe.names, spread, strict=True)
     ]
     bounds += [(None, None)]
-    found = minimize(loss, np.r_[np.full(count, 0.1), 0.0], jac=True, method="L-BFGS-B", bounds=bounds)
-    return Fitted(recipe.names, found.x[:count] / spread, float(found.x[count]), typical)
+    found = minimize(loss, np.r_[np.full(count, 0.1), 0.0], jac=True, method="L-BFGS-B", bounds=bounds, options=PRECISE)
+    slopes = found.x[:count] / spread
+    return Fitted(recipe.names, slopes, float(found.x[count] - slopes @ mean), typical)
 
 
 def out_of_fold(cases: Sequence[Case], signals: Sequence[Signals], recipe: Recipe, *, by_set: bool) -> Vector:

@@ -16,9 +16,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from kb.ingest.notes import make_notes
 from kb.store.acts import Act, note_act
+from kb.store.answers import AnswerRow, insert_answer
 from kb.store.database import open_for_writing, transaction
 from kb.store.documents import newest_documents
 from kb.store.memories import add_memory, count_memories, find_memories
@@ -35,30 +37,16 @@ QUESTION = "which word of the archive was in word7 and word8"
 def fill(connection: sqlite3.Connection, words: list[str]) -> None:
     """Rows as kb writes them, but for what no node reads."""
     draw = random.Random(0)
-    columns = [row[1] for row in connection.execute("PRAGMA table_info(answers)")]
+    plain: dict[str, Any] = dict.fromkeys(AnswerRow.__dataclass_fields__)
+    plain |= dict.fromkeys(("model_id", "model_provider", "prompt_template_version", "retrieval_mode"), "x")
+    plain |= dict.fromkeys(("retrieval_k", "score_gate", "chunks_returned", "chunks_used", "latency_ms"), 1)
+    plain |= {"citations_json": "[]", "packed_json": "[]", "corpus_revision": 1, "grounded": True}
     with transaction(connection):
         for i in range(ANSWERS):
             question, answer = " ".join(draw.choices(words, k=8)), " ".join(draw.choices(words, k=30))
-            row: dict[str, object] = dict.fromkeys(columns)
-            row |= {
-                "trace_id": f"{i:032x}",
-                "question": question,
-                "answer": answer,
-                "raw_answer": answer,
-                "grounded": 1,
-            }
-            row |= dict.fromkeys(("model_id", "model_provider", "prompt_template_version", "retrieval_mode"), "x")
-            row |= dict.fromkeys(("retrieval_k", "score_gate", "chunks_returned", "chunks_used", "latency_ms"), 1)
-            row |= {"citations_json": "[]", "packed_json": "[]", "corpus_revision": 1, "session_id": f"s{i % 500}"}
-            row |= {
-                "created_at": "2026-01-01T00:00:00Z",
-                "search_id": i + 1,
-                "search_terms": search_terms(question, answer),
-            }
-            connection.execute(
-                f"INSERT INTO answers ({', '.join(columns)}) VALUES ({', '.join('?' * len(columns))})",
-                list(row.values()),
-            )
+            own = {"trace_id": f"{i:032x}", "question": question, "answer": answer, "raw_answer": answer}
+            own |= {"session_id": f"s{i % 500}", "created_at": "2026-01-01T00:00:00Z"}
+            insert_answer(connection, AnswerRow(**plain | own), search_terms(question, answer))
         connection.execute("INSERT INTO sources (source) VALUES ('s')")
         for i in range(DOCUMENTS):
             connection.execute(

@@ -26,7 +26,8 @@ from kb.ask.pipeline import ask
 from kb.ask.records import Answer, AskRequest
 from kb.ask.relevance_decision import decide_relevance
 from kb.config import Config, LlmConfig, ProfileConfig, RelevanceConfig
-from kb.ingest.pipeline import IngestRequest, ingest
+from kb.ingest.pipeline import ingest
+from kb.ingest.request import IngestRequest
 from kb.runtime import Runtime, open_runtime
 
 ROOT = Path(__file__).parents[1]

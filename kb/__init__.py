@@ -8,7 +8,7 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, text_units, arrays, private, wire, extras, providers   the ground: what everything talks about
+records, drafts, errors, text, text_units, places, arrays, private, wire, extras, providers   the ground: what everything talks about
 config/          config.toml, environment and flags → one checked Config
 symbols          text → operators and names with their signs, as index terms
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash
@@ -16,13 +16,14 @@ language/        words, phrases, numbers and endings of English and Korean, behi
 store/           SQLite, the only truth: the corpus (documents, chunks, vectors) and the journal (answers, sessions, facts)
 embed/           text → vectors: sentence-transformers for batches, ONNX for one query
 reader/          question + texts → a score for each, by a cross-encoder that reads both together
-index/           one door to lexical (Tantivy BM25) and vector (FAISS) search, derived from the store, rebuilt when stale
+index/           one door to lexical (Tantivy BM25) and vector (mapped files) search: built from rows, changed row by row
 graph/           text → names and stated relations; names in a query → paths, with a token that vouches for them
 support/         claim + texts → does the text back it: numbers, names, negations, words
 packing/         scores beside relevance: how well passages hold together, fit a question, repeat known text; packing
 followup/        a question that depends on earlier ones → a sentence that stands alone, or all of them joined
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
+indexes          rows and changes from the store to both indexes; who may write them, how far they are behind
 runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once
 ingest/          scan → plan → read → prepare (parse, chunk, names, gist) → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
@@ -32,8 +33,12 @@ evidence/        how likely passages answer a question: the evidence gate, which
 ask/             question → retrieve → judge → pack → generate → verify → conclude or refuse → persist
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
+reading          a document → the part of it that is asked for, within a budget
 status, doctor, soundness, stability_thresholds   the state of a home; checks of this installation and of all that is stored; thresholds of context stability
 library          the Python API: kb.open() and its methods, on the runtime
+doors/           what servers share: the library kept warm for many callers; who may come in over HTTP
+mcp/             tools, resources and prompts of the Model Context Protocol, on the library
+serve/           the JSON of the commands over HTTP, described in OpenAPI, with mcp/ beside it
 cli/             one thin module per command group; render.py prints
 """
 

@@ -251,7 +251,7 @@ def check_indexes(kb: Runtime) -> Finding:
     if damaged := [fault for fault in faults if fault.endswith("damaged")]:
         return "fail", f"{', '.join(damaged)}: its files are not as they were written", "kb reindex"
     if faults:
-        return "warn", f"{', '.join(faults)}; the next search rebuilds what it needs", "kb reindex"
+        return "warn", f"{', '.join(faults)}; the next search brings up to date what it needs", "kb reindex"
     return "ok", "both match the store", None
 
 

@@ -8,7 +8,14 @@ from importlib.util import find_spec
 from kb.errors import ExtraMissing
 
 DISTRIBUTION = "kb-cited"  # the name on the package index; the one in pyproject.toml
-FULL = f"pip install '{DISTRIBUTION}[full]' (pipx: pipx install '{DISTRIBUTION}[full]')"
+
+
+def install_command(extra: str) -> str:
+    """How an extra is installed."""
+    return f"pip install '{DISTRIBUTION}[{extra}]' (pipx: pipx install '{DISTRIBUTION}[{extra}]')"
+
+
+FULL = install_command("full")
 
 
 @cache
@@ -17,7 +24,7 @@ def is_installed(library: str) -> bool:
     return find_spec(library) is not None
 
 
-def require(what: str, *libraries: str) -> None:
+def require(what: str, *libraries: str, extra: str = "full") -> None:
     """Do nothing where all the libraries are installed.
 
     what    what needs them, as the beginning of a sentence: "training tags needs …"
@@ -27,6 +34,6 @@ def require(what: str, *libraries: str) -> None:
     if missing:
         raise ExtraMissing(
             f"{what} {' and '.join(missing)}, which {'is' if len(missing) == 1 else 'are'} not installed",
-            fix=f"install the full set-up: {FULL}",
+            fix=f"install {'the full set-up' if extra == 'full' else 'it'}: {install_command(extra)}",
             missing=", ".join(missing),
         )

@@ -16,12 +16,13 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, find_config, find_home, load_config
-from kb.errors import NotFound, NotIndexed
+from kb.errors import NotIndexed
+from kb.ingest.remove import remove_documents
+from kb.ingest.request import IngestRequest
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
 from kb.runtime import Notify, Runtime, ignore
 from kb.store.chunks import document_text
 from kb.store.documents import utc_text
-from kb.store.lock import writer_lock
 
 if TYPE_CHECKING:  # records of jobs: annotations alone, this module stands above all of them
     from kb.ask.records import Answer, AnswerEvent
@@ -228,6 +229,7 @@ class KnowledgeBase:
         force: bool = False,
         dry_run: bool = False,
         include_secrets: bool = False,
+        include_generated: bool = False,
         retry: bool = False,
         on_event: Callable[[IngestEvent], None] | None = None,
         on_embedded: Callable[[int], None] | None = None,
@@ -238,17 +240,18 @@ class KnowledgeBase:
         source       a name for where one folder comes from
         prune        forget documents whose files are gone; None takes `ingest.prune`; dry_run changes nothing
         force        read every file again, changed or not; retry only those that stopped their reader before
-        include_secrets  read files that look like keys, too; on_event is told of every step, on_embedded of each batch
+        include_secrets  read files that look like keys, too; include_generated: minified code, lock files, dumps
+        on_event     told of every step; on_embedded of each batch of chunks that has got its vectors
         should_stop  asked between documents; True ends the run after the documents in hand
         raises       NotFound for a path that is not there, InvalidInput, Locked
         """
-        from kb.ingest.pipeline import IngestRequest, ingest
+        from kb.ingest.pipeline import ingest
 
         given = tuple(Path(path).expanduser() for path in paths)
         with self._runtime_for_ingest(dry_run) as runtime:
             return ingest(
                 runtime,
-                IngestRequest(given, source, prune, force, dry_run, include_secrets, retry),
+                IngestRequest(given, source, prune, force, dry_run, include_secrets, include_generated, retry),
                 on_event or (lambda event: None),
                 should_stop,
                 on_embedded or (lambda chunks: None),
@@ -268,7 +271,7 @@ class KnowledgeBase:
         text    bytes are decoded as a file's would be
         raises  InvalidInput for a title without a word, Locked
         """
-        from kb.ingest.pipeline import IngestRequest, ingest_text
+        from kb.ingest.pipeline import ingest_text
 
         request = IngestRequest((), force=force, dry_run=dry_run)
         raw = text.encode() if isinstance(text, str) else text
@@ -338,25 +341,7 @@ class KnowledgeBase:
         returns  the removed documents
         raises   NotFound, NotIndexed, Locked
         """
-        runtime = self.runtime(write=True, create=False)
-        with writer_lock(self.home, self.config.ingest.lock_wait_seconds, self._notify):
-            corpus = runtime.corpus
-            doc_ids: list[int] = []
-            if sources and not names:
-                doc_ids = corpus.allowed_documents(Filters(sources=tuple(sources))) or []
-            for name in names:
-                matched = []
-                if any(c in name for c in "*?[") or name.endswith("/"):
-                    matched = corpus.allowed_documents(Filters(sources=tuple(sources), paths=(name,))) or []
-                doc_ids += matched or [runtime.corpus.find_document(name).doc_id]
-            documents = corpus.list_documents(doc_ids)
-            if not documents:
-                raise NotFound(f"no document from source {', '.join(sources)}", fix="kb status lists the sources")
-            corpus.remove_documents([document.doc_id for document in documents])
-            corpus.remove_unused_embeddings()
-            if corpus.has_documents():
-                runtime.refresh_if_possible()
-        return documents
+        return remove_documents(self.runtime(write=True, create=False), names, sources)
 
     # ---- facts the user tells kb
 

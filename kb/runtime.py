@@ -7,6 +7,7 @@ encoder's vectors into a model. It knows nothing of the jobs above it. Users of 
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING, Self
 from kb.config import Config, cache_folder
 from kb.embed.registry import SERVED, open_encoder
 from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
-from kb.index.keeper import IndexKeeper, Source
+from kb.index.keeper import IndexKeeper
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
-from kb.index.registry import DEFAULT_LEXICAL, DEFAULT_VECTOR, LEXICAL_ENGINES, VECTOR_ENGINES
-from kb.index.stamp import INDEX_FOLDER, IndexStamp, Origin
+from kb.index.stamp import IndexStamp
+from kb.indexes import Indexes
 from kb.reader.registry import open_reader
 from kb.store.database import CorpusState
 from kb.store.store import Store
@@ -69,14 +70,14 @@ class Runtime:
         if self.store.made_private:
             notify(f"other users of this machine could read {home}; now only you can")
         self.corpus: CorpusDoor = self.store.corpus
-        self._lexical = self._keep_lexical()
-        self._vector = self._keep_vector()
+        self._indexes = Indexes(self.store, config.search, self._tell)
         self._configured: Encoder | None = None
         self._encoder: Encoder | None = None
         self._fault: KbError | None = None
         self._failed: tuple[str, KbError] | None = None
         self._model: LanguageModel | None = None
         self._last_query: tuple[str, FloatVector] | None = None
+        self._ahead: dict[str, FloatVector] = {}
         self._sentences: dict[str, FloatVector] = {}
         self._reader: Reader | None = None
         self._has_no_reader = False
@@ -85,8 +86,11 @@ class Runtime:
         self._told: set[str] = set()
 
     def close(self) -> None:
-        """Close the store."""
+        """Close the store, and let go of indexes and models: they hold hundreds of megabytes, and Python would free them late."""
         self.store.close()
+        self._indexes.close()
+        self._configured = self._encoder = self._reader = self._model = None
+        self._sentences.clear()
 
     def __enter__(self) -> Self:
         return self
@@ -123,24 +127,36 @@ class Runtime:
     # ---- indexes
 
     def lexical_index(self) -> LexicalIndex:
-        """The lexical index of the corpus as it is now, rebuilt first when it is not."""
-        return self._lexical.index()
+        """The newest lexical index, at once; see `IndexKeeper.index`."""
+        return self._indexes.lexical.index()
 
     def vector_index(self) -> VectorIndex:
-        """The vector index of the corpus as it is now, rebuilt first when it is not."""
-        return self._vector.index()
+        """The newest vector index, at once; see `IndexKeeper.index`."""
+        return self._indexes.vector.index()
+
+    def describe_lag(self) -> str | None:
+        """How far the indexes that were opened are behind, as a line for the user; None where they are not."""
+        return self._indexes.describe_lag()
 
     def index_keepers(self) -> tuple[IndexKeeper[LexicalRow, LexicalIndex], IndexKeeper[VectorRow, VectorIndex]]:
         """What keeps the lexical index, and what keeps the vector index: for kb status and kb doctor."""
-        return self._lexical, self._vector
+        return self._indexes.lexical, self._indexes.vector
 
     def refresh_indexes(self, *, force: bool = False) -> tuple[IndexStamp, IndexStamp]:
-        """Build those indexes anew that were not built from the corpus and encoder as they are now; say nothing of it.
+        """Bring both indexes up to date and say nothing of it; for who holds the writer's lock.
 
-        force    build both in any case
+        force    build both from nothing
         returns  what the lexical and the vector index hold
         """
-        return self._lexical.refresh(force=force, announce=False), self._vector.refresh(force=force, announce=False)
+        return self.refresh_lexical(force=force), self.refresh_vectors(force=force)
+
+    def refresh_lexical(self, *, force: bool = False) -> IndexStamp:
+        """The lexical half of `refresh_indexes`."""
+        return self._indexes.refresh_lexical(force=force)
+
+    def refresh_vectors(self, *, force: bool = False) -> IndexStamp:
+        """The other half."""
+        return self._indexes.refresh_vectors(force=force)
 
     def refresh_if_possible(self) -> None:
         """As `refresh_indexes`; where there is no room for an index, the next search builds it."""
@@ -148,24 +164,6 @@ class Runtime:
             self.refresh_indexes()
         except IoError as error:
             self.notify(f"{error.problem}; the next search tries again")
-
-    def _keep_lexical(self) -> IndexKeeper[LexicalRow, LexicalIndex]:
-        def origin() -> Origin:
-            state = self.corpus_state()
-            return Origin(state.revision, state.token)
-
-        source = Source(self.snapshot, origin, lambda _: self.corpus.lexical_rows())
-        engine = LEXICAL_ENGINES[DEFAULT_LEXICAL]
-        return IndexKeeper(self.home / INDEX_FOLDER, engine, self.config.search, source, self._tell)
-
-    def _keep_vector(self) -> IndexKeeper[VectorRow, VectorIndex]:
-        def origin() -> Origin:
-            state = self.corpus_state()
-            return Origin(state.revision, state.token, *self.stored_encoder()[1:])
-
-        source = Source(self.snapshot, origin, lambda origin: self.corpus.vector_rows(origin.encoder_digest))
-        engine = VECTOR_ENGINES[DEFAULT_VECTOR]
-        return IndexKeeper(self.home / INDEX_FOLDER, engine, self.config.search, source, self._tell)
 
     def _tell(self, message: str) -> None:
         self.notify(message)  # whoever is told may change while the knowledge base is open
@@ -216,6 +214,7 @@ class Runtime:
     def forget_encoder(self) -> None:
         """Look anew for the encoder of the stored vectors, after they were changed."""
         self._encoder = self._last_query = None
+        self._ahead.clear()
         self._sentences.clear()
         self.forget_faults()
 
@@ -273,8 +272,9 @@ class Runtime:
         """
         encoder, name = self.encoder(), self.config.embedding.model
         if self._last_query is None or self._last_query[0] != text:
+            ahead = self._ahead.get(text)
             try:
-                self._last_query = text, encoder.encode_query(text)
+                self._last_query = text, encoder.encode_query(text) if ahead is None else ahead
             except KbError as error:
                 self._failed = text, error
                 raise
@@ -282,6 +282,19 @@ class Runtime:
         if not self.has_configured_encoder():
             self.notify_once(f"searching with {encoder.model_id}; to change to {name}: kb init --encoder {name}")
         return self._last_query[1]
+
+    def encode_ahead(self, texts: Sequence[str]) -> float:
+        """Encode the queries that will be asked next in one batch, in place of those encoded ahead before.
+
+        returns  milliseconds for each; 0 where there is no encoder: the search that needs one will say so
+        """
+        self._ahead.clear()
+        texts, began = list(dict.fromkeys(texts)), time.perf_counter()
+        try:
+            self._ahead.update(zip(texts, self.encoder().encode_queries(texts), strict=True))
+        except KbError:
+            return 0.0
+        return (time.perf_counter() - began) * 1000 / max(1, len(texts))
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of short texts, (n, d) float32; those of the question at hand are kept: the gate and the model share them."""

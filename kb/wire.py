@@ -28,6 +28,8 @@ WIRE_RECORDS: dict[str, str] = {
     "demo.v1": "kb.cli.demo:Tour",
     "document_list.v1": "kb.cli.views:DocumentList",
     "document_view.v1": "kb.cli.views:DocumentView",
+    "document_page.v1": "kb.reading:DocumentPage",
+    "reading.v1": "kb.reading:Reading",
     "removal.v1": "kb.cli.views:Removal",
     "place.v1": "kb.cli.views:Place",
     "answer_list.v1": "kb.cli.views:AnswerList",
@@ -54,7 +56,7 @@ WIRE_RECORDS: dict[str, str] = {
     "fact.v1": "kb.store.memories:Memory",
     "fact_remembered.v1": "kb.store.memories:Remembered",
     "facts_forgotten.v1": "kb.store.memories:Forgotten",
-    "fact_list.v1": "kb.cli.facts:FactList",
+    "fact_list.v1": "kb.store.memories:FactList",
     "relevance.v1": "kb.relevance.decide:Decision",
     "cswr.v1": "kb.stability_thresholds:Stability",
     "session_list.v1": "kb.cli.session_views:SessionList",
@@ -110,17 +112,20 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
 
 
+def error_wire(error: KbError) -> dict[str, Any]:
+    """error.v1 as JSON builtins."""
+    return {
+        "schema_version": "error.v1",
+        "code": error.code,
+        "message": error.problem,
+        "fix": error.fix,
+        "details": error.details,
+    }
+
+
 def error_json(error: KbError) -> str:
     """error.v1 in one line."""
-    return to_json(
-        {
-            "schema_version": "error.v1",
-            "code": error.code,
-            "message": error.problem,
-            "fix": error.fix,
-            "details": error.details,
-        }
-    )
+    return to_json(error_wire(error))
 
 
 def schema_names() -> list[str]:

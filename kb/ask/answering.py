@@ -13,7 +13,7 @@ from kb.ask.finish import OnEvent, finish, guarded
 from kb.ask.generate import ask_again, generate, open_model
 from kb.ask.judge import judge_evidence
 from kb.ask.pack import pack_evidence, pack_less
-from kb.ask.quotes import conclude_quotes
+from kb.ask.quotes import closest_lead, conclude_quotes, is_unsure, quote_under
 from kb.ask.records import Answer, AnswerEvent
 from kb.ask.refuse import broke_off
 from kb.ask.retrieve import retrieve_evidence
@@ -74,14 +74,21 @@ def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:
 
 
 def _run_model(kb: Runtime, packed: Packed, model: LanguageModel, tell: OnEvent) -> Ended:
-    written = generate(model, packed.prompt, partial(_tell_token, tell))
+    lead = closest_lead(packed) if is_unsure(kb.config.rag, packed) else None
+    written = generate(model, packed.prompt, partial(_tell_token, tell, [f"{lead}\n\n"] if lead else []))
     generated = ask_again(kb, Generated(packed, written), model)
     if ended := broke_off(generated):
         return ended
-    verified = conclude_quotes(generated) or verify_answer(kb, generated)
+    quoted = conclude_quotes(generated)
+    if quoted and lead:
+        return quote_under(lead, quoted, "weak_evidence")
+    verified = quoted or verify_answer(kb, generated)
     return show_in_place(kb, verified) or conclude(verified)
 
 
-def _tell_token(tell: OnEvent, token: Token) -> None:
+def _tell_token(tell: OnEvent, lead: list[str], token: Token) -> None:
+    """Hand a piece on; before the first quote, what stands above it."""
+    if lead and token.quoted:
+        tell(AnswerEvent(event="token", text=lead.pop(), highlights=()))
     key = token.quoted.key if token.quoted else None
     tell(AnswerEvent(event="token", text=token.text, highlights=(key,) if key else None))

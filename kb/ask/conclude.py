@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from kb.ask.backing import rests_on_line
-from kb.ask.cite import narrow_citation
+from kb.ask.quotes import checked_citations
 from kb.ask.refuse import end_of, refuse_answer
 from kb.ask.stages import Ended, Verified
 
@@ -15,14 +15,13 @@ def conclude(verified: Verified) -> Ended:
     generated, checked = verified.generated, verified.checked
     if verified.reason:
         return refuse_answer(generated, verified.reason, checked.verification)
-    chunks = {p.marker: p.chunk for p in generated.packed.packed}
     text = checked.text
     if verified.rests_on:
         text += rests_on_line(verified.rests_on, generated.packed.question.request.query)
     return replace(
         end_of(generated),
         text=text,
-        citations=tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in checked.markers),
+        citations=checked_citations(generated, checked),
         grounded=verified.grounded,
         rests_on=verified.rests_on,
         verification=checked.verification,

@@ -15,6 +15,7 @@ from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved,
 from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
 from kb.ask.weigh import Verdict, weigh_evidence
 from kb.runtime import Runtime
+from kb.text import STOP_WORDS
 
 # The places that a refusal lists.
 NEAR_PLACES = 3
@@ -62,12 +63,16 @@ def lacking_gate(text: str, query: str) -> float:
 
     >>> lacking_gate("CEO", "Who is the CEO of Rust?"), lacking_gate("Server", "How Do I Start The Server"), lacking_gate("pay", "")
     (1.0, 0.5, 0.3)
+    >>> lacking_gate("Oracle", "How do I use FastAPI with Oracle Forms?")
+    1.0
     """
     # Of a Hangul word nothing tells whether it is a name, and the documents may say it otherwise: 강풍, 센 바람.
     if not text.isascii() or (text.islower() and text.isalpha()):
         return LACKING_WORD_GATE
     # In "How Do I Start The Server" a capital makes no name; inside a word, or beside a digit, it does.
-    capitals = [word[0].isupper() for word in query.split()[1:] if len(word) > 2]
+    words = query.split()[1:]
+    small = [word for word in words if word.lower() in STOP_WORDS and word != "I"]
+    capitals = [word[0].isupper() for word in small or words if small or len(word) > 2]
     is_plain = text.istitle() and 2 * sum(capitals) > len(capitals)
     return LACKING_GATE if is_plain else LACKING_NAME_GATE
 

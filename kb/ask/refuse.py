@@ -20,9 +20,6 @@ from kb.language.registry import LANGUAGES
 from kb.records import ModelRef
 from kb.runtime import Runtime
 
-# Below this share of the gate the documents are said not to answer; between it and the gate nobody can be sure.
-SURE_SHARE = 0.5
-
 
 def refuse_evidence(
     kb: Runtime,
@@ -141,7 +138,7 @@ def _outcome(findings: Findings, reason: RefusalReason) -> Outcome:
     verdict, gate = findings.verdict, findings.retrieval.evidence_gate or 0.0
     if reason == "no_chunks":
         return "not_in_documents"
-    if verdict and (verdict.weighed.lacking or verdict.score.probability < SURE_SHARE * gate):
+    if verdict and (verdict.weighed.lacking or verdict.score.probability < gate):
         return "not_in_documents"
     return "not_sure"
 

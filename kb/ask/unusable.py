@@ -5,15 +5,14 @@ An answer that cites nothing is no refusal: the documents may well answer, and t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from kb.ask.cite import has_refusal_phrase, is_refusal, narrow_citation
+from kb.ask.cite import has_refusal_phrase, is_refusal
 from kb.ask.generate import generate
-from kb.ask.quotes import conclude_quotes
-from kb.ask.records import AnswerCitation, SentenceCheck, Verification
+from kb.ask.quotes import checked_citations, conclude_quotes, quote_under
+from kb.ask.records import SentenceCheck, Verification
 from kb.ask.refuse import end_of
-from kb.ask.stages import Checked, Ended, Generated, Verified
+from kb.ask.stages import Ended, Generated, Verified
 from kb.ask.verify import is_backed
 from kb.language.registry import LANGUAGES
 from kb.llm.extractive import PROVIDER, ExtractiveModel
@@ -45,7 +44,7 @@ def _mark_answer(verified: Verified) -> Ended:
     return replace(
         end_of(generated),
         text=text,
-        citations=_citations(generated, checked) or end_of(generated).citations,
+        citations=checked_citations(generated, checked) or end_of(generated).citations,
         reason="not_backed",
         outcome="not_sure",
         verification=verification,
@@ -77,19 +76,5 @@ def _quote(kb: Runtime, generated: Generated) -> Ended | None:
     quoted = conclude_quotes(Generated(generated.packed, written))
     if quoted is None:
         return None
-    checked = quoted.checked
-    citations = _citations(generated, checked)
     lead = LANGUAGES[generated.packed.question.language].replies["unusable"]
-    return replace(
-        end_of(generated),
-        text=f"{lead}\n\n{checked.text}",
-        citations=citations,
-        reason="llm_self_judge",
-        outcome="not_sure",
-    )
-
-
-def _citations(generated: Generated, checked: Checked) -> tuple[AnswerCitation, ...]:
-    chunks = {p.marker: p.chunk for p in generated.packed.packed}
-    markers: Sequence[int] = checked.markers
-    return tuple(narrow_citation(n, chunks[n], checked.windows.get(n, ())) for n in markers)
+    return replace(quote_under(lead, quoted, "llm_self_judge"), written=generated.written)

@@ -162,10 +162,14 @@ class AnswerPrinter:
     def _print_refusal(self, answer: Answer) -> None:
         if self._printed:
             self._end_stream()
+            if self._printed == answer.answer:  # the closest passages, under words that say that they are no answer
+                return
             say(styled(f"✗ the text above is not an answer: {describe_outcome(answer.outcome, 'en')}", "red"))
         near = [cited.citation.uri for cited in answer.citations if cited.marker is None]
         text, *places = refusal_lines(answer.answer, near, answer.language())
-        say(styled(wrapped(harmless(text)), "yellow"))
+        # Above quotes, the line that says what they are stands out; they are shown as any others.
+        lead, blank, quotes = text.partition("\n\n")
+        say(styled(wrapped(harmless(lead)), "yellow") + wrapped(harmless(blank + quotes)))
         for line in places:
             say(styled(harmless_line(line), "cyan" if line.startswith(" ") else "dim"))
 

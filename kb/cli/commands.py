@@ -67,6 +67,8 @@ COMMANDS = {
     "reindex": Entry("kb.cli.upkeep:reindex", "Rebuild both indexes from the store."),
     "backup": Entry("kb.cli.upkeep:backup", "Copy the whole knowledge base to one file."),
     "restore": Entry("kb.cli.upkeep:restore", "Make a backup the knowledge base of this data folder."),
+    "mcp": Entry("kb.cli.mcp:mcp", "Serve the knowledge base to agents (Model Context Protocol)."),
+    "serve": Entry("kb.cli.serve:serve", "Serve the JSON of the commands over HTTP, with MCP."),
     "schema": Entry("kb.cli.schema:schema", "Print the JSON Schema of a wire object, or list them."),
     "expert": Entry(
         "kb.cli.expert:app", "Look into relevance rules and stability thresholds; tune them.", is_group=True
@@ -91,7 +93,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("doctor", "backup", "restore", "init"),
     ),
     "Measure and prove": ("eval", "verify"),
-    "For scripts and experts": ("context", "graph", "tags", "reindex", "schema", "expert"),
+    "For scripts and experts": ("context", "graph", "tags", "mcp", "serve", "reindex", "schema", "expert"),
 }
 GROUPS = frozenset(name for name, entry in COMMANDS.items() if entry.is_group)
 

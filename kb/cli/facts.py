@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
@@ -12,16 +11,7 @@ from kb.cli.invocation import Invocation, command
 from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
 from kb.cli.terminal import harmless_line, say, styled
 from kb.errors import ExitCode, InvalidInput
-from kb.store.memories import LONGEST_MEMORY_CHARS, Forgotten, Memory, Remembered
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactList:
-    """kb facts, oldest first"""
-
-    schema_version: Literal["fact_list.v1"] = "fact_list.v1"
-    facts: tuple[Memory, ...]
-
+from kb.store.memories import LONGEST_MEMORY_CHARS, FactList, Forgotten, Memory, Remembered
 
 SORTINGS: Sortings[Memory] = {
     "oldest": (lambda fact: fact.fact_id, False),

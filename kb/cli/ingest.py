@@ -38,6 +38,9 @@ def ingest(
     include_secrets: Annotated[
         bool, typer.Option("--include-secrets", help="read files that look like keys or hold tokens, too")
     ] = False,
+    include_generated: Annotated[
+        bool, typer.Option("--include-generated", help="read minified code, lock files, encoded bytes and dumps, too")
+    ] = False,
 ) -> None:
     """Bring files and folders in, incrementally.
 
@@ -61,6 +64,7 @@ def ingest(
                 dry_run=dry_run,
                 retry=retry,
                 include_secrets=include_secrets,
+                include_generated=include_generated,
                 on_event=listener.on_event,
                 on_embedded=listener.on_embedded,
                 should_stop=lambda: bool(stopped),

@@ -15,8 +15,9 @@ from kb.cli.editors import editor_words, find_pdf_viewer, show_in_pager, start_i
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.targets import Target, find_chunk, find_shown, find_target, shown_number, text_of
 from kb.cli.terminal import harmless, harmless_line, say, shown_path, styled
-from kb.cli.views import DocumentView, Place, parse_line_range, select_lines
+from kb.cli.views import DocumentView, Place
 from kb.errors import InvalidInput, IoError, NotFound
+from kb.places import parse_line_range, select_lines
 from kb.records import Chunk
 
 # What an editor of text cannot show.

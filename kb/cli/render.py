@@ -44,7 +44,7 @@ def print_status(status: Status) -> None:
     for source in status.sources:
         rows.append(("source", f"{source.source}: {source.documents} documents from {source.root or 'standard input'}"))
     for index in status.indexes:
-        state = "up to date" if index.up_to_date else "behind: it is rebuilt by the next search"
+        state = "up to date" if index.up_to_date else "behind: the next search brings it up to date"
         rows.append(("index", f"{index.name} ({index.kind or 'none'}): {index.rows:,} chunks, {state}"))
     if status.chunks_without_vector:
         rows.append(("incomplete", f"{status.chunks_without_vector:,} chunks have no vector; kb ingest completes them"))

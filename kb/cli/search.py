@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import sys
+from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,6 +16,13 @@ from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
 from kb.store.last_shown import ShownPlace, note_shown
+
+if TYPE_CHECKING:  # an annotation alone
+    from kb.library import KnowledgeBase
+
+# Queries of one batch of the encoder, and bytes of standard input that are read at once.
+ENCODED_AHEAD = 32
+READ_BYTES = 65_536
 
 ModeOption = Annotated[
     str | None, typer.Option("--mode", metavar="MODE", help="lexical, vector or hybrid", show_default=False)
@@ -63,12 +72,12 @@ def search(
     if bulk and "-" in (window or ()):
         raise InvalidInput("--bulk and --seen - both read standard input", fix="give the seen text as a file")
     known_text = read_known_text_option(invocation, config, window)
-    queries = (line.rstrip("\r\n") for line in sys.stdin if line.strip()) if bulk else [query or ""]
+    batches = _batches_from_stdin() if bulk else [[query or ""]]
     is_read = not (paths or invocation.json)  # by a person, who is shown passages
     any_hit = False
     with invocation.base(config) as base:
         roots = {} if invocation.json else base.runtime().corpus.source_roots()
-        for text in queries:
+        for text in _encoded_ahead(base, batches, config.search.mode):
             response = base.search(
                 text,
                 filters=filters,
@@ -90,3 +99,28 @@ def search(
                 note_shown(invocation.home, [ShownPlace(hit.rank, hit.source, hit.citation.uri) for hit in hits])
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def _batches_from_stdin() -> Iterator[list[str]]:
+    """Queries, one a line, in batches of those that have come: a program that writes one and waits gets its answer."""
+    stream = cast(io.BufferedReader, sys.stdin.buffer)
+    rest = b""
+    while piece := stream.read1(READ_BYTES):
+        *lines, rest = (rest + piece).split(b"\n")
+        yield from _batches_of(lines)
+    yield from _batches_of([rest])
+
+
+def _batches_of(lines: list[bytes]) -> Iterator[list[str]]:
+    texts = [line.decode(sys.stdin.encoding, sys.stdin.errors or "strict").rstrip("\r") for line in lines]
+    queries = [text for text in texts if text.strip()]
+    for start in range(0, len(queries), ENCODED_AHEAD):
+        yield queries[start : start + ENCODED_AHEAD]
+
+
+def _encoded_ahead(base: KnowledgeBase, batches: Iterable[list[str]], mode: str) -> Iterator[str]:
+    """The queries of each batch; where vectors are asked for, those of several are made at once."""
+    for batch in batches:
+        if len(batch) > 1 and mode != "lexical":
+            base.runtime().encode_ahead(batch)
+        yield from batch

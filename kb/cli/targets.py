@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kb.cli.views import parse_citation, select_lines
 from kb.errors import InvalidInput, NotFound
 from kb.library import KnowledgeBase
+from kb.places import parse_citation, select_lines
 from kb.records import Chunk, Citation, Document
 from kb.store.last_shown import read_shown
 

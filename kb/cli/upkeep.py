@@ -28,9 +28,11 @@ def status(invocation: Invocation) -> None:
 @command
 def reindex(invocation: Invocation) -> None:
     """Rebuild both indexes from the store."""
-    with invocation.open(invocation.config()) as kb:
+    config = invocation.config()
+    with invocation.base(config).runtime(write=True, create=False) as kb:
         kb.require_documents()
-        lexical, vector = kb.refresh_indexes(force=True)
+        with writer_lock(kb.home, config.ingest.lock_wait_seconds, invocation.notify):
+            lexical, vector = kb.refresh_indexes(force=True)
     what = f"indexed {lexical.rows:,} chunks by words and {vector.rows:,} by vectors in"
     _emit_done(invocation, what, invocation.home / "index")
 

@@ -47,15 +47,25 @@ def render_quote(quote: Quote) -> str:
 
     A shortened passage says so, and where the whole stands.
     """
-    heading = _one_line(quote.chunk.heading_path[-1] if quote.chunk.heading_path else quote.chunk.title)
-    head = f"[{_one_line(quote.citation.uri)}]"
-    if heading not in quote.text:
-        head = f"{head} {heading}".rstrip()
+    heading = quote.chunk.heading_path[-1] if quote.chunk.heading_path else quote.chunk.title
+    after = ""
     if quote.is_shortened:
         _, hash_sign, lines_of_whole = quote.chunk.citation.uri.rpartition("#")
-        head += f" (shortened, whole: #{lines_of_whole})" if hash_sign else " (shortened)"
-    lines = harmless(quote.text).split("\n")
-    return "\n".join([head, *(f"> {line}".rstrip() for line in lines)])
+        after = f" (shortened, whole: #{lines_of_whole})" if hash_sign else " (shortened)"
+    return render_passage(quote.citation.uri, heading, quote.text, after)
+
+
+def render_passage(uri: str, heading: str, text: str, after: str = "") -> str:
+    """A place on a line of its own with the heading, unless the text holds it, and the text, quoted line by line.
+
+    after  ours, behind the heading
+    """
+    heading = _one_line(heading)
+    head = f"[{_one_line(uri)}]"
+    if heading not in text:
+        head = f"{head} {heading}".rstrip()
+    lines = harmless(text).split("\n")
+    return "\n".join([head + after, *(f"> {line}".rstrip() for line in lines)])
 
 
 def render_path(text: str) -> str:

@@ -47,7 +47,7 @@ class ContextPassage:
     """A passage in the block.
 
     score         what it was ordered by: relevance, less what the known text holds of it
-    text          as it stands in the document; whole sentences of it where `is_shortened`
+    text          as it stands in the document; whole sentences of it where `is_shortened`; kb mcp leaves it to the block
     citation      of that text, exact lines
     tokens        of its entry in the block, place included
     """
@@ -58,7 +58,7 @@ class ContextPassage:
     path: str
     title: str
     heading_path: tuple[str, ...]
-    text: str
+    text: str = ""
     citation: Citation
     score: float
     tokens: int

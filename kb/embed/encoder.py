@@ -7,6 +7,7 @@ Queries, sentences and few documents go through onnxruntime (0.03 s to open), ma
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,8 @@ class TextEncoder:
         self._cache = cache
         self._notify = notify
         self._tokens: Tokens | Unigram | None = None
-        load = self._load_packed if files.is_packed else None
+        # Not a method of this object: the cycle would keep the models in memory until Python looks for cycles.
+        load = partial(_load_packed, export_folder(cache, files.digest)) if files.is_packed else None
         self._batches = BatchEncoder(files, config.batch_size, load=load)
         self._fast: FastEncoder | None = None
         self._centre: Any = None
@@ -86,8 +88,12 @@ class TextEncoder:
 
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
-        vector: FloatVector = self._encode_few([self.query_prefix + text])[0]
+        vector: FloatVector = self.encode_queries([text])[0]
         return vector
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatMatrix:
+        """The vectors of several queries: (n, d) float32, unit rows."""
+        return self._encode_few([self.query_prefix + text for text in texts])
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of short texts, for comparing sentences with each other: (n, d) float32.
@@ -150,11 +156,6 @@ class TextEncoder:
                 self._tokens = Unigram(export_folder(self._cache, self.digest), self.max_tokens)
         return self._tokens
 
-    def _load_packed(self, files: ModelFiles) -> PackedModel:
-        self._open_fast(may_make=True)  # the vocabulary is written with the export
-        with quiet():
-            return load_packed(files, export_folder(self._cache, self.digest))
-
     def _no_vectors(self) -> FloatMatrix:
         import numpy as np
 
@@ -169,6 +170,8 @@ class TextEncoder:
 
     def _encode_many(self, texts: Sequence[str], on_batch: Callable[[int], None] | None) -> FloatMatrix:
         was_loaded = self._batches.is_loaded
+        if self.files.is_packed:
+            self._open_fast(may_make=True)  # the vocabulary is written with the export
         vectors = self._batches.encode(texts, on_batch)
         if not was_loaded:  # torch is loaded now, so the export is cheap, and the next query fast
             self._open_fast(may_make=True)
@@ -229,3 +232,8 @@ class TextEncoder:
                 fix=f"correct that and try again, or install the full set-up: {FULL}",
             )
         self._notify(f"encoding with sentence-transformers, which is slow to start: {reason}")
+
+
+def _load_packed(folder: Path, files: ModelFiles) -> PackedModel:
+    with quiet():
+        return load_packed(files, folder)

@@ -41,6 +41,9 @@ class Encoder(Protocol):
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
 
+    def encode_queries(self, texts: Sequence[str]) -> FloatMatrix:
+        """The vectors of several queries, as `encode_query` makes them: (n, d) float32; 2.5 times the rate."""
+
     def token_starts(self, text: str) -> list[int]:
         """Character offset where each token of the text begins, ascending; see TokenCounter."""
 

@@ -27,6 +27,9 @@ UNKNOWN_PENALTY = 10.0
 MOST_REMEMBERED_WORDS = 100_000
 LONGEST_REMEMBERED_WORD = 40
 WORDS_AT_ONCE = 4_000  # looked up together: 100,000 substrings, 10 MB
+# A longer stretch without a space is no text: three megabytes of one letter took 40 s. Its tokens are those of this
+# beginning, over and over. No encoder reads past it: 512 tokens of 16 characters.
+LONGEST_READ = 8_192
 
 # nmt_nfkc is NFKC, with these as spaces, without control characters, and with the full-width tilde as it is
 _WORD = re.compile("[^\\s\u200b-\u200f\ufeff\ufffd\u2581]+")
@@ -125,8 +128,10 @@ class Unigram:
     def _segment(self, words: list[str]) -> dict[str, Word]:
         normal = {word: [SPACE + part for part in _normalize(word).split()] for word in words}
         parts = {part for found in normal.values() for part in found}
-        pieces = self._find({piece for part in parts for piece in _substrings(part)})
-        tokens = {part: _best(part, pieces, self._unknown_score) for part in parts}
+        beginnings = {part[:LONGEST_READ] for part in parts}
+        pieces = self._find({piece for part in beginnings for piece in _substrings(part)})
+        best = {part: _best(part, pieces, self._unknown_score) for part in beginnings}
+        tokens = {part: _repeated(best[part[:LONGEST_READ]], len(part)) for part in parts}
         return {word: _place(word, normal[word], tokens) for word in words}
 
     def _find(self, texts: set[str]) -> dict[str, tuple[int, float]]:
@@ -186,6 +191,13 @@ def _best(part: str, pieces: dict[str, tuple[int, float]], unknown_score: float)
         tokens.append((token, start))
         at = start
     return tokens[::-1]
+
+
+def _repeated(tokens: list[tuple[int, int]], chars: int) -> list[tuple[int, int]]:
+    """The tokens of a beginning of LONGEST_READ characters, over and over until `chars`; a shorter part as it is."""
+    return [
+        (token, at + start) for at in range(0, chars, LONGEST_READ) for token, start in tokens if at + start < chars
+    ]
 
 
 def _place(word: str, parts: Sequence[str], tokens: dict[str, list[tuple[int, int]]]) -> Word:

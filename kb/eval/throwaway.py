@@ -12,10 +12,11 @@ from kb.config import Config
 from kb.embed.registry import open_encoder
 from kb.errors import KbError
 from kb.eval.collections import CollectionDocument
-from kb.ingest.pipeline import IngestRequest, ingest, ingest_documents
+from kb.ingest.pipeline import ingest, ingest_documents
 from kb.ingest.prepare import Settings
 from kb.ingest.readers import READERS
 from kb.ingest.report import IngestEvent
+from kb.ingest.request import IngestRequest
 from kb.runtime import Notify, Runtime, open_runtime
 from kb.store.store import Store
 

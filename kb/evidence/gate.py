@@ -14,7 +14,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from kb.evidence.records import NAMES, Signals, Variant
+from kb.evidence.records import Signals, Variant
 
 WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"
@@ -116,9 +116,3 @@ def score_signals(
         return Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
     model = max(words, spread, key=lambda m: m.probability(signals))
     return Score(model.probability(signals), "unfitted", model.weakest(signals))
-
-
-def check_names(weights: Mapping[str, float]) -> None:
-    """raises  ValueError for a weight that is negative or of no signal."""
-    if wrong := [name for name, weight in weights.items() if name not in NAMES or weight < 0]:
-        raise ValueError(f"no signal, or a negative weight: {', '.join(wrong)}")

@@ -7,6 +7,7 @@ passes the statistics of the corpus: document frequencies and the mean cosine to
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from kb.text import analyze
 LONG_NUMBER = 2
 # Logits of readers lie mostly within this of 0.
 LOGIT_REACH = 11.0
+_WORD = re.compile(r"[\w'’-]+")
 # How many ranks of both lists are compared.
 AGREEMENT_DEPTH = 10
 
@@ -138,8 +140,9 @@ def weigh(
     nearest = max(cosines) if cosines else None
     covered = [coverage(units, weights, p.terms) for p in passages]
     best = passages[covered.index(max(covered))] if covered else None
-    nearest_window = max(range(len(sentence_cosines)), key=lambda i: (sentence_cosines[i], -i), default=0)
-    best_text = windows[nearest_window].text if windows else ""
+    liked = sentence_logits or sentence_cosines
+    best_window = max(range(len(liked)), key=lambda i: (liked[i], -i), default=0)
+    best_text = windows[best_window].text if windows else ""
     everything = frozenset[str]().union(*(p.terms for p in passages))
     return Signals(
         cosine=None if nearest is None else _bounded(nearest),
@@ -160,7 +163,7 @@ def weigh(
         together=_together(units, weights, windows),
         reader=_read(logits),
         reader_sentence=_read(sentence_logits),
-        answer_type=matches_answer_type(question, [best_text]),
+        answer_type=matches_answer_type(question, [_without(best_text, units)]),
     )
 
 
@@ -239,6 +242,12 @@ def _binding(which: int, units: Sequence[Unit], weights: Sequence[float], window
 
 def _read(logits: Sequence[float]) -> float | None:
     return _bounded(0.5 + max(logits) / (2 * LOGIT_REACH)) if len(logits) else None
+
+
+def _without(text: str, units: Sequence[Unit]) -> str:
+    """A text without the words of the question: "Who is Ada?" is not answered by the name Ada."""
+    asked = frozenset(term for unit in units for term in unit.terms)
+    return _WORD.sub(lambda word: "…" if asked.intersection(analyze(word[0])) else word[0], text)
 
 
 def _agreement(lexical: Sequence[int], vector: Sequence[int]) -> float | None:

@@ -30,7 +30,8 @@ class Signals:
     together           the same for all its units, the mean by weight
     reader             of the passage that the reader likes best; 1/2 where it is undecided
     reader_sentence    the same for two neighbouring sentences
-    answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, 0 when not
+    answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, in words that the question
+                       lacks, 0 when not; the best is the reader's, without a reader the nearest
     """
 
     cosine: float | None = None

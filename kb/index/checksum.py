@@ -18,10 +18,29 @@ _PIECE_BYTES = 1 << 20
 Sums = Mapping[str, tuple[int, int]]
 
 
-def sum_files(place: Path) -> dict[str, tuple[int, int]]:
-    """The sums of an index, a file or a folder; lock files, which hold nothing, are left out."""
+def sum_files(place: Path, base: Path | None = None, known: Sums | None = None) -> dict[str, tuple[int, int]]:
+    """The sums of an index, a file or a folder; lock files, which hold nothing, are left out.
+
+    base, known  an earlier index and its sums: of a file that is the same one there, they are taken over
+    """
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-    return {_name(file, place): (file.stat().st_size, _crc32(file)) for file in files if file.suffix != ".lock"}
+    sums = {}
+    for file in files:
+        name = _name(file, place)
+        if file.suffix == ".lock":
+            continue
+        if base and known and name in known and _is_same_file(file, base / name):
+            sums[name] = known[name]
+        else:
+            sums[name] = file.stat().st_size, _crc32(file)
+    return sums
+
+
+def _is_same_file(file: Path, other: Path) -> bool:
+    try:
+        return file.samefile(other)
+    except OSError:
+        return False
 
 
 def find_damage(place: Path, sums: Sums, most_bytes: int | None = None) -> str | None:

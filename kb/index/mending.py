@@ -1,35 +1,49 @@
-"""An opened index → the same, which is rebuilt once where a call finds its files damaged.
+"""An opened index → the same, which is built anew once where a call finds its files damaged, and finds no chunk that is gone.
 
-An index that could be opened may still be damaged where only some queries read it.
+An index that could be opened may still be damaged where only some queries read it; one that is behind the corpus still
+holds what was removed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, cast
 
 from kb.errors import IndexOutOfDate
 from kb.index.protocol import Abilities, Index
+from kb.records import Ranking
 
 
-def mending(index: Index, reopen: Callable[[], Index]) -> Index:
-    """The index, with every call made again on the one that `reopen` gives where the first found damage."""
-    return cast(Index, _Mending(index, reopen))
+def mending(index: Index, reopen: Callable[[], Index], gone: Callable[[Collection[int]], set[int]]) -> Index:
+    """The index, with every call made again on the one that `reopen` gives where the first found damage.
+
+    gone  those of some chunks that a search is not to find
+    """
+    return cast(Index, _Mending(index, reopen, gone))
 
 
 class _Mending:
     """See OpenedIndex. Damage that is found in a rebuilt index is raised."""
 
-    def __init__(self, index: Any, reopen: Callable[[], Any]) -> None:
-        self._index, self._reopen = index, reopen
+    def __init__(self, index: Any, reopen: Callable[[], Any], gone: Callable[[Collection[int]], set[int]]) -> None:
+        self._index, self._reopen, self._gone = index, reopen, gone
 
     @property
     def abilities(self) -> Abilities:
         abilities: Abilities = self._index.abilities
         return abilities
 
-    def search(self, *arguments: Any) -> Any:
-        return self._call("search", *arguments)
+    def search(self, query: Any, depth: int, within: Sequence[int] | None = None) -> Ranking:
+        wanted = depth
+        while True:
+            ranking: Ranking = self._call("search", query, wanted, within)
+            gone = self._gone([chunk_id for chunk_id, _ in ranking])
+            if not gone:
+                return ranking[:depth]
+            held = [row for row in ranking if row[0] not in gone]
+            if len(held) >= depth or len(ranking) < wanted:
+                return held[:depth]
+            wanted *= 2
 
     def statistics(self, *arguments: Any) -> Any:
         return self._call("statistics", *arguments)

@@ -17,7 +17,7 @@ from kb.index.stamp import IndexStamp, Origin
 from kb.records import Ranking
 
 IndexKind = Literal["lexical", "vector"]
-# (chunk_id, doc_id, title, headings, text), in chunk_id order
+# (chunk_id, doc_id, title, headings, text), in chunk_id order; ids are 1 or more
 LexicalRow = tuple[int, int, str, str, str]
 # (chunk_id, vector as little-endian float32 bytes of unit length), in chunk_id order
 VectorRow = tuple[int, bytes]

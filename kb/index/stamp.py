@@ -10,7 +10,7 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from kb.index.checksum import sum_files
@@ -39,7 +39,7 @@ class IndexStamp:
     """The origin and the content of an index.
 
     place            name of the file or folder inside `index/`
-    revision, state  the corpus it was built from
+    revision, state  the corpus whose rows it holds
     format           the engine's version of analyzer and layout
     rows             number of chunks
     encoder_digest   "" for the lexical index
@@ -48,6 +48,7 @@ class IndexStamp:
     recall           share of the exact 10 nearest that an approximate index finds, 1.0 for an exact one
     mean_vector      mean of the vectors, () for the lexical index
     sums             of its files, see `kb.index.checksum`; empty for an index of an earlier version
+    dead             rows in its files that count for nothing any more, which a build from nothing would not have
     """
 
     place: str
@@ -61,9 +62,14 @@ class IndexStamp:
     recall: float = 1.0
     mean_vector: tuple[float, ...] = ()
     sums: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    dead: int = 0
+
+    def can_be_changed(self, origin: Origin, format: str) -> bool:
+        """True when it needs no more than the rows that changed, to become an index of this corpus."""
+        return self.format == format and self.encoder_digest == origin.encoder_digest
 
     def matches(self, origin: Origin, format: str) -> bool:
-        """True when an index with this stamp may be searched for this corpus."""
+        """True when it was made of this corpus as it is now."""
         built_from = (self.revision, self.state, self.encoder_digest)
         return self.format == format and built_from == (origin.revision, origin.state, origin.encoder_digest)
 
@@ -81,10 +87,13 @@ def read_stamp(folder: Path, name: str) -> IndexStamp | None:
     return stamp if (folder / stamp.place).exists() else None
 
 
-def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) -> IndexStamp:
+def replace_index(
+    folder: Path, name: str, build: Callable[[Path], IndexStamp], base: IndexStamp | None = None
+) -> IndexStamp:
     """Build under a temporary name, rename, stamp, and remove the earlier index.
 
     build    writes the index at the given path, and returns its stamp with any `place`
+    base     of the index whose files it takes over; None for one that is built from nothing
     returns  the new stamp
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -92,18 +101,29 @@ def replace_index(folder: Path, name: str, build: Callable[[Path], IndexStamp]) 
     unfinished = folder / f"{place}.unfinished"
     try:
         built = build(unfinished)
-        content = asdict(built) | {"place": place, "sums": sum_files(unfinished)}
+        sums = sum_files(unfinished, folder / base.place, base.sums) if base else sum_files(unfinished)
         take_from_others(unfinished)
         unfinished.rename(folder / place)
     except BaseException:
         _remove(unfinished)
         raise
-    stamp_file = folder / f"{place}.json.unfinished"
-    stamp_file.write_text(json.dumps(content | {"crc": _crc_of(content)}, indent=1))
-    take_from_others(stamp_file)
-    stamp_file.replace(folder / f"{name}.json")
+    stamp = _write_stamp(folder, name, replace(built, place=place, sums=sums))
     _clear_old(folder, name, place)
-    return IndexStamp(**content)
+    return stamp
+
+
+def restamp(folder: Path, name: str, stamp: IndexStamp, origin: Origin) -> IndexStamp:
+    """Note that the index holds the rows of another revision as well: none of them has changed since its own."""
+    return _write_stamp(folder, name, replace(stamp, revision=origin.revision, state=origin.state))
+
+
+def _write_stamp(folder: Path, name: str, stamp: IndexStamp) -> IndexStamp:
+    content = asdict(stamp)
+    file = folder / f"{stamp.place}.json.unfinished"
+    file.write_text(json.dumps(content | {"crc": _crc_of(content)}, indent=1))
+    take_from_others(file)
+    file.replace(folder / f"{name}.json")
+    return stamp
 
 
 def _crc_of(content: Mapping[str, object]) -> int:
@@ -123,23 +143,13 @@ def remove_indexes(folder: Path) -> int:
 
 
 def _clear_old(folder: Path, name: str, place: str) -> None:
-    """Remove earlier indexes of this kind, and unfinished ones that are old enough to be of killed builds."""
+    """Remove earlier indexes of this kind, and what killed builds left: one process builds at a time.
+
+    Who has one open goes on reading it: an opened index has mapped all of its files, which stay until it is closed.
+    """
     for entry in folder.iterdir():
-        if not entry.name.startswith(f"{name}-") or entry.name == place:
-            continue
-        if entry.name.endswith(".unfinished") and not _is_stale(entry):
-            continue
-        _remove(entry)
-
-
-def _is_stale(entry: Path, seconds: float = 3600.0) -> bool:
-    """True for an unfinished build so old that its process is no longer running."""
-    import time
-
-    try:
-        return time.time() - entry.stat().st_mtime > seconds
-    except OSError:
-        return False
+        if entry.name.startswith(f"{name}-") and entry.name != place:
+            _remove(entry)
 
 
 def _remove(path: Path) -> None:

@@ -302,16 +302,23 @@ _JOINTS: dict[str, tuple[Callable[[str], list[Span]], ...]] = {
 }
 
 
+# A longer one would leave no room for the text. Counting the tokens of a heading of 400,000 characters for each of its
+# chunks took an hour.
+LONGEST_HEADING_CHARS = 2_000
+
+
 def embedding_text(
     title: str, chunk: ChunkDraft, token_starts: Callable[[str], list[int]], max_tokens: int, headings: bool
 ) -> str:
     """What is embedded for a chunk: its place in words, then its text; never longer than the encoder reads.
 
-    The outermost headings go first when there is no room for all; a heading that opens the chunk is not repeated.
+    The outermost headings go first when there is no room for all; a heading that opens the chunk is not repeated, nor is
+    one of more than LONGEST_HEADING_CHARS.
     """
     if not headings:
         return chunk.text
-    place = [h for h in dict.fromkeys([title, *chunk.heading_path]) if h and h not in chunk.text[: len(h) + 8]]
+    named = [h for h in dict.fromkeys([title, *chunk.heading_path]) if 0 < len(h) <= LONGEST_HEADING_CHARS]
+    place = [h for h in named if h not in chunk.text[: len(h) + 8]]
     room = max_tokens - len(token_starts(chunk.text))
     while place and len(token_starts(" > ".join(place))) + 1 > room:
         place.pop(0)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from kb.config import IngestConfig
 from kb.ingest.decode import is_binary
+from kb.ingest.generated import generated_by_name
 from kb.ingest.ignore import IgnoreRules, rules_above
 from kb.ingest.read_source import limit_key
 from kb.ingest.readers import READERS, reader_for
@@ -100,6 +101,7 @@ class _Walk:
     config: IngestConfig
     home: str | None
     include_secrets: bool
+    include_generated: bool
     files: list[SourceFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
@@ -123,6 +125,7 @@ def scan(
     root: Path | None = None,
     home: Path | None = None,
     include_secrets: bool = False,
+    include_generated: bool = False,
 ) -> Scan:
     """The files to read in a folder, or the one file.
 
@@ -131,13 +134,14 @@ def scan(
              or the folder of the file that `start` is
     home     the knowledge base in use, which is not read
     include_secrets  list files whose names are those of keys and passwords, too
+    include_generated  list files whose names are those of lock files and minified code, too
     A symbolic link is followed when it leads to a place inside the root that is not reached without it; no file is
     listed twice. Nothing is raised for what cannot be read: it is in `skipped`, and in `unreadable` if it is a folder.
     """
     top = os.path.realpath(start)
     is_folder = os.path.isdir(top)
     base = os.path.realpath(root) if root else top if is_folder else os.path.dirname(top)
-    walk = _Walk(base, config, os.path.realpath(home) if home else None, include_secrets)
+    walk = _Walk(base, config, os.path.realpath(home) if home else None, include_secrets, include_generated)
     if is_folder:
         _walk_folders(walk, _Folder(top, top, rules_above(top, base)))
         while walk.links:
@@ -237,6 +241,8 @@ def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
         return walk.skip(path, "not a regular file")
     relative = walk.relative(path)
     if not walk.include_secrets and (reason := secret_by_name(os.path.basename(relative))):
+        return walk.skip(path, reason)
+    if not walk.include_generated and (reason := generated_by_name(os.path.basename(relative))):
         return walk.skip(path, reason)
     reader = reader_for(relative)
     if reader is None:

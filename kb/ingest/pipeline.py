@@ -8,50 +8,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kb.errors import InvalidInput, ParseFailed, ReaderStopped
 from kb.ingest.decode import is_machine_made
-from kb.ingest.discover import scan
+from kb.ingest.discover import Scan, scan
 from kb.ingest.embed import Embedded, embed_missing, embed_window, windows
-from kb.ingest.guarded_reading import FileReader
+from kb.ingest.generated import generated_by_content
 from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
-from kb.ingest.prepare import LoadedFile, Prepared, Settings, hash_bytes, prepare
+from kb.ingest.prepare import LoadedFile, Prepared, hash_bytes, prepare
 from kb.ingest.read_source import read_source
 from kb.ingest.readers import READERS
 from kb.ingest.reencode import change_encoder
-from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, Tally, count_results, make_report
+from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, count_results, make_report
+from kb.ingest.request import IngestRequest
+from kb.ingest.run import Run, begin_run
 from kb.ingest.secrets import secret_by_content
 from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
 from kb.runtime import Runtime
 from kb.store.documents import Stamp
-from kb.store.lock import writer_lock
 
 # For guessing how much there is to embed before anything is read; Markdown prose comes to about this.
 BYTES_PER_CHUNK = 700
-
-
-@dataclass(frozen=True, slots=True)
-class IngestRequest:
-    """What to ingest, and how.
-
-    prune    forget documents whose files are gone; None takes the configured default
-    force    read and chunk every file again, even when it looks unchanged
-    retry    read files again that stopped their reader before; so does `force`
-    dry_run  say what would be done and change nothing
-    include_secrets  read files that look like keys or hold tokens, too
-    """
-
-    paths: tuple[Path, ...]
-    source: str | None = None
-    prune: bool | None = None
-    force: bool = False
-    dry_run: bool = False
-    include_secrets: bool = False
-    retry: bool = False
 
 
 def ingest(
@@ -71,7 +51,7 @@ def ingest(
     """
     if request.source and len(request.paths) > 1:
         raise InvalidInput("--source names one folder, several paths were given", fix="run kb ingest once per folder")
-    with _run(kb, request, on_event, should_stop, on_embedded) as run:
+    with begin_run(kb, request, on_event, should_stop, on_embedded) as run:
         plan = _plan(run)
         expected_chunks = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in plan.candidates if not _is_unread(run, c))
         _announce(run, plan, expected_chunks)
@@ -121,7 +101,7 @@ def _ingest_texts(
     *,
     mtime_ns: int,
 ) -> IngestReport:
-    with _run(kb, request, on_event) as run:
+    with begin_run(kb, request, on_event) as run:
         known = {stamp.path: stamp for stamp in kb.corpus.document_stamps(source)}
         if not request.dry_run and source not in kb.corpus.source_roots():
             kb.corpus.save_source(source, None)
@@ -136,68 +116,32 @@ def _ingest_texts(
         return _finish(run)
 
 
-# ---- the run
+# ---- the steps
 
 
-@dataclass(frozen=True, slots=True)
-class _Run:
-    """What every step of one ingest is given.
-
-    tally           what has been done so far
-    stopped         (source, path) → (state, reason) of files whose reading was stopped by an earlier run
-    first_revision  the corpus revision before anything was written
-    """
-
-    kb: Runtime
-    request: IngestRequest
-    settings: Settings
-    should_stop: Callable[[], bool]
-    on_embedded: Callable[[int], None]
-    tally: Tally
-    reader: FileReader
-    stopped: Mapping[tuple[str, str], tuple[str, str]]
-    first_revision: int
-
-
-@contextmanager
-def _run(
-    kb: Runtime,
-    request: IngestRequest,
-    on_event: OnEvent,
-    should_stop: Callable[[], bool] = lambda: False,
-    on_embedded: Callable[[int], None] = lambda chunks: None,
-) -> Iterator[_Run]:
-    """A run under the writer's lock, which a dry run does not need; an exception is published as `aborted`."""
-    lock = writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify, should_stop)
-    with nullcontext() if request.dry_run else lock, FileReader() as reader:
-        settings = Settings.of(kb.config, kb.configured_encoder())
-        tally = Tally(on_event)
-        stopped, revision = kb.corpus.stopped_files(), kb.corpus.state().revision
-        run = _Run(kb, request, settings, should_stop, on_embedded, tally, reader, stopped, revision)
-        on_event(IngestEvent(event="scan_started"))
-        try:
-            yield run
-        except BaseException:
-            on_event(IngestEvent(event="aborted", counts=count_results(tally.outcomes)))
-            raise
-
-
-def _plan(run: _Run) -> Plan:
+def _plan(run: Run) -> Plan:
     """Scan what the request names, and compare it with what is stored."""
     corpus, config = run.kb.corpus, run.kb.config.ingest
     targets = place_paths(run.request.paths, corpus.source_roots(), run.request.source)
     with run.tally.timing("scan"):
-        secrets = run.request.include_secrets
-        scans = [
-            (target, scan(target.start, config=config, root=target.root, home=run.kb.home, include_secrets=secrets))
-            for target in targets
-        ]
+        scans = [(target, _scan(run, target)) for target in targets]
         stamps = {target.source: corpus.document_stamps(target.source) for target in targets}
         prune = config.prune if run.request.prune is None else run.request.prune
         return make_plan(scans, corpus.source_roots(), stamps, prune=prune)
 
 
-def _announce(run: _Run, plan: Plan, expected_chunks: int) -> None:
+def _scan(run: Run, target: Target) -> Scan:
+    return scan(
+        target.start,
+        config=run.kb.config.ingest,
+        root=target.root,
+        home=run.kb.home,
+        include_secrets=run.request.include_secrets,
+        include_generated=run.request.include_generated,
+    )
+
+
+def _announce(run: Run, plan: Plan, expected_chunks: int) -> None:
     """Publish what the scan found, settle what it skipped, and save the sources that are new."""
     total = len(plan.candidates) + len(plan.skipped)
     run.tally.on_event(IngestEvent(event="scan_completed", total=total, expected_chunks=expected_chunks))
@@ -210,10 +154,7 @@ def _announce(run: _Run, plan: Plan, expected_chunks: int) -> None:
             run.kb.corpus.save_source(source, str(root))
 
 
-# ---- the steps
-
-
-def _change_encoder(run: _Run) -> None:
+def _change_encoder(run: Run) -> None:
     """Give stored chunks the vectors of the configured encoder first, so that new documents are embedded once, by it."""
     if run.request.dry_run:
         return
@@ -223,13 +164,13 @@ def _change_encoder(run: _Run) -> None:
     run.tally.interrupted = not change.is_done
 
 
-def _is_unread(run: _Run, candidate: Candidate) -> bool:
+def _is_unread(run: Run, candidate: Candidate) -> bool:
     """True for a file that is not even opened: it has the size, time and settings of when it was stored."""
     signature = run.settings.signature(candidate.type)
     return not run.request.force and has_same_time_and_size(candidate, signature)
 
 
-def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
+def _read(run: Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
     """Read the files that may have changed and settle the others; ends early when asked to stop."""
     for candidate in candidates:
         if run.should_stop():
@@ -259,23 +200,23 @@ def _read(run: _Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
         yield LoadedFile(candidate, raw, hash_bytes(raw))
 
 
-def _unwanted(run: _Run, candidate: Candidate, raw: bytes) -> str | None:
+def _unwanted(run: Run, candidate: Candidate, raw: bytes) -> str | None:
     """Why a file is left out for what it holds."""
     if not run.request.include_secrets and (reason := secret_by_content(raw)):
         return reason
     if READERS[candidate.type].kind == "text" and is_machine_made(raw):
         return "the content is binary, though its name says text"
-    return None
+    return None if run.request.include_generated else generated_by_content(candidate.type, raw)
 
 
-def _stopped_before(run: _Run, candidate: Candidate) -> str | None:
+def _stopped_before(run: Run, candidate: Candidate) -> str | None:
     """Why a file is not tried again: it is as it was when it stopped its reader."""
     state, reason = run.stopped.get((candidate.target.source, candidate.path), ("", ""))
     is_same = state == candidate.state and not (run.request.retry or run.request.force)
     return f"not tried again, because it has not changed: {reason}" if is_same else None
 
 
-def _store(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp], expected_chunks: int) -> None:
+def _store(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp], expected_chunks: int) -> None:
     """Prepare, embed and save: window by window, so that batches are full and a stop is answered soon."""
     for window in windows(_prepare(run, files, gone)):
         _stamp_encoder(run)
@@ -287,7 +228,7 @@ def _store(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp], expect
             _save(run, document, embedded)
 
 
-def _prepare(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> Iterator[Prepared]:
+def _prepare(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> Iterator[Prepared]:
     """Parse and chunk what has changed. Unchanged and unreadable files are settled here; in a dry run, all are.
 
     gone  documents whose files were not found: a new file with the same bytes is one of them, renamed or moved
@@ -319,7 +260,7 @@ def _prepare(run: _Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> I
             yield document
 
 
-def _keep_unchanged(run: _Run, file: LoadedFile) -> bool:
+def _keep_unchanged(run: Run, file: LoadedFile) -> bool:
     """Settle a file with the bytes and settings it was stored with: it was touched, or saved again as it was."""
     before = file.candidate.stamp
     now = file.stamp(run.settings)
@@ -333,9 +274,7 @@ def _keep_unchanged(run: _Run, file: LoadedFile) -> bool:
     return True
 
 
-def _moved_from(
-    run: _Run, file: LoadedFile, gone_by_content: Mapping[tuple[str, str], Sequence[Stamp]]
-) -> Stamp | None:
+def _moved_from(run: Run, file: LoadedFile, gone_by_content: Mapping[tuple[str, str], Sequence[Stamp]]) -> Stamp | None:
     """The document that a new file was before it was renamed or moved; each document moves once."""
     if file.candidate.stamp:
         return None
@@ -343,7 +282,7 @@ def _moved_from(
     return next((stamp for stamp in same_bytes if stamp.doc_id not in run.tally.moved_doc_ids), None)
 
 
-def _stamp_encoder(run: _Run) -> None:
+def _stamp_encoder(run: Run) -> None:
     """Say whose vectors the store holds, before the first of them is written."""
     encoder, corpus = run.kb.configured_encoder(), run.kb.corpus
     wanted = (encoder.model_id, encoder.digest, encoder.dimensions)
@@ -353,7 +292,7 @@ def _stamp_encoder(run: _Run) -> None:
         run.kb.forget_encoder()
 
 
-def _save(run: _Run, document: Prepared, embedded: Embedded) -> None:
+def _save(run: Run, document: Prepared, embedded: Embedded) -> None:
     """Write one document in a transaction of its own."""
     began = time.perf_counter()
     saved = run.kb.corpus.save_document(
@@ -375,7 +314,7 @@ def _save(run: _Run, document: Prepared, embedded: Embedded) -> None:
 # ---- the end
 
 
-def _prune(run: _Run, gone: Sequence[Stamp]) -> None:
+def _prune(run: Run, gone: Sequence[Stamp]) -> None:
     """Forget the documents whose files are gone and were not found elsewhere; none after a run that was stopped."""
     pruned = [stamp for stamp in gone if stamp.doc_id not in run.tally.moved_doc_ids]
     if not pruned or run.tally.interrupted:
@@ -386,7 +325,7 @@ def _prune(run: _Run, gone: Sequence[Stamp]) -> None:
         run.tally.settle(Outcome(source=stamp.source, path=stamp.path, result="pruned"))
 
 
-def _finish(run: _Run) -> IngestReport:
+def _finish(run: Run) -> IngestReport:
     """Complete what earlier runs left, bring both indexes up to date, and report."""
     kb, tally = run.kb, run.tally
     if kb.corpus.has_documents() and not run.request.dry_run:
@@ -405,7 +344,7 @@ def _finish(run: _Run) -> IngestReport:
     return make_report(tally, dry_run=run.request.dry_run, corpus_revision=kb.corpus.state().revision)
 
 
-def _complete(run: _Run) -> None:
+def _complete(run: Run) -> None:
     """Make the vectors, adjacent cosines and notes that stored documents lack."""
     corpus, tally = run.kb.corpus, run.tally
     with tally.timing("embed"):

@@ -343,6 +343,7 @@ _REPLIES = {
     "not_in_documents": "Your documents do not answer this.",
     "not_sure": "Not sure: no passage clearly answers this.",
     "closest": "Closest passages:",
+    "closest_quoted": "Not sure: your documents may not answer this. The closest passages say:",
     "nothing_found": "The search found nothing.",
     "model_found_none": "The model found no answer in the passages it read.",
     "model_unusable": "What the model wrote could not be used: it does not say which passages it rests on.",

@@ -85,8 +85,12 @@ class OllamaEncoder:
 
     def encode_query(self, text: str) -> FloatVector:
         """The vector of one query, prefixed as a query: (d,) float32, unit length."""
-        vector: FloatVector = self._encode([self.query_prefix + text], None)[0]
+        vector: FloatVector = self.encode_queries([text])[0]
         return vector
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatMatrix:
+        """The vectors of several queries, in one request: (n, d) float32."""
+        return self._encode([self.query_prefix + text for text in texts], None)
 
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""

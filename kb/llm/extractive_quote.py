@@ -66,7 +66,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
         span = _sentences_around(text, block, best)
-        if not wants_steps and _ANNOUNCES.search(text[span[0] : span[1]]):
+        if not wants_steps and _ANNOUNCES.search(text[span[0] : span[1]]) and not _opens_list(blocks, at, span):
             span = _without_announcement(span, block, best)
         pieces.append(("prose", span))
     elif block.kind == "list":
@@ -93,6 +93,17 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
     pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
     return _render(text, _without_open_end(text, pieces, blocks, best), (best.start, best.end))
+
+
+def _opens_list(blocks: Sequence[Block], at: int, span: Span) -> bool:
+    """True where a stretch ends its paragraph and a list follows that can be quoted whole: what it announces is the answer."""
+    after = blocks[at + 1] if at + 1 < len(blocks) else None
+    return (
+        after is not None
+        and after.kind == "list"
+        and span[1] == blocks[at].end
+        and after.end - after.start <= LIST_CHARS
+    )
 
 
 def _short_section(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, Span]]:

@@ -52,8 +52,8 @@ def search(kb: Runtime, request: SearchRequest, known_text: KnownText | None = N
         ordered = rank_chunks(kb, request, known_text, clock)
         with clock.stage("hits"):
             shown = ordered.ranking[: request.k]
-            read = ordered.varied.chunks
-            chunks = {**read, **kb.corpus.fetch_chunks([i for i, _ in shown if i not in read])}
+            copies = [i for better, _ in shown for i, _ in ordered.varied.copies.get(better, ())]
+            chunks = kb.corpus.fetch_chunks([*(i for i, _ in shown), *copies])
             found = _make_hits(ordered, chunks, request, kb.corpus.source_roots())
             # The floor was measured over whole corpora: inside filters the nearest are what was asked for.
             has_floor = request.min_score is None and request.filters.is_empty() and not request.as_found

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from kb.records import Chunk, CopyKind, FusionTrace, HitNovelty, NoveltyTrace, OrderKind, Ranking, StabilityTrace
+from kb.records import CopyKind, FusionTrace, HitNovelty, NoveltyTrace, OrderKind, Ranking, StabilityTrace
 from kb.search.expand import Expansion
 
 if TYPE_CHECKING:
@@ -80,12 +80,10 @@ class Varied:
 
     ranking  (chunk_id, score to order by), best first
     copies   chunk_id → its copies further down, which are not in the ranking
-    chunks   those that were read
     """
 
     ranking: Ranking
     copies: Mapping[int, Sequence[tuple[int, CopyKind]]] = field(default_factory=dict)
-    chunks: Mapping[int, Chunk] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

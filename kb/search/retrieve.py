@@ -74,7 +74,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         background=background,
         has_bounds=has_bounds,
         tags=tags,
-        note="; ".join(filter(None, [words.note(), note])) or None,
+        note="; ".join(filter(None, [words.note(), note, kb.describe_lag()])) or None,
     )
 
 

@@ -32,14 +32,14 @@ def vary(kb: Runtime, request: SearchRequest, fused: Fused) -> Varied:
         return Varied(fused.ranking)
     depth = max(kb.config.search.depth, request.k)
     looked_at, rest = fused.ranking[:depth], fused.ranking[depth:]
-    chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in looked_at])
-    texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.items()}
-    stored = or_warn(lambda: kb.corpus.fetch_fingerprints(chunks), "looking for copies", kb.notify, kb.log)
+    found = kb.corpus.fetch_texts([chunk_id for chunk_id, _ in looked_at])
+    texts = {chunk_id: text for chunk_id, (_, text) in found.items()}
+    stored = or_warn(lambda: kb.corpus.fetch_fingerprints(found), "looking for copies", kb.notify, kb.log)
     kept, copies = fold_copies(looked_at, texts, stored or {})
     # BM25 and cosines of one retriever were not measured; their lists are looked at as they are.
     loss = kb.config.search.repeat_loss if fused.kind == "convex" else 0.0
-    document_of = {chunk_id: chunk.doc_id for chunk_id, chunk in chunks.items()}
-    return Varied([*spread_documents(kept, document_of, loss), *rest], copies, chunks)
+    document_of = {chunk_id: doc_id for chunk_id, (doc_id, _) in found.items()}
+    return Varied([*spread_documents(kept, document_of, loss), *rest], copies)
 
 
 def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: Callable[[str], None]) -> T | None:

@@ -50,7 +50,7 @@ def fold_copies(
     """
     kept: list[tuple[int, float]] = []
     copies: dict[int, list[tuple[int, CopyKind]]] = {}
-    like: dict[tuple[int, int], list[int]] = {}  # what is kept, by each of its first permutations
+    like: dict[tuple[int, int | str], list[int]] = {}  # what is kept, by each of its first permutations
     for chunk_id, score in ranking:
         bands = _bands(fingerprints.get(chunk_id))
         for better in dict.fromkeys(i for band in bands for i in like.get(band, ())):
@@ -65,12 +65,12 @@ def fold_copies(
     return kept, copies
 
 
-def _bands(fingerprint: Fingerprint | None) -> list[tuple[int, int]]:
+def _bands(fingerprint: Fingerprint | None) -> list[tuple[int, int | str]]:
     """The first permutations of a signature, and its sha256 as one more: copies have one of them in common."""
     if fingerprint is None:
         return []
     signature = memoryview(fingerprint.long.minhash).cast("I")[:BANDS]
-    return [(-1, int(fingerprint.sha256, 16)), *enumerate(signature)]
+    return [(-1, fingerprint.sha256), *enumerate(signature)]
 
 
 def _copy_kind(

@@ -1,11 +1,12 @@
 """Answers in the store: every answer is written, refusals included, before anything is printed as final.
 
 The texts that prompts held are stored once each and shared between answers; a text is removed with the last answer
-that uses it.
+that uses it. What is long and only read with its answer is compressed, in one record per answer.
 """
 
 from __future__ import annotations
 
+import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,13 +19,14 @@ from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.dates import moment_ns
+from kb.store.records import RECORD, insert_record, insert_text, read_record
 from kb.store.seals import seal_answer
 from kb.store.search_terms import match_expression, search_terms
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerRow:
-    """One row of `answers`; the columns are a published contract. Hashes are hex, times milliseconds.
+    """One answer; the names are a published contract. Hashes are hex, times milliseconds. Those in RECORDED are in its record.
 
     answer, raw_answer  what the user is shown, and what the model wrote
     packed_json         chunk id, text hash, score, span, title, headings and citation of every packed chunk
@@ -116,8 +118,23 @@ class AnswerQuery:
     before: str | None = None
 
 
-_COLUMNS = [f.name for f in fields(AnswerRow)]
-_SELECT = f"SELECT {', '.join(_COLUMNS)} FROM answers"
+# What a record holds, beside the search terms. The raw answer is left out where it is the answer.
+RECORDED = (
+    "raw_answer",
+    "citations_json",
+    "packed_json",
+    "packed_chunks_json",
+    "verification_json",
+    "prompt_json",
+    "filters_json",
+    "relevance_json",
+    "nodes_json",
+)
+SEARCH_TERMS = "search_terms"
+# A damaged record is an answer without these; kb doctor --deep names it.
+_WITHOUT_RECORD = {"citations_json": "[]", "packed_json": "[]"}
+_PLAIN = [f.name for f in fields(AnswerRow) if f.name not in RECORDED]
+_SELECT = f"SELECT {', '.join(_PLAIN)}, {RECORD} FROM answers"
 
 
 def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[str, str]) -> None:
@@ -125,25 +142,37 @@ def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[s
 
     texts  what its prompt held, by sha256
     """
-    values = [getattr(row, name) for name in _COLUMNS]
     with transaction(connection):
-        connection.execute(
-            f"INSERT INTO answers ({', '.join(_COLUMNS)}, search_terms, search_id) VALUES ({', '.join('?' * len(values))},"
-            " ?, (SELECT coalesce(max(search_id), 0) + 1 FROM answers))",
-            [*values, search_terms(row.question, row.answer)],
-        )
-        connection.executemany("INSERT OR IGNORE INTO packed_texts (text_hash, text) VALUES (?, ?)", texts.items())
-        links = [(row.trace_id, text_hash) for text_hash in texts]
-        connection.executemany("INSERT INTO answer_texts (trace_id, text_hash) VALUES (?, ?)", links)
+        answer_id = insert_answer(connection, row, search_terms(row.question, row.answer))
+        for text_hash, text in texts.items():
+            insert_text(connection, answer_id, bytes.fromhex(text_hash), text)
         seal_answer(connection, row.trace_id)
 
 
-def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:
-    """The texts that an answer's prompt held, by sha256; empty where nothing was kept."""
-    rows = connection.execute(
-        "SELECT text_hash, text FROM packed_texts JOIN answer_texts USING (text_hash) WHERE trace_id = ?", [trace_id]
+def insert_answer(connection: sqlite3.Connection, row: AnswerRow, terms: str) -> int:
+    """The rows of one answer, not yet sealed; part of the caller's transaction. Returns its answer_id."""
+    held = {name: getattr(row, name) for name in RECORDED if name != "raw_answer" or row.raw_answer != row.answer}
+    values = [getattr(row, name) for name in _PLAIN]
+    mode = json.loads(row.relevance_json).get("mode") if row.relevance_json else None
+    (answer_id,) = connection.execute("SELECT coalesce(max(answer_id), 0) + 1 FROM answers").fetchone()
+    connection.execute(
+        f"INSERT INTO answers (answer_id, {', '.join(_PLAIN)}, relevance_mode)"
+        f" VALUES (?, {', '.join('?' * len(values))}, ?)",
+        [answer_id, *values, mode],
     )
-    return dict(rows.fetchall())
+    insert_record(connection, answer_id, held | {SEARCH_TERMS: terms})
+    connection.execute("INSERT INTO answer_search (rowid, search_terms) VALUES (?, ?)", [answer_id, terms])
+    return int(answer_id)
+
+
+def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:
+    """The texts that an answer's prompt held, by sha256; empty where nothing was kept, damaged ones left out."""
+    rows = connection.execute(
+        "SELECT lower(hex(text_hash)), plain_text(text) FROM answers JOIN answer_texts USING (answer_id)"
+        " JOIN packed_texts USING (text_id) WHERE trace_id = ?",
+        [trace_id],
+    )
+    return {text_hash: text for text_hash, text in rows if text is not None}
 
 
 def list_answers(connection: sqlite3.Connection, limit: int, query: AnswerQuery | None = None) -> list[AnswerRow]:
@@ -180,15 +209,18 @@ def count_answers(connection: sqlite3.Connection, most: int | None = None) -> in
 
 def answers_bytes(connection: sqlite3.Connection) -> int:
     """The room that answers take in the file, with their texts and indexes."""
-    tables = ("answers", "answer_texts", "packed_texts", "episodes")
+    tables = ("answers", "answer_records", "answer_texts", "packed_texts", "episodes")
     names = f"SELECT name FROM sqlite_schema WHERE tbl_name IN {marks(tables)} OR name LIKE 'answer_search%'"
     try:
         query = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ({names})"
         row = connection.execute(query, tables).fetchone()
     except sqlite3.OperationalError:  # a SQLite that was built without this table: the texts alone
-        columns = " + ".join(f"coalesce(length({name}), 0)" for name in _COLUMNS)
+        columns = " + ".join(f"coalesce(length({name}), 0)" for name in _PLAIN)
         texts = "SELECT coalesce(sum(length(text)), 0) FROM packed_texts"
-        row = connection.execute(f"SELECT coalesce(sum({columns}), 0) + ({texts}) FROM answers").fetchone()
+        query = (
+            f"SELECT coalesce(sum({columns}), 0) + ({texts}) FROM answers LEFT JOIN answer_records USING (answer_id)"
+        )
+        row = connection.execute(query).fetchone()
     return int(row[0] or 0)
 
 
@@ -197,8 +229,10 @@ def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> 
     found: set[str] = set()
     for text in texts:
         rows = connection.execute(
-            "SELECT trace_id FROM answers WHERE instr(question, ?1) OR instr(answer, ?1) OR instr(raw_answer, ?1)"
-            " UNION SELECT trace_id FROM answer_texts JOIN packed_texts USING (text_hash) WHERE instr(text, ?1)",
+            "SELECT trace_id FROM answers WHERE instr(question, ?1) OR instr(answer, ?1)"
+            f" OR instr(recorded({RECORD}, 'raw_answer'), ?1)"
+            " UNION SELECT trace_id FROM answers JOIN answer_texts USING (answer_id) JOIN packed_texts USING (text_id)"
+            " WHERE instr(plain_text(text), ?1)",
             [text],
         )
         found.update(trace_id for (trace_id,) in rows)
@@ -213,7 +247,7 @@ def answer_numbers(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> 
     found: dict[str, int] = {}
     for batch in batches_of(trace_ids):
         rows = connection.execute(
-            f"SELECT trace_id, search_id FROM answers WHERE trace_id IN {marks(batch)}", list(batch)
+            f"SELECT trace_id, answer_id FROM answers WHERE trace_id IN {marks(batch)}", list(batch)
         )
         found.update(rows.fetchall())
     return found
@@ -230,7 +264,7 @@ def find_answer(connection: sqlite3.Connection, name: str) -> AnswerRow:
             raise NotFound("no answers yet", fix="kb ask makes them")
         return newest[0]
     if re.fullmatch(r"#?[1-9]\d{0,11}", name):
-        row = connection.execute(f"{_SELECT} WHERE search_id = ?", [int(name.removeprefix("#"))]).fetchone()
+        row = connection.execute(f"{_SELECT} WHERE answer_id = ?", [int(name.removeprefix("#"))]).fetchone()
         if row is not None:
             return _to_row(row)
     trace_id = name
@@ -278,10 +312,37 @@ def prune_answers(connection: sqlite3.Connection, keep_answers: int, oldest_kept
 
 
 def _delete(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> int:
-    removed = 0
+    removed, is_damaged = 0, False
     for batch in batches_of(trace_ids):
+        # The full-text index keeps no text: it must be told which words it forgets.
+        terms = connection.execute(
+            f"SELECT answer_id, recorded({RECORD}, 'search_terms') FROM answers WHERE trace_id IN {marks(batch)}",
+            batch,
+        ).fetchall()
+        is_damaged |= any(text is None for _, text in terms)
+        connection.executemany(
+            "INSERT INTO answer_search (answer_search, rowid, search_terms) VALUES ('delete', ?, ?)",
+            [(answer_id, text) for answer_id, text in terms if text is not None],
+        )
         removed += connection.execute(f"DELETE FROM answers WHERE trace_id IN {marks(batch)}", batch).rowcount
+    if is_damaged:
+        _fill_search(connection)
     return removed
+
+
+def _fill_search(connection: sqlite3.Connection) -> None:
+    """Make the full-text index anew; words of answers whose records are damaged come from question and answer."""
+    connection.execute("INSERT INTO answer_search (answer_search) VALUES ('delete-all')")
+    rows = connection.execute(
+        f"SELECT answer_id, recorded({RECORD}, 'search_terms'), question, answer FROM answers"
+    ).fetchall()
+    connection.executemany(
+        "INSERT INTO answer_search (rowid, search_terms) VALUES (?, ?)",
+        [
+            (number, search_terms(question, answer) if terms is None else terms)
+            for number, terms, question, answer in rows
+        ],
+    )
 
 
 def time_text(moment_nanoseconds: int) -> str:
@@ -309,13 +370,17 @@ def _where(query: AnswerQuery) -> tuple[str, list[str | int]]:
         if expression is None:
             raise InvalidInput(f"--search '{query.search}' has no word in it", fix="give a word of question or answer")
         # The plus keeps SQLite from looking each of 100,000 found answers up and sorting them for the newest 20.
-        where.append("+search_id IN (SELECT rowid FROM answer_search WHERE answer_search MATCH ?)")
+        where.append("+answer_id IN (SELECT rowid FROM answer_search WHERE answer_search MATCH ?)")
         values.append(expression)
     return (f" WHERE {' AND '.join(where)}" if where else ""), values
 
 
 def _to_row(values: tuple[object, ...]) -> AnswerRow:
-    named: dict[str, Any] = dict(zip(_COLUMNS, values, strict=True))
+    named: dict[str, Any] = dict(zip(_PLAIN, values, strict=False))
+    texts = read_record(bytes(values[-1]) if isinstance(values[-1], bytes) else None)
+    held = _WITHOUT_RECORD if texts is None else texts
+    named |= {name: held.get(name) for name in RECORDED}
+    named["raw_answer"] = held.get("raw_answer", named["answer"])
     named["grounded"] = bool(named["grounded"])
     if named["prompt_truncated"] is not None:
         named["prompt_truncated"] = bool(named["prompt_truncated"])

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kb.store import chunks, database, documents, encoder_change, filters
+from kb.store import changes, chunks, database, documents, encoder_change, filters
 from kb.store.door import Rows, method
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class Corpus(Rows):
 
     # chunks
     fetch_chunks = method(chunks.fetch_chunks)
+    fetch_texts = method(chunks.fetch_texts)
     chunks_of_document = method(chunks.chunks_of_document)
     chunk_places = method(chunks.chunk_places)
     places_of = method(chunks.places_of)
@@ -117,6 +118,11 @@ class Corpus(Rows):
     lexical_rows = method(chunks.lexical_rows)
     vector_rows = method(chunks.vector_rows)
     vectors_of = method(chunks.vectors_of)
+    lexical_rows_of = method(changes.lexical_rows_of)
+    changed_since = method(changes.changed_since)
+    count_changed_documents = method(changes.count_changed_documents)
+    existing_chunks = method(changes.existing_chunks)
+    forget_changes = method(changes.forget_changes)
     stored_hashes = method(chunks.stored_hashes)
     count_missing_vectors = method(chunks.count_missing_vectors)
     chunks_without_vector = method(chunks.chunks_without_vector)

@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from kb.errors import CorruptStore, IoError, NotIndexed
 from kb.private import open_private
+from kb.store.records import teach_records
 from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
 # Another connection's short write (an answer, one document) is waited for this long before SQLite gives up.
@@ -38,6 +39,15 @@ WHOLE_VECTOR = (
     "AND length(vector) = coalesce(nullif((SELECT 4 * value FROM meta WHERE name = 'encoder_dimensions'), 0),"
     " length(vector))"
 )
+
+# How far the logs of kb/store/changes.py are at a revision; sqlite_sequence keeps the last id of an emptied log.
+_NOTE_REVISION = """
+    INSERT OR REPLACE INTO revisions (revision, state, lexical_change, vector_change) SELECT
+        (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'corpus_revision'),
+        (SELECT value FROM meta WHERE name = 'corpus_state'),
+        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'lexical_changes'), 0),
+        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vector_changes'), 0)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +125,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     # A damaged byte in a text must not stop what reads it: it is shown as U+FFFD, and kb doctor finds it.
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     connection.execute("PRAGMA foreign_keys = ON")
+    teach_records(connection)
     return connection
 
 
@@ -224,6 +235,7 @@ def raise_revision(connection: sqlite3.Connection) -> None:
     """Mark the corpus as changed; part of the transaction that changes it."""
     connection.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'corpus_revision'")
     connection.execute("UPDATE meta SET value = ? WHERE name = 'corpus_state'", [os.urandom(8).hex()])
+    connection.execute(_NOTE_REVISION)
 
 
 def read_meta(connection: sqlite3.Connection, name: str) -> str | None:

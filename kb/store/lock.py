@@ -1,6 +1,7 @@
 """One writer at a time per data folder: a file lock that ends with its process, and a note that names the holder.
 
-Readers never take it. The note is only for messages.
+Who waits holds a second lock, the turn, without which nobody takes the first one: so two writers take turns. The note is
+only for messages.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 LOCK_NAME = "write.lock"
+TURN_NAME = "write.turn.lock"
 NOTE_NAME = "write.lock.owner"
-POLL_SECONDS = 0.1
+POLL_SECONDS = 0.05
 # Length of a command line in the message that names the writer.
 COMMAND_CHARS = 80
 
@@ -78,11 +80,15 @@ def writer_lock(
     """
     from filelock import FileLock
 
-    lock = FileLock(home / LOCK_NAME, mode=0o600)
+    lock, turn = (FileLock(home / name, mode=0o600) for name in (LOCK_NAME, TURN_NAME))
     try:
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if not _try(lock):
-            _wait(lock, home, wait_seconds, notify, should_stop)
+        wait = _Waiting(home, wait_seconds, notify, should_stop)
+        wait.until_held(turn)
+        try:
+            wait.until_held(lock)
+        finally:
+            turn.release()
     except OSError as error:
         raise IoError(f"cannot lock {home}: {error.strerror}", fix="check the folder's permissions") from error
     note = home / NOTE_NAME
@@ -96,21 +102,30 @@ def writer_lock(
         lock.release()
 
 
-def _wait(
-    lock: BaseFileLock, home: Path, wait_seconds: float, notify: Callable[[str], None], should_stop: Callable[[], bool]
-) -> None:
-    deadline = time.monotonic() + wait_seconds
-    if wait_seconds > 0:
-        notify(f"waiting for {_describe_owner(home)}, which is writing to {home}")
-    while not _try(lock):
-        if should_stop():
-            raise KeyboardInterrupt
-        if time.monotonic() >= deadline:
-            raise Locked(
-                f"{_describe_owner(home)} is writing to {home}",
-                fix="wait for it to finish, or raise ingest.lock_wait_seconds",
-            )
-        time.sleep(POLL_SECONDS)
+class _Waiting:
+    """The patience of one writer, for both locks together; who is waited for is told once."""
+
+    def __init__(
+        self, home: Path, seconds: float, notify: Callable[[str], None], should_stop: Callable[[], bool]
+    ) -> None:
+        self._home, self._seconds, self._notify, self._should_stop = home, seconds, notify, should_stop
+        self._deadline = time.monotonic() + seconds
+        self._has_told = False
+
+    def until_held(self, lock: BaseFileLock) -> None:
+        """raises  Locked, KeyboardInterrupt, OSError"""
+        while not _try(lock):
+            if self._seconds > 0 and not self._has_told:
+                self._notify(f"waiting for {_describe_owner(self._home)}, which is writing to {self._home}")
+                self._has_told = True
+            if self._should_stop():
+                raise KeyboardInterrupt
+            if time.monotonic() >= self._deadline:
+                raise Locked(
+                    f"{_describe_owner(self._home)} is writing to {self._home}",
+                    fix="wait for it to finish, or raise ingest.lock_wait_seconds",
+                )
+            time.sleep(POLL_SECONDS)
 
 
 def _try(lock: BaseFileLock) -> bool:

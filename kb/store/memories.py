@@ -58,6 +58,14 @@ class Forgotten:
     answers: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactList:
+    """kb facts, oldest first"""
+
+    schema_version: Literal["fact_list.v1"] = "fact_list.v1"
+    facts: tuple[Memory, ...]
+
+
 _SELECT = "SELECT fact_id, text, session_id, created_at FROM facts"
 # Facts without a session hold everywhere; those of a session in that session alone.
 _HOLDS = "(session_id IS NULL OR session_id = ?)"

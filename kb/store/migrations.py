@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import os
 import uuid
+from hashlib import sha256
 from pathlib import Path
 
 from sqlite_utils import Database, Migrations
 
+from kb.store.records import insert_record, insert_text
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
-from kb.store.seals import seal_all
+from kb.store.seals import seal_all, seal_moved_answer
 from kb.store.search_terms import search_terms
 
 _SQL = Path(__file__).parent / "sql"
@@ -115,3 +117,52 @@ def m011_seals(database: Database) -> None:
 def m012_stopped_files(database: Database) -> None:
     """Files that crashed their reader or passed a limit: not read again until they change."""
     _execute(database, "m012_stopped_files")
+
+
+@migrations(name=MIGRATION_NAMES[12])
+def m013_changes(database: Database) -> None:
+    """What has changed since each index was made, so that it takes up that alone."""
+    _execute(database, "m013_changes")
+
+
+@migrations(name="m014_answer_records")
+def m014_answer_records(database: Database) -> None:
+    """Long columns of answers, and the texts of their prompts, compressed; answers and texts numbered."""
+    _execute(database, "m014_answer_records")
+    # Not what answers.py writes today: this step's columns and names never change.
+    recorded = (
+        "raw_answer, citations_json, packed_json, packed_chunks_json, verification_json, prompt_json, filters_json,"
+        " relevance_json, nodes_json, search_terms"
+    )
+    before, now = (
+        {row[1] for row in database.execute(f"PRAGMA table_info({table})")} for table in ("answers_before", "answers")
+    )
+    plain = ", ".join(sorted(now & before - {"seal"}))
+    texts = (
+        "SELECT text_hash, text FROM answer_texts_before JOIN packed_texts_before USING (text_hash) WHERE trace_id = ?"
+    )
+    rows = database.execute(f"SELECT trace_id, answer, {recorded} FROM answers_before ORDER BY created_at, trace_id")
+    for answer_id, (trace_id, answer, *values) in enumerate(rows.fetchall(), start=1):
+        held = dict(zip(recorded.split(", "), values, strict=True))
+        if held["raw_answer"] == answer:
+            held["raw_answer"] = None
+        database.execute(
+            f"INSERT INTO answers (answer_id, {plain}, relevance_mode) SELECT ?, {plain},"
+            " CASE WHEN json_valid(relevance_json) THEN json_extract(relevance_json, '$.mode') END"
+            " FROM answers_before WHERE trace_id = ?",
+            [answer_id, trace_id],
+        )
+        insert_record(database.conn, answer_id, held)
+        terms = [answer_id, held["search_terms"] or ""]
+        database.execute("INSERT INTO answer_search (rowid, search_terms) VALUES (?, ?)", terms)
+        for text_hash, text in database.execute(texts, [trace_id]).fetchall():
+            insert_text(database.conn, answer_id, _hash_bytes(text_hash), text)
+        seal_moved_answer(database.conn, trace_id)
+    _execute(database, "m014_answer_records_end")
+
+
+def _hash_bytes(text_hash: str) -> bytes:
+    try:
+        return bytes.fromhex(text_hash)
+    except ValueError:  # damaged: kept under another hash, which its text does not have either
+        return sha256(text_hash.encode("utf-8", "surrogatepass")).digest()

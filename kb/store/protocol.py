@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.fingerprint import Fingerprint, Shape
 from kb.records import Chunk, Document, Filters
+from kb.store.changes import LogKind
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 from kb.store.database import CorpusState
 from kb.store.derived import GraphRows, NeighbourRows, NoteRows, TagRows
@@ -88,6 +89,9 @@ class CorpusDoor(Protocol):
     def fetch_chunks(self, chunk_ids: Iterable[int], /) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
 
+    def fetch_texts(self, chunk_ids: Iterable[int], /) -> dict[int, tuple[int, str]]:
+        """chunk_id → (doc_id, text); an id that is gone is left out."""
+
     def count_chunks(self) -> int:
         """How many chunks there are."""
 
@@ -124,6 +128,21 @@ class CorpusDoor(Protocol):
 
     def vector_rows(self, encoder_digest: str, /) -> Iterator[tuple[int, bytes]]:
         """(chunk_id, float32 bytes) of every chunk with a vector of this encoder, in id order."""
+
+    def lexical_rows_of(self, chunk_ids: Iterable[int], /) -> Iterator[tuple[int, int, str, str, str]]:
+        """`lexical_rows` of these chunks; those that are gone are left out."""
+
+    def changed_since(self, kind: LogKind, revision: int, state: str, /) -> list[int] | None:
+        """Chunks whose row in an index of this kind changed after a revision; None where that is not known any more."""
+
+    def count_changed_documents(self, kind: LogKind, revision: int, state: str, /) -> int | None:
+        """The number of documents with such a chunk."""
+
+    def existing_chunks(self, chunk_ids: Iterable[int], /) -> set[int]:
+        """Those of the chunks that are there."""
+
+    def forget_changes(self, lexical: int, vector: int, /) -> None:
+        """Forget the changes that both indexes have taken up, each at the revision that is given for it."""
 
     def document_stamps(self, source: str | None = None, /) -> list[Stamp]:
         """Size, time, hash and settings of each document of a source: what tells whether a file has changed."""

@@ -16,4 +16,6 @@ MIGRATION_NAMES = (
     "m010_reader",
     "m011_seals",
     "m012_stopped_files",
+    "m013_changes",
+    "m014_answer_records",
 )

@@ -10,6 +10,8 @@ import sqlite3
 from collections.abc import Iterator
 from hashlib import blake2b
 
+from kb.store.records import RECORD
+
 # What is shown of a document, with what was read out of it. Size, time and hash of its file change without it.
 _OF_DOCUMENT = (
     "SELECT source, path, title, type, language, note, indexed_at FROM documents WHERE doc_id = ?",
@@ -22,12 +24,22 @@ _OF_DOCUMENT = (
     "SELECT version, text FROM gists WHERE doc_id = ?",
     "SELECT position, line, text FROM open_items WHERE doc_id = ? ORDER BY position",
 )
-# Of an answer; its time is left out, an evaluation moves it.
+# Of an answer, with all that is shown of it.
 _OF_ANSWER = (
+    "SELECT question, answer, grounded, refusal_reason, model_id, model_provider, model_digest, embedding_model_id,"
+    " embedding_dimensions, prompt_template_version, prompt_sha256, retrieval_mode, retrieval_k, score_gate, top_score,"
+    " evidence_gate, evidence_score, chunks_returned, chunks_used, prompt_tokens, completion_tokens, latency_ms,"
+    " first_token_ms, temperature, seed, finish_reason, session_id, corpus_revision, created_at, prompt_truncated,"
+    f" replay_of, rests_on_json, standalone_question, reader, relevance_mode, {RECORD} FROM answers WHERE trace_id = ?",
+)
+# As the step m011 sealed answers, before they had records; answers_before is what m014 calls them.
+_OF_ANSWER_BEFORE = (
     "SELECT question, answer, raw_answer, grounded, refusal_reason, model_id, model_provider, retrieval_mode, top_score,"
     " evidence_score, citations_json, packed_json, prompt_json, verification_json, relevance_json, rests_on_json,"
-    " standalone_question, session_id, replay_of, corpus_revision FROM answers WHERE trace_id = ?",
+    " standalone_question, session_id, replay_of, corpus_revision FROM {table} WHERE trace_id = ?"
 )
+# The seal of an answer that was damaged already when its seal was made anew.
+_BROKEN = "broken"
 _OF_FACT = ("SELECT text, session_id FROM facts WHERE fact_id = ?",)
 
 
@@ -50,12 +62,25 @@ def seal_fact(connection: sqlite3.Connection, fact_id: int) -> None:
     connection.execute("UPDATE facts SET seal = ? WHERE fact_id = ?", [_seal(connection, _OF_FACT, fact_id), fact_id])
 
 
+def seal_moved_answer(connection: sqlite3.Connection, trace_id: str) -> None:
+    """Seal an answer that was moved out of answers_before; part of m014. One that was damaged there stays so."""
+    find = "SELECT seal FROM answers_before WHERE trace_id = ?"
+    (before,) = connection.execute(find, [trace_id]).fetchone()
+    query = _OF_ANSWER_BEFORE.format(table="answers_before")
+    if before is None or before == _seal(connection, (query,), trace_id):
+        seal_answer(connection, trace_id)
+    else:
+        connection.execute("UPDATE answers SET seal = ? WHERE trace_id = ?", [_BROKEN, trace_id])
+
+
 def seal_all(connection: sqlite3.Connection) -> None:
-    """Seal everything that an earlier version has stored; part of a migration."""
+    """Seal everything that an earlier version has stored; part of m011."""
     for doc_id in _ids(connection, "SELECT doc_id FROM documents"):
         seal_document(connection, int(doc_id))
+    query = _OF_ANSWER_BEFORE.format(table="answers")
     for trace_id in _ids(connection, "SELECT trace_id FROM answers"):
-        seal_answer(connection, str(trace_id))
+        seal = _seal(connection, (query,), trace_id)
+        connection.execute("UPDATE answers SET seal = ? WHERE trace_id = ?", [seal, trace_id])
     for fact_id in _ids(connection, "SELECT fact_id FROM facts"):
         seal_fact(connection, int(fact_id))
 

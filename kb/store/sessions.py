@@ -10,6 +10,8 @@ from typing import Any
 
 from kb.store.chunks import marks
 from kb.store.database import transaction
+from kb.store.records import RECORD
+from kb.store.seals import seal_answer
 from kb.store.search_terms import any_expression
 
 # Matches that are looked at for each earlier answer that is wanted: refusals and replays among them are left out.
@@ -55,8 +57,9 @@ class SessionSummary:
 
 
 _COLUMNS = (
-    "SELECT question, answer, trace_id, created_at, grounded, refusal_reason, rests_on_json, packed_json, citations_json, standalone_question,"
-    " json_extract(relevance_json, '$.mode')"
+    "SELECT question, answer, trace_id, created_at, grounded, refusal_reason, rests_on_json,"
+    f" coalesce(recorded({RECORD}, 'packed_json'), '[]'), coalesce(recorded({RECORD}, 'citations_json'), '[]'),"
+    " standalone_question, relevance_mode"
 )
 _TURNS = "session_id = ? AND replay_of IS NULL"
 
@@ -89,12 +92,12 @@ def like_turns(connection: sqlite3.Connection, question: str, session_id: str | 
     # In two steps: with one join, SQLite would read every answer to look it up among the matches.
     found = connection.execute(
         "SELECT rowid FROM answer_search WHERE answer_search MATCH ?"
-        " AND rowid > (SELECT coalesce(max(search_id), 0) - ? FROM answers) ORDER BY rank LIMIT ?",
+        " AND rowid > (SELECT coalesce(max(answer_id), 0) - ? FROM answers) ORDER BY rank LIMIT ?",
         [expression, NEWEST_ANSWERS, most * LOOKED_THROUGH],
     )
-    ranks = {search_id: rank for rank, (search_id,) in enumerate(found)}
+    ranks = {answer_id: rank for rank, (answer_id,) in enumerate(found)}
     rows = connection.execute(
-        f"{_COLUMNS}, search_id FROM answers WHERE search_id IN {marks(ranks)} AND refusal_reason IS NULL"
+        f"{_COLUMNS}, answer_id FROM answers WHERE answer_id IN {marks(ranks)} AND refusal_reason IS NULL"
         " AND replay_of IS NULL AND chunks_used > 0 AND (? IS NULL OR session_id IS NOT ?)",
         [*ranks, session_id, session_id],
     ).fetchall()
@@ -104,8 +107,7 @@ def like_turns(connection: sqlite3.Connection, question: str, session_id: str | 
 
 def count_topic_turns(connection: sqlite3.Connection, session_id: str, modes: Collection[str]) -> int:
     """How many turns of a session have another mode than these."""
-    chosen = "json_extract(relevance_json, '$.mode')"
-    rows = connection.execute(f"SELECT {chosen} FROM answers WHERE {_TURNS}", [session_id])
+    rows = connection.execute(f"SELECT relevance_mode FROM answers WHERE {_TURNS}", [session_id])
     return sum(mode not in modes for (mode,) in rows)
 
 
@@ -134,6 +136,8 @@ def shift_session(connection: sqlite3.Connection, session_id: str, hours: int) -
                 f"UPDATE {table} SET created_at = strftime('%Y-%m-%dT%H:%M:%SZ', created_at, ?) WHERE session_id = ?",
                 [f"-{hours} hours", session_id],
             )
+        for trace_id in trace_ids_of_session(connection, session_id):
+            seal_answer(connection, trace_id)
 
 
 def list_sessions(connection: sqlite3.Connection) -> tuple[SessionSummary, ...]:

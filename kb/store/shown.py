@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kb.records import Chunk
+from kb.store.records import RECORD
 
 FetchChunks = Callable[[Iterable[int]], Mapping[int, Chunk]]
 _LINES = re.compile(r"#L(\d+)(?:-L(\d+))?$")
@@ -38,7 +39,8 @@ def shown_in_session(connection: sqlite3.Connection, session_id: str, fetch_chun
     fetch_chunks  the corpus's method: chunks by id, deleted ones left out
     """
     rows = connection.execute(
-        "SELECT trace_id, citations_json, packed_json FROM answers"
+        f"SELECT trace_id, coalesce(recorded({RECORD}, 'citations_json'), '[]'),"
+        f" coalesce(recorded({RECORD}, 'packed_json'), '[]') FROM answers"
         " WHERE session_id = ? AND grounded AND replay_of IS NULL ORDER BY created_at, trace_id",
         [session_id],
     ).fetchall()
@@ -57,8 +59,9 @@ def _text_of(
     connection: sqlite3.Connection, passage: Mapping[str, Any], citation: Mapping[str, Any], fetch_chunks: FetchChunks
 ) -> str:
     """The passage's chunks that hold the cited lines; the whole passage where its chunks have changed since."""
-    row = connection.execute("SELECT text FROM packed_texts WHERE text_hash = ?", [passage["text_hash"]]).fetchone()
-    whole = str(row[0]) if row else ""
+    find = "SELECT plain_text(text) FROM packed_texts WHERE text_hash = ?"
+    row = connection.execute(find, [bytes.fromhex(passage["text_hash"])]).fetchone()
+    whole = str(row[0] or "") if row else ""
     first, last = _lines_of(citation["uri"])
     chunks = fetch_chunks(passage.get("members") or [passage["chunk_id"]])
     held = []

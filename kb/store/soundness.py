@@ -169,16 +169,21 @@ def rebuild_btrees(connection: sqlite3.Connection) -> None:
     connection.execute("REINDEX")
 
 
-def _altered_texts(connection: sqlite3.Connection) -> Iterator[str]:
-    for text_hash, text in connection.execute("SELECT text_hash, text FROM packed_texts"):
-        if _hash(text) != text_hash:
-            yield text_hash
+def _altered_texts(connection: sqlite3.Connection) -> Iterator[int]:
+    for text_id, text_hash, text in connection.execute(
+        "SELECT text_id, hex(text_hash), plain_text(text) FROM packed_texts"
+    ):
+        if text is None or _hash(text) != text_hash.lower():
+            yield text_id
 
 
-def _answers_of(connection: sqlite3.Connection, hashes: Iterable[str]) -> list[str]:
+def _answers_of(connection: sqlite3.Connection, text_ids: Iterable[int]) -> list[str]:
+    """The trace ids of the answers that these texts belong to."""
     found: list[str] = []
-    for batch in batches_of(list(hashes)):
-        rows = connection.execute(f"SELECT trace_id FROM answer_texts WHERE text_hash IN {marks(batch)}", batch)
+    for batch in batches_of(list(text_ids)):
+        rows = connection.execute(
+            f"SELECT trace_id FROM answer_texts JOIN answers USING (answer_id) WHERE text_id IN {marks(batch)}", batch
+        )
         found += [trace_id for (trace_id,) in rows]
     return found
 

@@ -26,12 +26,14 @@ if TYPE_CHECKING:
 class Store:
     """The corpus and the journal of one data folder.
 
+    is_writable   whether it was opened for writing
     made_private  how many of its files and folders other users could use until it was opened for writing
     raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
     """
 
     def __init__(self, home: Path, *, write: bool = False) -> None:
         self.home = home
+        self.is_writable = write
         self.made_private = make_private_home(home) if write else 0
         self._connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
         self.corpus = Corpus(self._connection)

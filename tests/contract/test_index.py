@@ -1,4 +1,4 @@
-"""Every engine of the registry, and two toys, by one contract; Tantivy and FAISS against rank-bm25 and brute force too."""
+"""Every engine of the registry, and two toys, by one contract; Tantivy and mapped vectors against rank-bm25 and brute force too."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rank_bm25 import BM25Okapi
 
 from kb.config import SearchConfig
 from kb.errors import IndexOutOfDate
-from kb.index import faiss_index, tantivy_index
+from kb.index import tantivy_index, vector_index
 from kb.index.keeper import IndexKeeper, Source, open_index, write_index
 from kb.index.protocol import Engine, LexicalIndex, VectorIndex
 from kb.index.registry import DEFAULT_LEXICAL, DEFAULT_VECTOR, LEXICAL_ENGINES, VECTOR_ENGINES
@@ -46,10 +46,10 @@ def lexical_index(folder: Path, rows: list[tuple[int, int, str, str, str]], head
     return build(folder, tantivy_index.TANTIVY, rows, Origin(1, "state"), settings)
 
 
-def vector_index(folder: Path, vectors: np.ndarray, ids: list[int], exact_up_to: int = 100_000) -> VectorIndex:
+def mapped_index(folder: Path, vectors: np.ndarray, ids: list[int], exact_up_to: int = 100_000) -> VectorIndex:
     origin = Origin(1, "state", "digest", vectors.shape[1])
     settings = SearchConfig(exact_up_to_chunks=exact_up_to)
-    return build(folder, faiss_index.FAISS, vector_rows(vectors, ids), origin, settings)
+    return build(folder, vector_index.VECTORS, vector_rows(vectors, ids), origin, settings)
 
 
 def vector_rows(vectors: np.ndarray, ids: Sequence[int]) -> list[tuple[int, bytes]]:
@@ -154,7 +154,7 @@ def vector_example(engine: Engine, exact_up_to: int = 100_000) -> Example:
 EXAMPLES = {
     **{name: lexical_example(engine) for name, engine in {**LEXICAL_ENGINES, "toy words": TOY_LEXICAL}.items()},
     **{name: vector_example(engine) for name, engine in {**VECTOR_ENGINES, "toy vectors": TOY_VECTOR}.items()},
-    "faiss, approximate": vector_example(VECTOR_ENGINES["faiss"], exact_up_to=10),
+    "mapped, approximate": vector_example(VECTOR_ENGINES["mapped"], exact_up_to=10),
 }
 
 
@@ -379,7 +379,7 @@ def test_a_cut_among_equals_asks_for_more() -> None:
     assert cut_ranking(lambda wanted: [(1, 3.0), (2, 2.0), (3, 1.0)][:wanted], 2) == [(1, 3.0), (2, 2.0)]
 
 
-# ---- Tantivy and FAISS against their references
+# ---- Tantivy and mapped vectors against their references
 
 
 class LuceneBM25(BM25Okapi):
@@ -394,9 +394,11 @@ class LuceneBM25(BM25Okapi):
 def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
     """Fields of up to 39 terms: Tantivy keeps their lengths exactly, longer ones rounded."""
     corpus = texts(400)
-    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0)
+    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus, start=1)], 0)
     reference = LuceneBM25([analyze(t) for t in corpus], k1=1.2, b=0.75).get_scores(analyze_query(query))
-    expected = sorted(((float(s), i) for i, s in enumerate(reference) if s > 0), key=lambda row: (-row[0], row[1]))
+    expected = sorted(
+        ((float(s), i) for i, s in enumerate(reference, start=1) if s > 0), key=lambda row: (-row[0], row[1])
+    )
     found = index.search(analyze_query(query), 400)
     assert len(found) == len(expected)
     assert [s for _, s in found] == pytest.approx([s for s, _ in expected], rel=1e-4)
@@ -407,7 +409,7 @@ def test_lexical_scores_equal_rank_bm25(query: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("query", ["rabat", "rabat tolen", "vafen mipim kegus", "lubat lubat sodor unheard"])
 def test_no_text_passes_the_best_possible_score(query: str, tmp_path: Path) -> None:
     corpus = [*texts(200), "rabat " * 39, "tolen rabat " * 15]
-    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus)], 0)
+    index = lexical_index(tmp_path, [(i, i, "", "", text) for i, text in enumerate(corpus, start=1)], 0)
     best, with_fields = bounds_of(index, query)
     assert best == with_fields  # headings weigh nothing here
     assert all(score < best for _, score in index.search(analyze_query(query), 300))
@@ -422,7 +424,7 @@ def bounds_of(index: LexicalIndex, query: str) -> tuple[float, float]:
 
 
 def test_no_chunk_passes_the_best_possible_score_with_fields(tmp_path: Path) -> None:
-    rows = [(i, i, text, text, text) for i, text in enumerate([*texts(100), "rabat " * 30])]
+    rows = [(i, i, text, text, text) for i, text in enumerate([*texts(100), "rabat " * 30], start=1)]
     index = lexical_index(tmp_path, rows, heading=0.5)
     for query in ("rabat", "vafen mipim kegus", "rabat unheard"):
         best, with_fields = bounds_of(index, query)
@@ -466,7 +468,7 @@ def test_lexical_query_syntax_means_nothing(word: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("exact_up_to", [100_000, 10])
 def test_vector_search_equals_brute_force(exact_up_to: int, tmp_path: Path) -> None:
     vectors, chunk_ids = unit_vectors(3000), list(range(7, 3007))
-    index = vector_index(tmp_path, vectors, chunk_ids, exact_up_to)
+    index = mapped_index(tmp_path, vectors, chunk_ids, exact_up_to)
     hits = 0
     for query in unit_vectors(20, seed=1):
         expected = [chunk_ids[i] for i in np.argsort(-(vectors @ query), kind="stable")[:10]]

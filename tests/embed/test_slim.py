@@ -1,4 +1,5 @@
-"""A slim installation: ingest, search and ask without torch, sentence-transformers, gensim and scikit-learn.
+"""A slim installation: ingest, search and ask without torch, sentence-transformers, gensim and scikit-learn,
+and without the libraries of servers.
 
 A library whose place in sys.modules holds None is not importable and not found, as if it were not installed.
 """
@@ -15,9 +16,10 @@ import pytest
 from tests.embed.small_model import save_small_model
 
 WITHOUT = ("torch", "sentence_transformers", "transformers", "gensim", "sklearn", "scipy")
+DOORS = ("mcp", "mcp_types", "starlette", "uvicorn")
 PROGRAM = f"""
 import sys
-sys.modules.update(dict.fromkeys({WITHOUT!r}))
+sys.modules.update(dict.fromkeys({(*WITHOUT, *DOORS)!r}))
 from kb.cli.main import main
 main()
 """
@@ -85,3 +87,11 @@ def test_doctor_names_a_readers_missing_library(tmp_path: Path) -> None:
     )
     assert run.returncode == 3
     assert "HTML and EPUB cannot be read: no lxml_html_clean" in run.stdout
+
+
+@pytest.mark.parametrize("command", ["mcp", "serve"])
+def test_a_server_names_its_extra(tmp_path: Path, command: str) -> None:
+    done = run_slim(tmp_path / "cache", tmp_path / "home", command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"kb {command} needs mcp, which is not installed" in done.stderr
+    assert f"kb-cited[{command}]" in done.stderr

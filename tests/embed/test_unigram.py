@@ -9,7 +9,7 @@ import pytest
 from tokenizers import Regex, Tokenizer, models, normalizers, pre_tokenizers
 
 from kb.embed.packed import find_packed, read_packed
-from kb.embed.unigram import BOS, EOS, UNKNOWN, Unigram, write_pieces
+from kb.embed.unigram import BOS, EOS, LONGEST_READ, UNKNOWN, Unigram, write_pieces
 
 PACKED = find_packed()
 pytestmark = pytest.mark.skipif(
@@ -111,3 +111,14 @@ def test_long_texts_are_cut_before_the_end_mark(unigram: Unigram) -> None:
 )
 def test_unread_share_counts_letters_without_a_piece(text: str, least: float, most: float, unigram: Unigram) -> None:
     assert least <= unigram.unread_share(text) <= most
+
+
+def test_the_tokens_of_a_stretch_without_spaces_are_those_of_its_beginning(unigram: Unigram) -> None:
+    stretch = '[{"a":' * 5_000
+    read = unigram.token_starts(stretch[:LONGEST_READ])
+    starts = unigram.token_starts(stretch)
+    assert starts[: len(read)] == read
+    assert starts == sorted(set(starts))
+    assert starts[-1] < len(stretch)
+    assert len(starts) / len(stretch) == pytest.approx(len(read) / LONGEST_READ, rel=0.01)
+    assert unigram.encode([stretch], 512) == unigram.encode([stretch[:LONGEST_READ]], 512)

@@ -40,6 +40,9 @@ class ToyEncoder:
     def encode_query(self, text: str) -> Any:
         return self.encode_sentences([text])[0]
 
+    def encode_queries(self, texts: Sequence[str]) -> Any:
+        return self.encode_sentences(texts)
+
     def encode_sentences(self, texts: Sequence[str]) -> Any:
         vectors = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for row, text in enumerate(texts):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from contextlib import closing
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from kb.config import Config, LlmConfig, RagConfig
 from kb.providers import PROVIDERS, Provider
 from kb.records import Filters, ModelRef
 from kb.runtime import Runtime, open_runtime
+from kb.store.answers import AnswerQuery, each_answer
+from kb.store.database import open_for_reading
 from kb.text import estimate_tokens
 from kb.wire import to_json
 from tests.journey.conftest import ROOT
@@ -79,9 +81,8 @@ def request(question: str = QUESTION, **fields: Any) -> AskRequest:
 
 
 def rows_of(kb: Runtime) -> list[dict[str, Any]]:
-    with sqlite3.connect(kb.home / "kb.sqlite") as connection:
-        connection.row_factory = sqlite3.Row
-        return [dict(row) for row in connection.execute("SELECT * FROM answers ORDER BY trace_id")]
+    with closing(open_for_reading(kb.home)) as connection:
+        return [asdict(row) for row in each_answer(connection, AnswerQuery())]
 
 
 def test_empty_hits(opened: Open) -> None:

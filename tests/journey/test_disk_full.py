@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests.journey.conftest import CORPUS, Call
+from tests.journey.conftest import CORPUS, ROOT, Call
 
 FILL_BYTES = 1 << 16
 
@@ -78,3 +80,21 @@ def test_on_a_full_disk_questions_are_answered_and_rm_makes_room(kb: Call, disk:
     filling.unlink()
     assert kb("search", "mirror", home=home).code == 0
     assert kb("doctor", home=home).code == 0
+
+
+@pytest.mark.parametrize("disk", ["600k", "1m", "3m"], indirect=True)
+def test_an_older_store_on_a_full_disk_stays_as_it_was(kb: Call, disk: Path) -> None:
+    home = disk / "home"
+    home.mkdir()
+    with closing(sqlite3.connect(home / "kb.sqlite")) as store:
+        store.executescript((ROOT / "fixtures" / "stores" / "m001.sql").read_text(encoding="utf-8"))
+        before = store.execute("SELECT * FROM answers").fetchall()
+    filling = fill(disk)
+    failed = kb("doctor", "--repair", home=home)
+    assert (failed.code, str(home) in failed.err, "MB" in failed.err) == (2, True, True), failed.err
+    with closing(sqlite3.connect(home / "kb.sqlite")) as store:
+        assert store.execute("SELECT * FROM answers").fetchall() == before
+    filling.unlink()
+    subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
+    assert kb("doctor", "--repair", home=home).code == 0
+    assert len(kb("answers", "list", "--json", home=home).json()["answers"]) == len(before) == 3

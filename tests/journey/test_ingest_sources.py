@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
@@ -170,3 +171,21 @@ def test_links(kb: Call, home: Path, tmp_path: Path) -> None:
     assert counted(report) == {"new": 2, "skipped": 5}
     assert all("symbolic link" in o["reason"] for o in report["not_indexed"])
     assert not paths_found(kb, home, "sourdough")
+
+
+def test_generated_files_are_left_out_unless_asked_for(kb: Call, tmp_path: Path) -> None:
+    minified = "var sextant=1;" + "".join(f'function a{i}(b,c){{return b.d(c,"{i}")||e[{i}]}}' for i in range(400))
+    notes = fill(
+        tmp_path / "notes", {"a.md": BREAD, "yarn.lock": "sextant@^1.0:\n  version 1.2\n", "site.js": minified}
+    )
+    home = tmp_path / "home"
+    found = kb("ingest", notes, "--json", home=home)
+    assert found.code == 0
+    events = map(json.loads, found.out.splitlines())
+    assert {e["path"]: e["reason"] for e in events if e.get("result") == "skipped"} == {
+        "yarn.lock": "made by a machine: a lock file, by its name",
+        "site.js": "made by a machine: minified code",
+    }
+    assert kb("search", "sextant", "--mode", "lexical", home=home).code == 1
+    assert kb("ingest", notes, "--include-generated", home=home).code == 0
+    assert len(kb("search", "sextant", "--mode", "lexical", "--paths", home=home).out.splitlines()) == 2

@@ -124,3 +124,19 @@ def test_errors_are_those_of_the_command(corpus_home: Path) -> None:
         base.search("  ")
     assert isinstance(caught.value, library.KbError)
     assert caught.value.fix
+
+
+def test_models_leave_the_memory_when_the_base_is_closed(corpus_home: Path) -> None:
+    sessions = (
+        "import gc, onnxruntime\n"
+        "def held(): return sum(isinstance(o, onnxruntime.InferenceSession) for o in gc.get_objects())\n"
+    )
+    code = (
+        f"{sessions}import kb\ngc.disable()\n"
+        f"with kb.open({str(corpus_home)!r}) as base:\n"
+        "    base.ask('How often must the mirror of Marigold be cleaned?')\n"
+        "    assert held() >= 2, 'neither the encoder nor the reader was used'\n"
+        "print(held())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout.strip(), done.stderr) == ("0", "")

@@ -7,6 +7,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 
 from kb.context.nodes import PROVIDERS
 from kb.relevance.read_rules import default_rules
+from kb.store.answers import list_answers
+from kb.store.database import open_for_reading
 from kb.wire import json_schema
 from tests.journey.conftest import Call
 from tests.journey.ollama import use
@@ -36,11 +40,8 @@ def read_nodes(result: Any) -> list[str]:
 
 def row_of(home: Path) -> dict[str, Any]:
     """The newest stored answer."""
-    connection = sqlite3.connect(home / "kb.sqlite")
-    connection.row_factory = sqlite3.Row
-    row = dict(connection.execute("SELECT * FROM answers ORDER BY trace_id DESC LIMIT 1").fetchone())
-    connection.close()
-    return row
+    with closing(open_for_reading(home)) as connection:
+        return asdict(list_answers(connection, 1)[0])
 
 
 class TestCourtesies:

@@ -244,6 +244,7 @@ def test_no_text_of_a_block_is_lost(markdown: str) -> None:
         ("Title", ("A", "B"), 5, "B\nSome text."),
         ("Title", ("A", "B"), 3, "Some text."),
         ("Some", (), 100, "Some text."),
+        ("Title", ("A", "a whole page of words " * 100), 10_000, "Title > A\nSome text."),
     ],
 )
 def test_embedding_text(title: str, path: tuple[str, ...], room: int, expected: str) -> None:

@@ -209,3 +209,8 @@ def test_more_evidence_never_covers_less(words: list[str]) -> None:
 def test_nothing_asked_covers_nothing() -> None:
     assert signals("?", [MIRROR]).passage_coverage is None
     assert signals("mirror", []).passage_coverage == 0.0
+
+
+@pytest.mark.parametrize(("text", "wanted"), [("It was built by Ada.", 0.0), ("It was built by Ada Byron.", 1.0)])
+def test_the_answer_is_told_in_words_that_the_question_lacks(text: str, wanted: float) -> None:
+    assert signals("Who built it, Ada?", [passage(text)]).answer_type == wanted

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kb.cli.terminal import shown_path
-from kb.cli.views import parse_citation, parse_line_range, select_lines
 from kb.errors import InvalidInput, NotFound
+from kb.places import parse_citation, parse_line_range, select_lines
 from kb.records import Chunk, Citation, Document
 from kb.store.chunks import document_text, make_citation
 

@@ -7,7 +7,8 @@ include directives of book tools, which stand for code that is not there. Link d
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from kb.drafts import Edit
 
@@ -25,11 +26,12 @@ _TAGS = (
     "summary sup svg table tbody td tfoot th thead tr tt u ul var video wbr"
 ).split()
 _TAG = re.compile(rf"</?(?:{'|'.join(_TAGS)})(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?/?>", re.I)
+# What begins a stretch that no reader sees: a comment, or an element, whose name is then in one of the groups.
 _UNSEEN = re.compile(
-    r"<(script|style)\b[^>]*>.*?</\1\s*>|<!--.*?-->|\{/\*.*?\*/\}"
-    r"|<(caption)\b[^>]*>.*?</\2\s*>|<(span|p|div)\s[^<>]*class=[\"']?caption\b[^>]*>.*?</\3\s*>",
-    re.S | re.I,
+    r"<!--|\{/\*|<(script|style)\b[^<>]*>|<(caption)\b[^<>]*>|<(span|p|div)\s[^<>]*class=[\"']?caption\b[^<>]*>",
+    re.I,
 )
+_ENDS_OF_COMMENTS = {"<!--": re.compile("-->"), "{/*": re.compile(r"\*/\}")}
 # A component of MDX: it has attributes, closes itself, or is closed somewhere.
 _COMPONENT = re.compile(
     r"(?<![\w<])<(?P<end>/?)(?P<name>[A-Z]\w*(?:\.\w+)*)(?P<said>(?:\s+(?:[^<>\"'{}]|\"[^\"]*\"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})*)?)>"
@@ -56,10 +58,7 @@ def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Ed
     is_mdx  lines that import and export are module code
     """
     code = [match.span() for match in _FENCED.finditer(text, start)]
-    prose = re.sub(r"[^\n]", "\x00", text[:start]) + text[start:]
-    for a, b in code:
-        prose = prose[:a] + re.sub(r"[^\n]", "\x00", prose[a:b]) + prose[b:]
-    prose = _CODE_SPAN.sub(lambda match: re.sub(r"[^\n]", "\x00", match.group()), prose)
+    prose = _CODE_SPAN.sub(lambda match: _blanked(match.group()), _without(text, [(0, start), *code]))
     found = [edit for a, b in code for edit in _in_code(text, a, b)]
     found += _in_prose(prose, is_mdx)
     edits: list[Edit] = []
@@ -67,6 +66,19 @@ def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Ed
         if not edits or edit.start >= edits[-1].end:
             edits.append(edit)
     return tuple(edits)
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """A text whose spans, in order, are blanked: put together once, for a page may have thousands of code blocks."""
+    pieces, at = [], 0
+    for start, end in spans:
+        pieces += [text[at:start], _blanked(text[start:end])]
+        at = end
+    return "".join([*pieces, text[at:]])
+
+
+def _blanked(text: str) -> str:
+    return re.sub(r"[^\n]", "\x00", text)
 
 
 def without_markup(text: str) -> str:
@@ -89,8 +101,9 @@ def _in_code(text: str, start: int, end: int) -> Iterator[Edit]:
 
 
 def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
-    patterns = [_UNSEEN, _LINES, _ATTRIBUTES, *([_MODULE_LINES] if is_mdx else [])]
-    for pattern in patterns:
+    for start, end in _unseen(prose):
+        yield Edit(start, end, _newlines(prose[start:end]))
+    for pattern in [_LINES, _ATTRIBUTES, *([_MODULE_LINES] if is_mdx else [])]:
         for match in pattern.finditer(prose):
             yield Edit(match.start(), match.end(), _newlines(match.group()))
     for match in _TAG.finditer(prose):
@@ -103,6 +116,27 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
             told = [one or other for one, other in _ATTRIBUTE.findall(match["said"])]
             shown = ". ".join(told) if is_whole else ""
             yield Edit(match.start(), match.end(), shown.replace("\n", " ") + _newlines(match.group()))
+
+
+def _unseen(prose: str) -> Iterator[tuple[int, int]]:
+    """The stretches that no reader sees, from what begins them to what ends them; what nothing ends is none."""
+    unended: set[str] = set()  # looked for once: thousands of open comments would be a search to the end each
+    at = 0
+    while begins := _UNSEEN.search(prose, at):
+        at = begins.end()
+        name = next((group for group in begins.groups() if group), begins.group()).lower()
+        if name in unended:
+            continue
+        if ends := (_ENDS_OF_COMMENTS.get(name) or _end_of(name)).search(prose, at):
+            at = ends.end()
+            yield begins.start(), at
+        else:
+            unended.add(name)
+
+
+@cache
+def _end_of(element: str) -> re.Pattern[str]:
+    return re.compile(rf"</{element}\s*>", re.I)
 
 
 def _newlines(text: str) -> str:

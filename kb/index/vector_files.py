@@ -1,0 +1,238 @@
+"""Vectors in files that are mapped into memory: segments, each written once, of flat rows or of rows sorted into cells.
+
+A segment is a file of chunk_ids, one of vectors, for cells their centres and ends besides, and where rows are gone a file
+of their positions. An index is some segments and `layout.json`, which names them. Reading needs numpy alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from kb.arrays import FloatMatrix, FloatVector, IntVector
+from kb.errors import IndexOutOfDate
+
+LAYOUT = "layout.json"
+# Rows that are gathered at once: 25 MB at 384 dimensions.
+BLOCK_ROWS = 16_384
+# Lower than any cosine.
+NEVER = -2.0
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRecord:
+    """One entry of the layout.
+
+    cells      0 for flat rows, which are in chunk_id order
+    gone       the file with the positions of rows that are gone, "" for none
+    gone_rows  how many they are
+    """
+
+    name: str
+    rows: int
+    cells: int = 0
+    gone: str = ""
+    gone_rows: int = 0
+
+    def files(self) -> list[str]:
+        """Its files, each written once."""
+        kinds = ["ids", "vectors", *(("centres", "ends", "order") if self.cells else ())]
+        return [f"{self.name}.{kind}" for kind in kinds if self.rows] + ([self.gone] if self.gone else [])
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What `layout.json` says.
+
+    probes  cells that a search looks into, of each segment that has cells
+    recall  the share of the exact ten nearest that this finds, measured when the cells were made
+    total   the sum of all vectors that are not gone, (d,)
+    """
+
+    dimensions: int
+    segments: tuple[SegmentRecord, ...]
+    probes: int
+    recall: float
+    total: tuple[float, ...]
+
+
+@contextmanager
+def naming_damage() -> Iterator[None]:
+    """Turns what files that are not what they were do to numpy into IndexOutOfDate."""
+    try:
+        yield
+    except (IndexError, ValueError, KeyError, TypeError, OverflowError, MemoryError) as error:
+        raise IndexOutOfDate(f"the vector index is damaged: {error}", fix="rebuild it: kb reindex") from error
+
+
+def read_layout(folder: Path) -> Layout:
+    """raises  IndexOutOfDate, OSError"""
+    with naming_damage():
+        content = json.loads((folder / LAYOUT).read_text())
+        segments = tuple(SegmentRecord(**segment) for segment in content.pop("segments"))
+        return Layout(**{**content, "segments": segments, "total": tuple(content["total"])})
+
+
+def write_layout(folder: Path, layout: Layout) -> None:
+    """raises  OSError"""
+    (folder / LAYOUT).write_text(json.dumps(asdict(layout)))
+
+
+class Segment:
+    """A segment, mapped."""
+
+    def __init__(self, folder: Path, record: SegmentRecord, dimensions: int) -> None:
+        import numpy as np
+
+        self.record = record
+        rows, cells = record.rows, record.cells
+        self.ids: IntVector = _mapped(folder / f"{record.name}.ids", np.int64, (rows,))
+        self.vectors: FloatMatrix = _mapped(folder / f"{record.name}.vectors", np.float32, (rows, dimensions))
+        self.gone: IntVector = _mapped(folder / record.gone, np.int64, (record.gone_rows,))
+        if cells:
+            self.centres: FloatMatrix = _mapped(folder / f"{record.name}.centres", np.float32, (cells, dimensions))
+            self.ends: IntVector = _mapped(folder / f"{record.name}.ends", np.int64, (cells,))
+            self._order: IntVector = _mapped(folder / f"{record.name}.order", np.int64, (rows,))
+
+    @property
+    def live(self) -> int:
+        """Rows that are not gone."""
+        return self.record.rows - self.record.gone_rows
+
+    def live_positions(self) -> IntVector:
+        """Where rows are that are not gone, ascending."""
+        import numpy as np
+
+        is_live = np.ones(self.record.rows, dtype=bool)
+        is_live[self.gone] = False
+        return np.flatnonzero(is_live)
+
+    def positions_of(self, chunk_ids: IntVector) -> IntVector:
+        """Where those of the chunks are that it holds and that are not gone, ascending.
+
+        chunk_ids  each once
+        """
+        import numpy as np
+
+        if not self.record.rows or not len(chunk_ids):
+            return np.empty(0, np.int64)
+        order = self._order if self.record.cells else None
+        found = np.minimum(np.searchsorted(self.ids, chunk_ids, sorter=order), self.record.rows - 1)
+        positions = found if order is None else order[found]
+        positions = positions[self.ids[positions] == chunk_ids]
+        return np.sort(positions[~_is_among(positions, self.gone)])
+
+    def near(self, query: FloatVector, probes: int) -> tuple[IntVector, FloatVector]:
+        """Positions and cosines, to the last digits, of the rows in the cells nearest to a query, of all in a flat one."""
+        import numpy as np
+
+        if not self.record.cells:
+            scores = self.vectors @ query
+            scores[self.gone] = NEVER
+            return np.arange(self.record.rows), scores
+        probes = min(probes, self.record.cells)
+        nearest = np.sort(np.argpartition(-(self.centres @ query), probes - 1)[:probes])
+        ends = self.ends[nearest]
+        begins = np.where(nearest, self.ends[nearest - 1], 0)
+        parts = [slice(int(begin), int(end)) for begin, end in zip(begins, ends, strict=True)]
+        positions = np.concatenate([np.arange(part.start, part.stop) for part in parts])
+        scores = np.concatenate([self.vectors[part] @ query for part in parts])
+        scores[_is_among(positions, self.gone)] = NEVER
+        return positions, scores
+
+    def among(self, query: FloatVector, chunk_ids: IntVector) -> tuple[IntVector, FloatVector]:
+        """Positions and cosines of these chunks, those that it holds."""
+        import numpy as np
+
+        positions = self.positions_of(chunk_ids)
+        blocks = [self.vectors[positions[at : at + BLOCK_ROWS]] @ query for at in range(0, len(positions), BLOCK_ROWS)]
+        return positions, np.concatenate(blocks) if blocks else np.empty(0, np.float32)
+
+
+class Gathered:
+    """Rows of several matrices as one, none of them copied."""
+
+    def __init__(self, parts: Iterable[tuple[IntVector, FloatMatrix, IntVector]], dimensions: int) -> None:
+        """parts: chunk_ids and vectors of a matrix, and the positions of its rows that are meant."""
+        import numpy as np
+
+        self._parts = [part for part in parts if len(part[2])]
+        self._dimensions = dimensions
+        self.ids: IntVector = np.concatenate(
+            [np.empty(0, np.int64), *(ids[positions] for ids, _, positions in self._parts)]
+        )
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def take(self, rows: IntVector) -> FloatMatrix:
+        """Some rows, in the order they are asked for."""
+        import numpy as np
+
+        taken = np.empty((len(rows), self._dimensions), np.float32)
+        begin = 0
+        for _, vectors, positions in self._parts:
+            is_here = (rows >= begin) & (rows < begin + len(positions))
+            taken[is_here] = vectors[positions[rows[is_here] - begin]]
+            begin += len(positions)
+        return taken
+
+    def blocks(self, order: IntVector) -> Iterator[FloatMatrix]:
+        """All rows in an order, some at a time."""
+        for at in range(0, len(order), BLOCK_ROWS):
+            yield self.take(order[at : at + BLOCK_ROWS])
+
+
+def write_segment(
+    folder: Path, name: str, rows: Gathered, centres: FloatMatrix | None = None, cells: IntVector | None = None
+) -> SegmentRecord:
+    """Write rows as a segment: flat, or in the cells that are given for them.
+
+    raises  OSError
+    """
+    import numpy as np
+
+    count = 0 if centres is None else len(centres)
+    order = np.argsort(rows.ids) if cells is None else np.lexsort((rows.ids, cells))
+    ids = rows.ids[order]
+    if len(rows):
+        ids.tofile(folder / f"{name}.ids")
+        with (folder / f"{name}.vectors").open("wb") as file:
+            for block in rows.blocks(order):
+                file.write(block.tobytes())
+        if centres is not None and cells is not None:
+            centres.astype(np.float32).tofile(folder / f"{name}.centres")
+            np.cumsum(np.bincount(cells, minlength=count)).astype(np.int64).tofile(folder / f"{name}.ends")
+            np.argsort(ids).astype(np.int64).tofile(folder / f"{name}.order")
+    return SegmentRecord(name, len(rows), count)
+
+
+def exact_cosines(vectors: FloatMatrix, query: FloatVector) -> FloatVector:
+    """Cosines of rows to a query, (n,) float32, the same for the same row wherever it stands; a BLAS's differ at its ends."""
+    import numpy as np
+
+    cosines: FloatVector = np.einsum("nd,d->n", vectors.astype(np.float64), query.astype(np.float64)).astype(np.float32)
+    return cosines
+
+
+def _is_among(values: IntVector, ascending: IntVector) -> Any:
+    """Of each value, whether it is one of some that are sorted."""
+    import numpy as np
+
+    if not len(ascending):
+        return np.zeros(len(values), dtype=bool)
+    return ascending[np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)] == values
+
+
+def _mapped(file: Path, kind: type, shape: Sequence[int]) -> Any:
+    """An array in a file; it stays readable when the file is removed. raises OSError; IndexOutOfDate where it is too short"""
+    import numpy as np
+
+    if 0 in shape:
+        return np.empty(shape, kind)
+    with naming_damage():
+        return np.asarray(np.memmap(file, dtype=kind, mode="r", shape=tuple(shape)))

@@ -1,0 +1,28 @@
+"""What to ingest, and how. Imports nothing: the library names it before an ingest is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class IngestRequest:
+    """What to ingest, and how.
+
+    prune    forget documents whose files are gone; None takes the configured default
+    force    read and chunk every file again, even when it looks unchanged
+    retry    read files again that stopped their reader before; so does `force`
+    dry_run  say what would be done and change nothing
+    include_secrets  read files that look like keys or hold tokens, too
+    include_generated  read minified code, lock files, encoded bytes and dumps, too
+    """
+
+    paths: tuple[Path, ...]
+    source: str | None = None
+    prune: bool | None = None
+    force: bool = False
+    dry_run: bool = False
+    include_secrets: bool = False
+    include_generated: bool = False
+    retry: bool = False

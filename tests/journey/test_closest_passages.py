@@ -1,0 +1,78 @@
+"""Quotes that may not answer are shown as the closest passages: not sure, exit 1, no tick."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from kb.ask.pipeline import ask
+from kb.ask.records import AskRequest
+from kb.config import Config, LlmConfig, RagConfig
+from kb.language.registry import LANGUAGES
+from kb.providers import PROVIDERS, Provider
+from kb.runtime import open_runtime
+from tests.journey.conftest import Call
+from tests.journey.scripted_model import PROVIDER, says
+
+ASKED = (
+    ("At what wind speed must Marigold's dome close?", "en", "not sure"),
+    ("오류 코드 E-133은 무슨 뜻인가요?", "ko", "확실하지 않음"),
+)
+
+
+@pytest.fixture
+def never_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_RAG__SURE_GATE", "1")
+
+
+@pytest.mark.usefixtures("never_sure")
+@pytest.mark.parametrize(("question", "language", "state"), ASKED)
+def test_the_passages_are_quoted_under_a_line_that_says_it(
+    kb: Call, corpus_home: Path, question: str, language: str, state: str
+) -> None:
+    lead = LANGUAGES[language].replies["closest_quoted"]
+    shown = kb("ask", question, "--mode", "lexical", home=corpus_home)
+    assert shown.code == 1
+    assert shown.out.startswith(lead)
+    assert "✓" not in shown.out
+    assert state in shown.out.splitlines()[-1]
+    answer = kb("ask", question, "--mode", "lexical", "--json", home=corpus_home).json()
+    assert (answer["outcome"], answer["refusal_reason"], answer["grounded"]) == ("not_sure", "weak_evidence", False)
+    assert answer.get("verification") is None
+    for cited in answer["citations"]:
+        assert cited["quote"]
+        assert f"[#{cited['marker']}]" in answer["answer"]
+        assert f"[#{cited['marker']}] {cited['citation']['uri']}" in shown.out
+
+
+@pytest.mark.usefixtures("never_sure")
+def test_streamed_it_is_the_same_text_once(kb: Call, corpus_home: Path) -> None:
+    words = ("ask", ASKED[0][0], "--mode", "lexical", "--stream")
+    lines = [json.loads(line) for line in kb(*words, "--json", home=corpus_home).out.splitlines()]
+    pieces = "".join(line["text"] for line in lines if line.get("event") == "token")
+    assert pieces == lines[-1]["answer"]
+    shown = kb(*words, home=corpus_home).out
+    assert shown.count(LANGUAGES["en"].replies["closest_quoted"]) == 1
+    assert "not an answer" not in shown
+
+
+@pytest.mark.parametrize("gate", ["evidence_gate", "sure_gate"])
+def test_either_gate_at_zero_lets_the_quotes_answer(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, gate: str
+) -> None:
+    monkeypatch.setenv("KB_RAG__SURE_GATE", "1")
+    monkeypatch.setenv(f"KB_RAG__{gate.upper()}", "0")
+    assert kb("ask", ASKED[0][0], "--mode", "lexical", home=corpus_home).code == 0
+
+
+def test_a_model_is_asked_all_the_same(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It can say that it found no answer, and what it writes is held against the passages."""
+    model = says("The dome must close when the sustained wind exceeds 15 m/s [#1].")
+    monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, scorers, notify: model))
+    config = Config(rag=RagConfig(sure_gate=1.0), llm=LlmConfig(provider=PROVIDER))
+    with open_runtime(corpus_home, config) as opened:
+        answer = ask(opened, AskRequest(ASKED[0][0], mode="lexical", k=4))
+    assert len(model.requests) == 1
+    assert (answer.grounded, answer.outcome) == (True, "answered")
