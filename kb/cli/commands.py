@@ -94,7 +94,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("doctor", "backup", "restore", "init"),
     ),
     "Measure and prove": ("eval", "verify"),
-    "For scripts and experts": ("context", "graph", "tags", "reindex", "schema", "expert"),
+    "For scripts and experts": ("context", "graph", "tags", "mcp", "serve", "reindex", "schema", "expert"),
 }
 GROUPS = frozenset(name for name, entry in COMMANDS.items() if entry.is_group)
 

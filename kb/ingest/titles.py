@@ -12,6 +12,9 @@ LONGEST_LINE_CHARS = 100
 # Names that programs use: what they hold is called by the very name.
 _NAMED_AS_IT_IS = frozenset({"code", "notebook"})
 
+# What stands for a heading there is a function, or the first row of a table.
+_WITHOUT_HEADINGS = frozenset({"code", "text", "xlsx"})
+
 
 def title_of(parsed: Parsed, path: str, type: str) -> str:
     """On one line, never empty.
@@ -22,7 +25,7 @@ def title_of(parsed: Parsed, path: str, type: str) -> str:
     'lamp_queue'
     """
     headings = (block.title for block in parsed.blocks if block.title)
-    heading = next(headings, None) if type != "code" else None  # there they are its functions
+    heading = next(headings, None) if type not in _WITHOUT_HEADINGS else None
     first_line = _first_line(parsed.text) if type == "pdf" else None
     return " ".join((parsed.title or heading or first_line or _readable_name(path, type)).split())
 

@@ -247,7 +247,7 @@ def answer_numbers(connection: sqlite3.Connection, trace_ids: Sequence[str]) -> 
     found: dict[str, int] = {}
     for batch in batches_of(trace_ids):
         rows = connection.execute(
-            f"SELECT trace_id, search_id FROM answers WHERE trace_id IN {marks(batch)}", list(batch)
+            f"SELECT trace_id, answer_id FROM answers WHERE trace_id IN {marks(batch)}", list(batch)
         )
         found.update(rows.fetchall())
     return found
@@ -264,7 +264,7 @@ def find_answer(connection: sqlite3.Connection, name: str) -> AnswerRow:
             raise NotFound("no answers yet", fix="kb ask makes them")
         return newest[0]
     if re.fullmatch(r"#?[1-9]\d{0,11}", name):
-        row = connection.execute(f"{_SELECT} WHERE search_id = ?", [int(name.removeprefix("#"))]).fetchone()
+        row = connection.execute(f"{_SELECT} WHERE answer_id = ?", [int(name.removeprefix("#"))]).fetchone()
         if row is not None:
             return _to_row(row)
     trace_id = name

@@ -18,7 +18,7 @@ QUERIES = {
     "document": "SELECT path, title FROM documents ORDER BY path",
     "session": "SELECT session_id, count(*) || ' turns' FROM answers WHERE session_id IS NOT NULL GROUP BY 1"
     " ORDER BY max(created_at) DESC",
-    "answer": "SELECT search_id, substr(question, 1, 60) FROM answers ORDER BY search_id DESC",
+    "answer": "SELECT answer_id, substr(question, 1, 60) FROM answers ORDER BY answer_id DESC",
 }
 
 

@@ -13,8 +13,8 @@ import pytest
 from docs.hooks import all_commands
 from tests.docs.blocks import PAGES, ROOT, blocks_of, prose_of
 
-# Options that the pages name and that typer adds.
-FOREIGN_OPTIONS = {"--install-completion", "--no-cache"}
+# Options that the pages name and that are of no command.
+FOREIGN_OPTIONS = {"--install-completion", "--show-completion", "--no-cache"}
 # Words with a dot that look like a key of a section and are none: modules and files.
 NO_KEYS = {"ask.md", "context.md", "graph.md", "tags.md", "relevance.md", "search.md", "tags.json"}
 

@@ -22,6 +22,7 @@ HEADING = Block("heading", 0, 4, 3, "Care of\tthe mirror")
         (Parsed("On Retry Budgets", ()), "notes.txt", "text", "Notes"),
         (Parsed("", ()), "src/lamp_queue.py", "code", "lamp_queue"),
         (Parsed("", (HEADING,)), "src/lamp_queue.py", "code", "lamp_queue"),
+        (Parsed("", (HEADING,)), "ops/error-codes.csv", "text", "Error codes"),
         (Parsed("", ()), "거울-청소.txt", "text", "거울 청소"),
         (Parsed("", ()), "---.txt", "text", "---"),
     ],

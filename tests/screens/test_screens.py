@@ -38,10 +38,6 @@ CODE = """\
     │ def backoff_delay_seconds(attempt: int) -> float:
     │     \"\"\"The delay doubles with each attempt, from 2 se…
     │     return min(FIRST_RETRY_SECONDS * 2.0**attempt, LO…"""
-TABLE = """\
- 1  code, severity, subsystem, meaning, first_action     P%
-    ops/error-codes.csv#L8-L12
-"""
 SEARCHES = [("mirror cleaning", SEARCH), ("거울 청소", KOREAN), ("backoff delay", CODE)]
 
 
