@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 LOCK_NAME = "write.lock"
-TURN_NAME = "write.turn.lock"
+TURN_NAME = "write.lock.turn"
 NOTE_NAME = "write.lock.owner"
 POLL_SECONDS = 0.05
 # Length of a command line in the message that names the writer.

@@ -79,7 +79,7 @@ def test_where_nobody_writes_a_reader_takes_up_what_a_killed_writer_left(home: P
 def test_a_reader_that_may_not_write_searches_what_is_there(home: Path) -> None:
     with Edited(home, Config()) as writer:
         add_word(writer, "okapi")
-    (home / "write.turn.lock").mkdir()  # nobody, not even root, can open it as a file
+    (home / "write.lock.turn").mkdir()  # nobody, not even root, can open it as a file
     with reading(home) as (reader, _):
         assert found(reader, "zanzibar") == (["zanzibar.md"], "the index is 1 document behind")
 
