@@ -88,7 +88,7 @@ COMMANDS = {
 }
 # The commands as `kb --help` groups them; every one that is listed stands in one of them.
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Every day": ("ingest", "search", "ask", "chat", "show", "open", "demo"),
+    "Every day": ("ingest", "watch", "search", "ask", "chat", "show", "open", "demo"),
     "Look and tidy up": (
         *("list", "rm", "status", "answers", "sessions", "remember", "facts", "forget", "models", "encoders"),
         *("doctor", "backup", "restore", "init"),

@@ -28,6 +28,7 @@ SKILLS = (
     Skill("kb forget ID", "forget a fact", ("잊어", "지워")),
     Skill("kb facts", "list what is remembered"),
     Skill("kb ingest PATH", "add files and folders, update what has changed", ("수집", "추가", "등록", "넣어")),
+    Skill("kb watch PATH", "follow folders, take up every change", ("감시",)),
     Skill("kb search QUERY", "find passages with their places"),
     Skill("kb ask QUESTION", "answer with citations, or refuse"),
     Skill("kb chat", "ask turn by turn, follow-ups understood"),
@@ -50,6 +51,9 @@ SKILLS = (
     Skill("kb restore FILE", "restore the knowledge base from a backup", ("복원", "복구")),
     Skill("kb models list", "list, choose or download language models", ("언어 모델",)),
     Skill("kb encoders", "list the encoders and see which one is used", ("인코더", "임베딩 모델")),
+    Skill("kb mcp", "answer agents over the Model Context Protocol"),
+    Skill("kb serve", "answer programs over HTTP"),
+    Skill("kb demo", "show a tour on a small corpus"),
     Skill("kb init", "make a home and its settings"),
     Skill("kb schema", "print the JSON Schemas"),
 )

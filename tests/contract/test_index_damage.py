@@ -33,7 +33,14 @@ def keeper_of(folder: Path, told: list[str]) -> IndexKeeper:
 def flip(file: Path, at: int) -> None:
     content = bytearray(file.read_bytes())
     content[at] ^= 0x20
-    file.write_bytes(content)
+    put(file, content)
+
+
+def put(file: Path, content: bytes | bytearray) -> None:
+    """In place of the file: one that is shortened while an index has it mapped would kill the process."""
+    beside = file.with_suffix(".new")
+    beside.write_bytes(content)
+    beside.replace(file)
 
 
 def test_every_changed_byte_is_found_by_the_checksum(tmp_path: Path) -> None:
@@ -47,7 +54,7 @@ def test_every_changed_byte_is_found_by_the_checksum(tmp_path: Path) -> None:
         assert keeper.fault() == "lexical is damaged", file
         with pytest.raises(IndexOutOfDate, match="another checksum"):
             open_index(tmp_path, tantivy_index.TANTIVY, stamp, SETTINGS)
-        file.write_bytes(before)
+        put(file, before)
     assert keeper.fault() is None
 
 
@@ -86,7 +93,7 @@ def test_damage_that_only_a_query_meets_is_rebuilt_once(tmp_path: Path) -> None:
             found = keeper.index().search(["rabat"], 5)
             assert (len(told), found) == (rebuilt + 1, expected)
         else:
-            file.write_bytes(before)
+            put(file, before)
     assert met
 
 

@@ -70,7 +70,7 @@ def test_show_what_is_not_one_answer(kb: Call, corpus_home: Path, name: str) -> 
 )
 def test_quotes_stand_in_the_cited_lines(kb: Call, corpus_home: Path, question: str, path: str) -> None:
     answer = kb("ask", question, "--path", path, "--json", home=corpus_home).json()
-    assert answer["grounded"], answer["answer"]
+    assert answer["citations"], answer["answer"]
     cited = {c["marker"]: c["citation"] for c in answer["citations"]}
     quotes = re.findall(r"(.+?)\s\[#(\d+)\](?=\s|$)", answer["answer"], re.S)
     assert {int(marker) for _, marker in quotes} == set(cited)
