@@ -5,6 +5,7 @@ Not in `kb/records.py`, because only ingest and the store need them.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import Literal
 
@@ -85,10 +86,13 @@ class Parsed:
         """A stretch as a reader of the document sees it; an edit that reaches over its edge is made in full."""
         pieces: list[str] = []
         at = start
-        for edit in self.edits:
-            if edit.end > at and edit.start < end:
-                pieces += [self.text[at : max(edit.start, at)], edit.text]
-                at = edit.end
+        first = bisect_right(self.edits, start, key=lambda edit: edit.end)
+        for number in range(first, len(self.edits)):
+            edit = self.edits[number]
+            if edit.start >= end:
+                break
+            pieces += [self.text[at : max(edit.start, at)], edit.text]
+            at = edit.end
         return "".join([*pieces, self.text[at:end]])
 
 

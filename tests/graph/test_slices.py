@@ -108,7 +108,11 @@ def test_tokens_are_issued_by_the_traversal_alone() -> None:
                 if called in ("issue_token", "Slice"):
                     users[called].append(name)
                 is_slice = not name.startswith("kb.ingest.")  # an ingest's paths are files
-                if called == "replace" and is_slice and any(k.arg in ("admissibility_token", "paths") for k in node.keywords):
+                if (
+                    called == "replace"
+                    and is_slice
+                    and any(k.arg in ("admissibility_token", "paths") for k in node.keywords)
+                ):
                     users["admissibility_token"].append(name)
     assert users == {
         "issue_token": ["kb.context.traverse"],

@@ -24,7 +24,7 @@ def test_an_answer_costs_less_than_six_kilobytes(kb: Call, corpus_home: Path, mo
     assert 500 < each <= BAR_BYTES, tables
     asked = kb("status", "--json", home=corpus_home).json()["answers_bytes"]
     assert each * len(questions) <= asked
-    assert kb("answers", "prune", "--older-than", "0h", "--yes", home=corpus_home).code == 0
+    assert kb("answers", "rm", "--all", "--yes", home=corpus_home).code == 0
     with closing(open_for_reading(corpus_home)) as connection:
         for table in ("answers", "answer_records", "answer_texts", "packed_texts"):
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)

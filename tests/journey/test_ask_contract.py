@@ -42,8 +42,8 @@ COLUMNS = (
     "embedding_dimensions prompt_template_version prompt_sha256 retrieval_mode retrieval_k score_gate top_score "
     "evidence_gate evidence_score chunks_returned chunks_used citations_json packed_json packed_chunks_json "
     "prompt_tokens completion_tokens latency_ms first_token_ms temperature seed finish_reason session_id "
-    "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of search_id search_terms "
-    "relevance_json nodes_json rests_on_json standalone_question reader seal"
+    "corpus_revision created_at verification_json prompt_truncated prompt_json filters_json replay_of "
+    "relevance_json nodes_json rests_on_json standalone_question reader"
 ).split()
 # Columns that every answer fills, however it ended.
 ALWAYS = set(COLUMNS) - set(

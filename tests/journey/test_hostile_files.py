@@ -91,5 +91,5 @@ def test_places_and_names_of_every_kind(kb: Call, folder: Path, tmp_path: Path) 
 def test_texts_without_joints_are_read_to_their_end(kb: Call, folder: Path, tmp_path: Path, name: str) -> None:
     """Their chunks are made in this process, which has no limits: a search that grows with the square would not end."""
     (folder / name).write_bytes(FILES[name]()[:400_000])
-    counts, _ = ingest(kb, folder, tmp_path / "home", "--dry-run")
+    counts, _ = ingest(kb, folder, tmp_path / "home", "--dry-run", "--include-generated")
     assert (counts["failed"], counts["new"]) == (0, 3)

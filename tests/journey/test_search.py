@@ -248,7 +248,7 @@ def test_a_filter_that_lets_nothing_through_is_named(kb: Call, corpus_home: Path
 
 @pytest.mark.parametrize(
     "options",
-    [["--since", "yesterday"], ["--until", ""], ["--path", "[z-a]"], ["--mode", "fuzzy"], ["--min-score", "nan"]],
+    [["--since", "someday"], ["--until", ""], ["--path", "[z-a]"], ["--mode", "fuzzy"], ["--min-score", "nan"]],
 )
 def test_a_filter_that_means_nothing_is_refused(kb: Call, corpus_home: Path, options: list[str]) -> None:
     found = kb("search", "mirror", *options, home=corpus_home)

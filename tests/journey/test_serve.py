@@ -97,7 +97,7 @@ def test_get_and_post_are_the_same_call(address: str, home: Path) -> None:
         ("POST", "/api/search", b" " * (9 << 20), 413, "longer than"),
         ("POST", "/api/search", b'{"query": "\\ud800"}', 200, None),
         ("GET", "/api/documents/99", None, 404, "doc:99"),
-        ("GET", "/api/documents?since=yesterday", None, 400, "yesterday"),
+        ("GET", "/api/documents?since=someday", None, 400, "someday"),
     ],
 )
 def test_a_call_that_cannot_be_says_why(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kb.cli.terminal import harmless, harmless_line, has_colour, highlighted, styled
+from kb.cli.terminal import harmless, harmless_line, has_colour, styled
 from kb.wire import TERMINAL_DANGERS
 
 
@@ -76,17 +76,3 @@ def test_colour_only_on_terminals_that_want_it(
     assert has_colour(stream) is coloured
     assert styled("x", "bold", "red", stream=stream) == ("\x1b[1;31mx\x1b[0m" if coloured else "x")
     assert styled("", "bold", stream=stream) == ""
-
-
-@given(st.text(max_size=60), st.lists(st.integers(0, 60), max_size=6, unique=True))
-def test_highlighting_changes_no_text_in_a_pipe(text: str, cuts: list[int]) -> None:
-    edges = sorted(min(cut, len(text)) for cut in cuts)
-    spans = tuple(zip(edges[::2], edges[1::2], strict=False))
-    assert highlighted(text, spans) == harmless(text)
-
-
-def test_highlights_are_bold_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdout", Terminal())
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    assert highlighted("the \x1bmirror", ((4, 11),)) == "the \x1b[1;33m␛mirror\x1b[0m"
