@@ -37,7 +37,7 @@ from tests.journey.folders import (
 )
 
 Start = Callable[..., subprocess.Popen[bytes]]
-KILLS = 12
+KILLS = 6
 FILES = 30
 
 
