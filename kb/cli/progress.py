@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kb.cli.invocation import Invocation
-from kb.cli.terminal import harmless, harmless_line, has_colour
+from kb.cli.terminal import counted, harmless, harmless_line, has_colour
 from kb.ingest.report import IngestEvent
 from kb.wire import to_json
 
@@ -66,7 +66,7 @@ class PlainLines(Listener):
         if event.event == "scan_completed":
             self.message(f"scanned: {event.total} files")
         elif event.event == "document_finished" and (self.verbose or event.result in LOUD_RESULTS):
-            chunks = f" ({event.chunks} chunks)" if event.chunks else ""
+            chunks = f" ({counted(event.chunks, 'chunk')})" if event.chunks else ""
             self.message(f"{event.result}: {harmless_line(event.path or '')}{chunks}")
 
     def message(self, text: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from kb.cli.invocation import Invocation
-from kb.cli.terminal import harmless_line, say, styled, tell
+from kb.cli.terminal import counted, harmless_line, say, styled, tell
 from kb.ingest.report import IngestReport, Outcome
 from kb.search.depth import vectors_text
 from kb.wire import to_json
@@ -52,7 +52,7 @@ def _summary(report: IngestReport) -> str:
     ]
     seconds = sum(report.phase_ms.values()) / 1000
     done = "would be" if report.dry_run else "interrupted after" if report.interrupted else "done"
-    chunks = f" · {report.chunks_written:,} chunks" if report.chunks_written else ""
+    chunks = f" · {counted(report.chunks_written, 'chunk')}" if report.chunks_written else ""
     ignored = f" · {report.ignored} ignored" if report.ignored else ""
     share = 1.0 if report.dry_run or report.vector_share is None else report.vector_share
     lacking = f" · {vectors_text(share)}, the rest with: kb ingest --resume" if share < 1 else ""

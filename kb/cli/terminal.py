@@ -127,6 +127,15 @@ def print_error(error: KbError, *, json: bool) -> None:
         print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr, flush=True)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "chunk"), counted(2000, "chunk")
+    ('1 chunk', '2,000 chunks')
+    """
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def shown_path(root: str | None, path: str) -> str:
     """A stored path as this machine can open it from the current folder; the stored one when it has no root."""
     if root is None:

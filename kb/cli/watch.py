@@ -10,7 +10,7 @@ import typer
 
 from kb.cli.invocation import Invocation, command
 from kb.cli.stopping import stop_on_ctrl_c
-from kb.cli.terminal import harmless_line, say
+from kb.cli.terminal import counted, harmless_line, say
 from kb.errors import InvalidInput
 from kb.ingest.request import IngestRequest
 from kb.ingest.watch import WatchEvent
@@ -62,7 +62,7 @@ def _line(event: WatchEvent) -> str:
     if event.event == "watching":
         return f"watching {', '.join(event.paths)}"
     if event.event == "vectors":
-        return f"{event.vectors_written:,} vectors in {event.seconds:.1f} s"
+        return f"{counted(event.vectors_written or 0, 'vector')} in {event.seconds:.1f} s"
     if event.event == "waiting":
         return f"waiting: {event.reason}"
     if event.event == "stopped":
@@ -70,4 +70,4 @@ def _line(event: WatchEvent) -> str:
     counts = ", ".join(f"{number:,} {name}" for name, number in (event.counts or {}).items()) or "nothing new"
     share = event.vector_share
     vectors = f" · {vectors_text(share)}" if share is not None and share < 1 else ""
-    return f"{counts} · {event.chunks_written or 0:,} chunks · {event.seconds:.1f} s{vectors}"
+    return f"{counts} · {counted(event.chunks_written or 0, 'chunk')} · {event.seconds:.1f} s{vectors}"

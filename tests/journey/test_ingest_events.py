@@ -75,7 +75,7 @@ def test_plain_lines_in_a_pipe(kb: Call, home: Path, notes: Path) -> None:
     result = kb("ingest", notes, home=home)
     assert "\x1b" not in result.out + result.err
     assert "\u200b" not in result.out + result.err
-    assert "new: otters.md (1 chunks)" in result.err.splitlines()
+    assert "new: otters.md (1 chunk)" in result.err.splitlines()
     assert "an image" in result.out
     assert "broken.pdf" in result.out
     assert result.out.splitlines()[-1].startswith("done: 2 new, 2 skipped, 1 failed · 2 chunks")
