@@ -7,7 +7,10 @@ import io
 import json
 import os
 import pty
+import shutil
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,13 +31,28 @@ KOREAN = "마리골드 거울은 며칠마다 청소해야 하나요?"
 LEXICAL = ("--mode", "lexical")
 
 
+@pytest.fixture(scope="module")
+def asked_master(tmp_path_factory: pytest.TempPathFactory, corpus_master: Path, encoder_cache: Path) -> Path:
+    """A home with three answers: grounded, grounded in Korean, refused; never written to."""
+    folder = tmp_path_factory.mktemp("asked")
+    (folder / "cache").mkdir()
+    (folder / "cache" / "kb").symlink_to(encoder_cache)
+    home = folder / "home"
+    shutil.copytree(corpus_master, home)
+    own = {name: value for name, value in os.environ.items() if not name.startswith("KB_")}
+    environment = {**own, "XDG_CACHE_HOME": str(folder / "cache"), "KB_LLM__PROVIDER": "extractive"}
+    for question in (QUESTION, KOREAN, "zzyzx?"):
+        words = [sys.executable, "-m", "kb", "ask", question, *LEXICAL, "--home", str(home)]
+        assert subprocess.run(words, env=environment, capture_output=True, check=False).returncode in (0, 1)
+    return home
+
+
 @pytest.fixture
-def asked_home(kb: Call, corpus_home: Path) -> Path:
-    """A home with three answers: grounded, grounded in Korean, refused."""
-    kb("ask", QUESTION, *LEXICAL, home=corpus_home)
-    kb("ask", KOREAN, *LEXICAL, home=corpus_home)
-    kb("ask", "zzyzx?", *LEXICAL, home=corpus_home)
-    return corpus_home
+def asked_home(asked_master: Path, tmp_path: Path) -> Path:
+    """A copy of it, for a test to do with as it likes."""
+    home = tmp_path / "home"
+    shutil.copytree(asked_master, home)
+    return home
 
 
 def rows(home: Path, query: AnswerQuery | None = None) -> list[AnswerRow]:
