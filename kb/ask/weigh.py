@@ -13,7 +13,7 @@ from kb.ask.records import AskRequest, EvidenceView
 from kb.evidence.gate import Score, score_signals
 from kb.evidence.measure import Passage, Window, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
-from kb.evidence.records import Signals
+from kb.evidence.records import Signals, across_languages
 from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
@@ -149,11 +149,10 @@ def weigh_chunks(
         sentence_logits=sentence_logits,
     )
     same_language = _mostly_in(question_language(question), [chunk.text for chunk, _ in chunks])
-    return Weighed(
-        signals,
-        *_gaps(units, weights, passages),
-        _lacking(units, weights, passages, frequencies) if same_language else (),
-    )
+    if with_vectors and not same_language:
+        return Weighed(across_languages(signals), (), ())
+    lacking = _lacking(units, weights, passages, frequencies) if same_language else ()
+    return Weighed(signals, *_gaps(units, weights, passages), lacking)
 
 
 def _read(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Variant = Literal["fitted", "words", "unfitted"]
@@ -56,3 +56,17 @@ class Signals:
 
 
 NAMES = tuple(entry.name for entry in fields(Signals))
+# Signals that compare the question's words with those of passages; names and numbers are written alike in many languages.
+_OF_WORDS = (
+    *("first_coverage", "passage_coverage", "sentence_coverage", "packed_coverage", "known", "rarest", "adjacency"),
+    *("agreement", "title", "aligned", "together"),
+)
+
+
+def across_languages(signals: Signals) -> Signals:
+    """The signals of passages in another language than the question's, where common words tell nothing.
+
+    >>> across_languages(Signals(cosine=0.8, known=0.0))
+    Signals(cosine=0.8)
+    """
+    return replace(signals, **dict.fromkeys(_OF_WORDS))

@@ -76,3 +76,13 @@ def test_a_model_is_asked_all_the_same(corpus_home: Path, monkeypatch: pytest.Mo
         answer = ask(opened, AskRequest(ASKED[0][0], mode="lexical", k=4))
     assert len(model.requests) == 1
     assert (answer.grounded, answer.outcome) == (True, "answered")
+
+
+def test_words_are_not_missed_in_passages_of_another_language(kb: Call, corpus_home: Path) -> None:
+    """No passage of the English guide says 거울; that a Korean question is on it shows in its meaning alone."""
+    found = kb("ask", "망원경 거울은 어떻게 청소하나요?", "--path", "guide/*", "--json", "--explain", home=corpus_home)
+    answer = found.json()
+    evidence = answer["explanation"]["evidence"]
+    assert (evidence["missing"], evidence["signals"]["packed_coverage"]) == ([], None)
+    assert evidence["signals"]["sentence_cosine"] > 0.2
+    assert "언급이 없습니다" not in answer["answer"]
