@@ -45,7 +45,7 @@ def run_slim(cache: Path, home: Path, *words: str) -> subprocess.CompletedProces
 def test_ingest_search_and_ask_need_onnxruntime_alone(tmp_path: Path) -> None:
     home, cache = tmp_path / "home", tmp_path / "cache"
     home.mkdir()
-    ingested = run_slim(cache, home, "ingest", "fixtures/corpus/guide")
+    ingested = run_slim(cache, home, "ingest", "fixtures/corpus/guide/marigold-telescope.md")
     assert ingested.returncode == 0, ingested.stderr
     found = run_slim(cache, home, "search", "how is a mirror kept clean?", "--mode", "vector", "--json")
     assert json.loads(found.stdout)["hits"], found.stderr
@@ -58,7 +58,7 @@ def test_another_model_names_the_extra(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     model = save_small_model(tmp_path / "model")
     (tmp_path / "home" / "config.toml").write_text(f'[embedding]\nmodel = "{model}"\n')
-    ingested = run_slim(tmp_path / "cache", tmp_path / "home", "ingest", "fixtures/corpus/guide")
+    ingested = run_slim(tmp_path / "cache", tmp_path / "home", "ingest", "fixtures/corpus/guide/marigold-telescope.md")
     assert ingested.returncode == 2
     assert "torch and sentence_transformers, which are not installed" in ingested.stderr
     assert "[full]" in ingested.stderr

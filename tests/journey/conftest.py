@@ -18,6 +18,7 @@ from filelock import FileLock
 
 from kb.cli.invocation import hoist_global_options, wants_json
 from kb.cli.main import run
+from tests.kept_models import keep_models
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "fixtures" / "corpus"
@@ -56,6 +57,7 @@ def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.setenv("KB_LLM__PROVIDER", "extractive")
+    keep_models(monkeypatch, encoder_cache)
 
 
 @pytest.fixture
@@ -107,9 +109,10 @@ def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path)
             cache = root / "corpus_cache"
             cache.mkdir()
             (cache / "kb").symlink_to(encoder_cache)
-            environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
-            words = [sys.executable, "-m", "kb", "ingest", str(CORPUS), "--home", str(root / "unfinished"), "--quiet"]
-            subprocess.run(words, env=environment, check=True, capture_output=True)
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv("XDG_CACHE_HOME", str(cache))
+                keep_models(patch, encoder_cache)
+                assert run(["ingest", str(CORPUS), "--home", str(root / "unfinished"), "--quiet"], False) == 0
             (root / "unfinished").rename(home)
     return home
 

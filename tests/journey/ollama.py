@@ -15,3 +15,5 @@ def use(server: RecordedServer | str, monkeypatch: pytest.MonkeyPatch, provider:
     monkeypatch.setenv("KB_LLM__PROVIDER", provider)
     monkeypatch.setenv("KB_LLM__ENDPOINT", server if isinstance(server, str) else server.url)
     monkeypatch.setenv("KB_LLM__MODEL", MODEL)
+    # What a server says does not depend on who ordered the passages, and reading them is half of what a process costs.
+    monkeypatch.setenv("KB_READER__MODEL", "none")

@@ -66,7 +66,7 @@ def test_cited_lines_are_where_the_text_stands(kb: Call, corpus_home: Path) -> N
 @pytest.mark.parametrize("tokens", [50, 77, 200, 500, 2000])
 @pytest.mark.parametrize("tokenizer", ["estimate", "encoder"])
 def test_the_budget_holds_in_the_tokens_that_are_named(
-    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, tokens: int, tokenizer: str
+    kb: Call, corpus_home: Path, encoder_cache: Path, monkeypatch: pytest.MonkeyPatch, tokens: int, tokenizer: str
 ) -> None:
     monkeypatch.setenv("KB_CONTEXT__TOKENIZER", tokenizer)
     response = context(kb, corpus_home, "lampd dome Bertha", "--max-tokens", str(tokens), "-k", "20")
@@ -78,7 +78,7 @@ def test_the_budget_holds_in_the_tokens_that_are_named(
         from kb.embed.registry import open_encoder
 
         assert budget["tokenizer"] == EmbeddingConfig().model
-        encoder = open_encoder(EmbeddingConfig(), corpus_home, lambda line: None)
+        encoder = open_encoder(EmbeddingConfig(), encoder_cache, lambda line: None)
         assert len(encoder.token_starts(response["text"])) == budget["total"]["used"] <= tokens
 
 

@@ -1,0 +1,107 @@
+"""Encoders and readers that stay open between the tests of one process, as in `kb serve`: opening them is most of what a call costs.
+
+They are the real ones. What they said of a text is kept too, in a file that the processes of one test run share: the same
+questions are asked of the same documents again and again.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from kb.arrays import FloatMatrix
+from kb.embed.fast import Export, FastEncoder
+from kb.reader.packaged import PackagedReader
+
+# The file, in the folder of the encoders' cache.
+KEPT = "kept_results.sqlite"
+
+
+class Results:
+    """What one model has said: text → bytes."""
+
+    def __init__(self, folder: Path, model: str) -> None:
+        self._model = model
+        self._found: dict[str, bytes] = {}
+        self._file = sqlite3.connect(folder / KEPT, timeout=60, isolation_level=None, check_same_thread=False)
+        self._file.execute("PRAGMA synchronous = OFF")
+        self._file.execute("CREATE TABLE IF NOT EXISTS results (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+
+    def fill(self, texts: Sequence[str], ask: Callable[[list[str]], Iterable[bytes]]) -> Mapping[str, bytes]:
+        """What was said of the texts, those not seen before asked of the model."""
+        for text in set(texts) - self._found.keys():
+            row = self._file.execute("SELECT value FROM results WHERE key = ?", [self._key(text)]).fetchone()
+            if row is not None:
+                self._found[text] = row[0]
+        new = [text for text in dict.fromkeys(texts) if text not in self._found]
+        if new:
+            self._found.update(zip(new, ask(new), strict=True))
+            rows = [(self._key(text), self._found[text]) for text in new]
+            self._file.executemany("INSERT OR IGNORE INTO results VALUES (?, ?)", rows)
+        return self._found
+
+    def _key(self, text: str) -> bytes:
+        return sha256(f"{self._model}\0{text}".encode("utf-8", "surrogatepass")).digest()
+
+
+class KeptEncoder(FastEncoder):
+    """Encodes each text once."""
+
+    def __init__(self, export: Export) -> None:
+        super().__init__(export)
+        folder = Path(export.folder)
+        self._results = Results(folder.parent, folder.name)
+
+    def encode(self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None) -> FloatMatrix:
+        encode = super().encode
+        found = self._results.fill(texts, lambda new: [vector.tobytes() for vector in encode(new)])
+        if on_batch:
+            on_batch(len(texts))
+        vectors = np.zeros((len(texts), self._export.dimensions), dtype=np.float32)
+        for row, text in enumerate(texts):
+            vectors[row] = np.frombuffer(found[text], dtype=np.float32)
+        return vectors
+
+
+class KeptReader(PackagedReader):
+    """Makes each call once: what an 8-bit model says of a text depends a little on the texts that it reads beside it."""
+
+    def __init__(self, model: str, folder: Path, kept: Path) -> None:
+        super().__init__(model, folder)
+        self._results = Results(kept, model)
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        if not texts:
+            return []
+        score, call = super().score, json.dumps([question, *texts])
+        told = self._results.fill([call], lambda _: [json.dumps(score(question, texts)).encode()])[call]
+        logits: list[float] = json.loads(told)
+        return logits
+
+
+_open_reader = cache(KeptReader)
+_open_kept = cache(KeptEncoder)
+
+
+def _open_encoder(export: Export) -> KeptEncoder:
+    # Every test reaches the one cache by a link of its own.
+    return _open_kept(replace(export, folder=str(Path(export.folder).resolve())))
+
+
+def keep_models(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let what opens the embedded models find those that are open already.
+
+    folder  the encoders' cache of this test run
+    """
+    monkeypatch.setattr("kb.embed.encoder.FastEncoder", _open_encoder)
+    monkeypatch.setattr(
+        "kb.reader.packaged.PackagedReader", lambda model, files: _open_reader(model, files, folder / "encoders")
+    )
