@@ -18,11 +18,20 @@ from filelock import FileLock
 
 from kb.cli.invocation import hoist_global_options, wants_json
 from kb.cli.main import run
+from kb.embed.model_files import ENGLISH_MODEL
 from tests.kept_models import keep_models
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "fixtures" / "corpus"
 SHARED_DATA = ROOT.parent / "shared" / "data"
+SMALL_NOTES = {
+    "otters": "An otter holds hands with its neighbour while it sleeps on the river.",
+    "comets": "A comet grows its tail only near the sun, from dust and ionised gas.",
+    "bread": "Sourdough rises overnight because wild yeast is slow but steady.",
+    "mirror": "The mirror of the telescope must be cleaned every 14 days.",
+    "dome": "The dome turns with the wind and is closed above 60 km/h.",
+    "harbour": "The harbour master counts the boats at dawn and again at dusk.",
+}
 
 
 @dataclass(frozen=True)
@@ -123,3 +132,27 @@ def corpus_home(corpus_master: Path, tmp_path: Path) -> Path:
     home = tmp_path / "home"
     shutil.copytree(corpus_master, home)
     return home
+
+
+@pytest.fixture(scope="session")
+def small_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
+    """A folder with `notes`, SMALL_NOTES as files, and `home`, that has them with vectors; never written to."""
+    root = tmp_path_factory.mktemp("small")
+    (root / "notes").mkdir()
+    for name, text in SMALL_NOTES.items():
+        (root / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n\n- [ ] look at {name} again\n")
+    cache = root / "cache"
+    cache.mkdir()
+    (cache / "kb").symlink_to(encoder_cache)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "KB_EMBEDDING__MODEL": ENGLISH_MODEL}
+    words = [sys.executable, "-m", "kb", "ingest", str(root / "notes"), "--home", str(root / "home"), "--quiet"]
+    subprocess.run(words, env=environment, check=True, capture_output=True)
+    return root
+
+
+@pytest.fixture
+def small_home(small_master: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the home of `small_master`, with its encoder configured: a tenth of the work of `corpus_home`."""
+    monkeypatch.setenv("KB_EMBEDDING__MODEL", ENGLISH_MODEL)
+    shutil.copytree(small_master / "home", tmp_path / "home")
+    return tmp_path / "home"

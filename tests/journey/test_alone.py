@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from kb.embed.model_files import ENGLISH_MODEL
 from tests.journey.ollama import CITED, QUESTION
 from tests.llm.recorded_server import MODEL, RecordedServer, answer
 
@@ -128,7 +129,8 @@ def test_everything_works_where_there_is_no_network(tmp_path: Path, notes: Path)
     apart = ["unshare", "--map-root-user", "--net"]
     if not shutil.which("unshare") or subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
         pytest.skip("no right to make a network namespace")
-    done = watched(tmp_path, notes, apart, KB_LLM__PROVIDER="extractive")
+    light = {"KB_READER__MODEL": "none", "KB_EMBEDDING__MODEL": ENGLISH_MODEL}
+    done = watched(tmp_path, notes, apart, KB_LLM__PROVIDER="extractive", **light)
     assert "14 days" in done.stdout
 
 

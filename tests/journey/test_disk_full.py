@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from kb.embed.model_files import ENGLISH_MODEL
-from tests.journey.conftest import CORPUS, ROOT, Call
+from tests.journey.conftest import ROOT, Call
+from tests.journey.folders import assert_sound, documents, many_files, paths_found
 
 FILL_BYTES = 1 << 16
 
@@ -47,28 +47,32 @@ def fill(disk: Path) -> Path:
     return filling
 
 
-@pytest.mark.parametrize("disk", ["600k", "1200k", "2m"], indirect=True)
-def test_ingest_on_a_small_disk_says_where_and_how_much_is_free(
-    kb: Call, disk: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("KB_EMBEDDING__MODEL", ENGLISH_MODEL)  # half the work; its vectors are as long
-    found = kb("ingest", CORPUS, "--quiet", home=disk / "home")
+@pytest.mark.parametrize("disk", ["300k", "700k", "1100k"], indirect=True)
+def test_ingest_on_a_small_disk_says_where_and_how_much_is_free(kb: Call, disk: Path, tmp_path: Path) -> None:
+    """No room for the schema, for the documents, for the index; a full disk meets vectors as it meets documents."""
+    notes = many_files(tmp_path / "notes", 40, sentences=12)
+    found = kb("ingest", notes, "--words-only", "--quiet", home=disk / "home")
     assert found.code == 2
     assert len(found.err.strip().splitlines()) == 2, found.err
     assert f"{disk / 'home'}" in found.err
     assert "MB" in found.err
     subprocess.run(["mount", "-o", "remount,size=20m", str(disk)], check=True)
-    assert kb("ingest", CORPUS, "--quiet", home=disk / "home").code == 0
-    assert kb("doctor", home=disk / "home").code == 0
+    assert kb("ingest", notes, "--words-only", "--quiet", home=disk / "home").code == 0
+    assert len(documents(disk / "home")) == 40
+    assert_sound(disk / "home")
+    assert "1/light-007.md" in paths_found(kb, disk / "home", "lighthouse 7")
 
 
 @pytest.mark.parametrize("disk", ["16m"], indirect=True)
-def test_on_a_full_disk_questions_are_answered_and_rm_makes_room(kb: Call, disk: Path, corpus_home: Path) -> None:
+def test_on_a_full_disk_questions_are_answered_and_rm_makes_room(
+    kb: Call, disk: Path, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KB_READER__MODEL", "none")
     home = disk / "home"
     shutil.copytree(corpus_home, home)
     filling = fill(disk)
-    assert kb("search", "mirror", home=home).code == 0
-    asked = kb("ask", "How often must the mirror of Marigold be cleaned?", home=home)
+    assert kb("search", "mirror", "--mode", "lexical", home=home).code == 0
+    asked = kb("ask", "How often must the mirror of Marigold be cleaned?", "--mode", "lexical", home=home)
     assert (asked.code, "14 days" in asked.out) == (0, True)
     assert "not kept in the history" in asked.err
     for words in (["backup", disk / "copy.sqlite"], ["reindex"]):
@@ -82,7 +86,7 @@ def test_on_a_full_disk_questions_are_answered_and_rm_makes_room(kb: Call, disk:
     assert "the disk is full: removed the indexes" in removed.err
     assert shutil.disk_usage(disk).free >= before
     filling.unlink()
-    assert kb("search", "mirror", home=home).code == 0
+    assert kb("search", "mirror", "--mode", "lexical", home=home).code == 0
     assert kb("doctor", home=home).code == 0
 
 
