@@ -179,7 +179,7 @@ def test_generated_files_are_left_out_unless_asked_for(kb: Call, tmp_path: Path)
         tmp_path / "notes", {"a.md": BREAD, "yarn.lock": "sextant@^1.0:\n  version 1.2\n", "site.js": minified}
     )
     home = tmp_path / "home"
-    found = kb("ingest", notes, "--json", home=home)
+    found = kb("ingest", notes, "--words-only", "--json", home=home)
     assert found.code == 0
     events = map(json.loads, found.out.splitlines())
     assert {e["path"]: e["reason"] for e in events if e.get("result") == "skipped"} == {
@@ -187,5 +187,5 @@ def test_generated_files_are_left_out_unless_asked_for(kb: Call, tmp_path: Path)
         "site.js": "made by a machine: minified code",
     }
     assert kb("search", "sextant", "--mode", "lexical", home=home).code == 1
-    assert kb("ingest", notes, "--include-generated", home=home).code == 0
+    assert kb("ingest", notes, "--include-generated", "--words-only", home=home).code == 0
     assert len(kb("search", "sextant", "--mode", "lexical", "--paths", home=home).out.splitlines()) == 2
