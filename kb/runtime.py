@@ -69,6 +69,8 @@ class Runtime:
         self.store = Store(home, write=write)
         if self.store.made_private:
             notify(f"other users of this machine could read {home}; now only you can")
+        if self.store.was_brought_up_to_date:
+            notify(f"{home} was written by an older kb; it is up to date now")
         self.corpus: CorpusDoor = self.store.corpus
         self._indexes = Indexes(self.store, config.search, self._tell)
         self._configured: Encoder | None = None

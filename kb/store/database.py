@@ -58,10 +58,14 @@ class CorpusState:
     token: str
 
 
+class OlderSchema(CorruptStore):
+    """An earlier kb wrote the store."""
+
+
 def open_for_reading(home: Path) -> sqlite3.Connection:
     """The store of a data folder, read-only; never creates or migrates it, and never blocks a writer.
 
-    raises  NotIndexed when there is none, CorruptStore when it cannot be read
+    raises  NotIndexed when there is none, OlderSchema, CorruptStore when it cannot be read
     """
     path = home / FILE_NAME
     if not path.is_file():
@@ -192,7 +196,10 @@ def _check_schema(connection: sqlite3.Connection, path: Path) -> None:
         raise CorruptStore(f"{path} was written by a newer kb", fix="upgrade kb, or use another --home")
     if not applied:
         raise NotIndexed(f"{path} holds no knowledge base yet", fix="fill it with: kb ingest FOLDER", path=str(path))
-    raise CorruptStore(f"{path} has the schema of an older kb", fix="bring it up to date with: kb doctor --repair")
+    raise OlderSchema(
+        f"{path} was written by an older kb, and cannot be brought up to date where it may only be read",
+        fix="run one kb command, such as kb status, where the folder can be written",
+    )
 
 
 def _corrupt(path: Path, error: Exception) -> CorruptStore:

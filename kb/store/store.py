@@ -12,11 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
+from kb.errors import IoError
 from kb.private import make_private_home
 from kb.store.backup import write_backup
 from kb.store.compact import compact
 from kb.store.corpus import Corpus
-from kb.store.database import checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
+from kb.store.database import OlderSchema, checkpoint, find_faults, open_for_reading, open_for_writing, snapshot
 from kb.store.soundness import Soundness
 
 if TYPE_CHECKING:
@@ -26,8 +27,9 @@ if TYPE_CHECKING:
 class Store:
     """The corpus and the journal of one data folder.
 
-    is_writable   whether it was opened for writing
-    made_private  how many of its files and folders other users could use until it was opened for writing
+    is_writable             whether it was opened for writing
+    made_private            how many of its files and folders other users could use until it was opened for writing
+    was_brought_up_to_date  whether an older kb had written it, when it was opened for reading
     raises  NotIndexed when `write` is False and there is none; CorruptStore, IoError
     """
 
@@ -35,8 +37,20 @@ class Store:
         self.home = home
         self.is_writable = write
         self.made_private = make_private_home(home) if write else 0
-        self._connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
+        self.was_brought_up_to_date = False
+        self._connection: sqlite3.Connection = open_for_writing(home) if write else self._open_for_reading()
         self.corpus = Corpus(self._connection)
+
+    def _open_for_reading(self) -> sqlite3.Connection:
+        try:
+            return open_for_reading(self.home)
+        except OlderSchema as error:
+            try:
+                open_for_writing(self.home).close()
+            except IoError:
+                raise error from None
+        self.was_brought_up_to_date = True
+        return open_for_reading(self.home)
 
     @cached_property
     def journal(self) -> Journal:

@@ -6,15 +6,17 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.journey.conftest import Call
+from tests.journey.conftest import ROOT, Call
 
 QUERY = ("search", "wind limits of the telescope", "-k", 20, "--json")
 
@@ -186,6 +188,20 @@ def test_a_read_only_home_can_be_searched(foreign_home: Path) -> None:
         assert without_rights(*arguments, home=foreign_home).returncode == 0
     removed = without_rights("rm", "doc:3", "--json", home=foreign_home)
     assert (removed.returncode, json.loads(removed.stderr)["code"]) == (2, "io_error")
+
+
+@bound_by_modes
+def test_a_home_of_an_older_kb_that_may_only_be_read_is_refused(tmp_path: Path) -> None:
+    home = tmp_path / "old"
+    home.mkdir()
+    with closing(sqlite3.connect(home / "kb.sqlite")) as store:
+        store.executescript((ROOT / "fixtures" / "stores" / "m001.sql").read_text(encoding="utf-8"))
+    (home / "kb.sqlite").chmod(0o444)
+    home.chmod(0o555)
+    said = without_rights("list", home=home)
+    home.chmod(0o755)
+    assert said.returncode == 2
+    assert "was written by an older kb, and cannot be brought up to date" in said.stderr
 
 
 @bound_by_modes
