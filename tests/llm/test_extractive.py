@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
-from kb.llm.extractive import REFUSAL, REFUSALS, ExtractiveModel, Weights
+from kb.llm.extractive import COMPARED_SENTENCES, REFUSAL, REFUSALS, ExtractiveModel, Weights
 from kb.llm.extractive_rank import lexical_scores
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
 from kb.text import analyze
@@ -226,6 +226,21 @@ class TestReader:
             "Testing: A value may have one owner.",
             "Testing: Tests of owners are run by owners.",
         ]
+
+    @pytest.mark.parametrize("can_read", [True, False])
+    def test_what_it_has_read_is_compared_by_meaning_no_further_than_needed(self, can_read: bool) -> None:
+        compared: list[str] = []
+
+        def encode(texts: Sequence[str]) -> FloatMatrix:
+            compared.extend(text for text in texts if text.startswith("Tests: Sentence"))
+            return np.eye(len(texts), dtype=np.float32)
+
+        def read(question: str, texts: Sequence[str]) -> list[float] | None:
+            return [0.0] * len(texts) if can_read else None
+
+        passage = Evidence(1, " ".join(f"Sentence {n} is about owners." for n in range(40)), ("Tests",))
+        ask("Which owners?", [passage], model=ExtractiveModel(encode, read=read))
+        assert len(compared) == (COMPARED_SENTENCES if can_read else 40)
 
     def test_without_knowing_the_language_it_takes_no_part(self) -> None:
         model = ExtractiveModel(read=lambda question, texts: None)
