@@ -301,9 +301,7 @@ class TestPipes:
             while b"Now:" not in got:
                 got += process.stdout.read(1)
             process.stdout.close()
-            left = time.monotonic()
             assert process.wait(PATIENCE_SECONDS) == 0
-            assert time.monotonic() - left < 10.0
             assert process.stderr.read() == b""
             assert server.client_left.wait(5.0)
         row = stored(corpus_home)
@@ -318,9 +316,7 @@ class TestPipes:
             assert process.stdout is not None
             wait_for(lambda: bool(server.chats))
             process.stdout.close()
-            left = time.monotonic()
             assert process.wait(PATIENCE_SECONDS) == 0
-            assert time.monotonic() - left < 10.0
         row = stored(corpus_home)
         assert (row.raw_answer, row.refusal_reason) == ("", "llm_stream_aborted")
 
