@@ -39,6 +39,7 @@ class Edited(Runtime):
         self.directions = np.random.default_rng(3)
         self.documents: list[int] = []
         self.saved = 0
+        self.fewest = 2  # documents; below, one is added
         self.corpus.save_source("notes", "/notes")
         self.corpus.stamp_encoder(("a model", DIGEST, DIMENSIONS))
 
@@ -67,7 +68,7 @@ class Edited(Runtime):
     def edit(self) -> None:
         """One document more, another one in its place, or one less; long ones go more often than they come."""
         what = self.chance.choice(("add", "edit", "delete"))
-        if what == "add" or len(self.documents) < 2:
+        if what == "add" or len(self.documents) < self.fewest:
             self.documents.append(self.save(length=25))
         elif what == "edit":
             self.save(self.chance.choice(self.documents))

@@ -29,6 +29,7 @@ from tests.contract.test_index_following import Edited
 with Edited(Path(sys.argv[1]), Config()) as kb:
     kb.chance, kb.saved = random.Random(time.time_ns()), time.time_ns()
     kb.documents = [document.doc_id for document in kb.corpus.list_documents()]
+    kb.fewest = 20  # of fewer, three edits may change more than there is, and an index is built anew
     print("ready", flush=True)
     while True:
         with writer_lock(kb.home, 60, print):
