@@ -137,7 +137,9 @@ class Guarded:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+                own = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in own}  # a report of an evaluation has a policy of its own
+                message = {**message, "headers": own + [pair for pair in HEADERS if pair[0] not in names]}
             await send(message)
 
         if refused is None:

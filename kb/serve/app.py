@@ -1,4 +1,4 @@
-"""The HTTP application: each call of the API on the desk, answers as they come, MCP beside them, health and metrics."""
+"""The HTTP application: each call of the API on the desk, answers as they come, MCP and the page beside them, health and metrics."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from kb.doors.guard import Guard
 from kb.doors.worker import error_of, log_bug
 from kb.errors import InvalidInput, KbError
 from kb.mcp.transports import MOST_BODY_BYTES, mcp_app, serve_http
+from kb.page.routes import page_routes
 from kb.serve.arguments import AskCall
 from kb.serve.calls import ASK, CALLS, READ_SECONDS, Call, ask
 from kb.serve.metrics import Metrics
@@ -72,10 +73,14 @@ def build_app(desk: Desk) -> ASGIApp:
     async def show_metrics(request: Request) -> Response:
         return PlainTextResponse(metrics.text(desk.home), media_type="text/plain; version=0.0.4")
 
+    async def ask_page(question: str, session: str | None) -> str:
+        return (await _answer(desk, AskCall(question=question, session=session), lambda event: None)).trace_id
+
     return mcp_app(
         desk,
         [
             *routes,
+            *page_routes(desk, ask_page, lambda name, endpoint: _counted(name, metrics, endpoint)),
             Route(ASK.path, _counted(ASK.path, metrics, _ask_endpoint(desk)), methods=list(ASK.methods)),
             Route("/openapi.json", _openapi),
             Route("/health", _health),

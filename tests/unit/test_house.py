@@ -45,7 +45,7 @@ ORDER = [
     ["kb.eval", "kb.doctor", "kb.status", "kb.stability_thresholds", "kb.reading"],
     ["kb.library"],
     ["kb.doors"],
-    ["kb.mcp"],
+    ["kb.mcp", "kb.page"],
     ["kb.serve"],
     ["kb.cli"],
     ["kb.__main__"],
@@ -93,6 +93,7 @@ HEAVY = {
 # Of the rooms that only their own command opens, which nothing can do without these.
 DOOR_LIBRARIES = {
     "kb.mcp": {"mcp", "mcp_types", "starlette", "uvicorn", "anyio"},
+    "kb.page": {"starlette", "jinja2"},
     "kb.serve": {"starlette"},
 }
 
