@@ -27,6 +27,8 @@ _CODE_LINE = re.compile(
     r"(?:from \w|import \w|def |class |for .+:$|if .+:$|with .+:$|[%#@!]|\w[\w.\[\], ]* [-+*/]?= |[\w.]+\(.*\)$)"
 )
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
+# Columns that name a table to who does not see it.
+NAMED_COLUMNS = 3
 _PAGED = frozenset({"pdf", "pptx"})
 _PAGE_NAMES = {"pdf": "Page", "pptx": "Slide"}
 # Text files that read as lines of program text, besides those of the type code.
@@ -126,9 +128,9 @@ def _table(rows: Sequence[Sequence[str]], lines: Sequence[int] = (), cited: Coll
 
     head = row(0, '<th scope="col">{}</th>') if rows else Markup()
     body = Markup("").join(row(at, "<td>{}</td>") for at in range(1, len(rows)))
-    return Markup(
-        '<div class="wide" tabindex="0" role="region" aria-label="Table"><table><thead>{}</thead><tbody>{}</tbody></table></div>'
-    ).format(head, body)
+    names = ", ".join(Markup(cell).striptags() for cell in rows[0][:NAMED_COLUMNS]) if rows else ""
+    box = Markup('<div class="wide" tabindex="0" role="region" aria-label="Table: {}">').format(names)
+    return box + Markup("<table><thead>{}</thead><tbody>{}</tbody></table></div>").format(head, body)
 
 
 # ---- formats without lines

@@ -50,7 +50,13 @@ def markdown_html(
     is_excerpt leave out headings, and what stands before the first block that has such words
     """
     parser = _parser()
-    env: dict[str, Any] = {"cited": cited, "citations": citations, "prefix": "L" if has_ids else "", "spans": spans_of}
+    env: dict[str, Any] = {
+        "cited": cited,
+        "citations": citations,
+        "prefix": "L" if has_ids else "",
+        "spans": spans_of,
+        "tables": 0,
+    }
     placed: set[int] = set()
     tokens = parser.parse(shown(text), env)
     deeper, above = 1, Markup()
@@ -58,6 +64,7 @@ def markdown_html(
         deeper, above = 0, Markup('<span id="L{}"></span>').format((tokens[0].map or [0])[0] + 1)
         tokens = tokens[3:]
     if is_excerpt:
+        env["tables"] = None
         tokens = _excerpt(tokens, spans_of)
     for token in tokens:
         _place(token, cited, placed if has_ids else None)
@@ -178,8 +185,11 @@ class _Renderer(RendererHTML):
         return Markup("<a {}>").format(attributes)
 
     def table_open(self, tokens: Sequence[Token], at: int, options: object, env: MutableMapping[str, Any]) -> str:
-        """A table in a box that can be scrolled."""
-        return '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>\n'
+        """A table in a box that can be scrolled; of an excerpt there is nothing to scroll."""
+        if env["tables"] is None:
+            return '<div class="wide"><table>\n'
+        env["tables"] += 1
+        return f'<div class="wide" tabindex="0" role="region" aria-label="Table {env["tables"]}"><table>\n'
 
     def table_close(self, tokens: Sequence[Token], at: int, options: object, env: MutableMapping[str, Any]) -> str:
         """Its end."""

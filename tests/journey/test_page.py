@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import time
 import xml.etree.ElementTree
 import zlib
 from collections.abc import Iterator
@@ -12,10 +13,13 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
+import jsonschema
 import lxml.html
 import pytest
 
 from kb.library import KnowledgeBase
+from kb.wire import json_schema
+from tests.journey.conftest import Call
 from tests.journey.mcp_client import http_server, server_environment
 from tests.journey.pages import EVIL, HOSTILE_NAME, QUESTION, SESSION, config, make_home
 
@@ -393,3 +397,57 @@ def test_every_page_can_be_used_without_a_mouse_and_without_seeing(
             assert is_named or field.get("aria-label"), (address, field.get("name"))
         assert all(image.get("alt") for image in tree.xpath("//img"))
     assert page(client, "/?q=mirror").xpath("//li[contains(@class, 'stop')]")
+
+
+# ---- from the command line, and with a token
+
+
+def test_kb_open_leads_to_the_passage(
+    kb: Call, client: httpx.Client, home: Path, doc_ids: dict[str, int], tmp_path: Path
+) -> None:
+    said = kb("open", "guide/marigold-telescope.md#L32-L35", "--web", "--print", home=home)
+    doc_id = doc_ids["guide/marigold-telescope.md"]
+    assert said.out == f"{client.base_url}documents/{doc_id}?lines=32-35#cited\n".replace("///", "/")
+    as_json = kb("open", "guide/marigold-telescope.md#L32-L35", "--web", "--json", home=home).json()
+    jsonschema.validate(as_json, json_schema("place.v1"))
+    assert as_json["url"] == said.out.strip()
+    kb("search", "lamp of Brandholm", "--type", "pdf", home=home)
+    assert f"/documents/{doc_ids['sample.pdf']}?page=1#cited" in kb("open", "1", "--web", "--print", home=home).out
+    other = tmp_path / "other"
+    kb("ingest", home.parent / "hostile", "--words-only", home=other)
+    alone = kb("open", "q.txt", "--web", "--print", home=other)
+    assert (alone.code, alone.out) == (2, "")
+    assert "kb serve --open" in alone.err
+
+
+def test_serve_opens_the_browser_and_asks_for_the_token(
+    home: Path, tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path, tmp_path: Path
+) -> None:
+    program, opened, token = tmp_path / "browser", tmp_path / "opened", "a-token-of-some-length"
+    program.write_text(f'#!/bin/sh\necho "$1" > {opened}.part\nmv {opened}.part {opened}\n')
+    program.chmod(0o755)
+    own = {"KB_SEARCH__MODE": "lexical", "KB_TOKEN": token, "BROWSER": f"{program} %s"}
+    environment = server_environment(encoder_cache, tmp_path_factory.mktemp("open"), **own)
+    with (
+        http_server(home, environment, "serve", "--http", "0", "--open") as address,
+        httpx.Client(base_url=address) as client,
+    ):
+        deadline = time.monotonic() + 60
+        while not opened.exists():
+            assert time.monotonic() < deadline, "no browser was opened"
+            time.sleep(0.05)
+        assert opened.read_text().strip() == address
+        assert client.get("/api/status").status_code == 401
+        sent = client.get("/", headers={"accept": "text/html"})
+        assert (sent.status_code, sent.headers["location"]) == (303, "/sign-in")
+        assert client.get("/sign-in").status_code == 200
+        assert client.post("/sign-in", data={"token": "wrong"}).status_code == 401
+        assert client.get("/", headers={"accept": "text/html"}).status_code == 303
+        given = client.post("/sign-in", data={"token": token}, headers={"origin": address.rstrip("/")})
+        assert (given.status_code, given.headers["location"]) == (303, "/")
+        assert {"httponly", "samesite=strict"} <= set(given.headers["set-cookie"].lower().replace(" ", "").split(";"))
+        assert token not in given.headers["set-cookie"]
+        assert client.get("/").status_code == 200
+        assert (
+            client.post("/sign-in", data={"token": token}, headers={"origin": "http://evil.example"}).status_code == 403
+        )

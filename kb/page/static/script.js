@@ -19,7 +19,7 @@
 
   function reveal(under) {
     const spot = one("#cited", under) || one(".cited, .holds-cited", under);
-    if (spot) spot.scrollIntoView({ block: "center", behavior: "auto" });
+    if (spot) spot.scrollIntoView({ block: spot.offsetHeight > innerHeight / 2 ? "start" : "center", behavior: "auto" });
   }
   if (location.hash === "#cited") {
     reveal();
@@ -34,6 +34,11 @@
   if (search) {
     const box = one("#q"), results = one("#results"), count = one("#count");
     let waiting = 0, running = null;
+    const fold = () => { // a phone shows the results first
+      const facets = one(".facets", results);
+      if (facets && matchMedia("(max-width: 44rem)").matches && !one("input:checked", facets)) facets.open = false;
+    };
+    fold();
     const say = () => { const found = one(".found", results); count.textContent = found ? found.dataset.said : ""; };
     const show = async () => {
       if (running) running.abort();
@@ -46,6 +51,7 @@
         results.innerHTML = await fetchPart(address, { signal: running.signal });
         const facets = one(".facets", results);
         if (facets && open !== null) facets.open = open;
+        else fold();
         if (focused && focused !== "q") { const again = document.getElementById(focused); if (again) again.focus(); }
         history.replaceState(null, "", address);
         document.title = (query.get("q") || "Search") + " · kb";
