@@ -38,7 +38,8 @@ status, doctor, soundness, stability_thresholds   the state of a home; checks of
 library          the Python API: kb.open() and its methods, on the runtime
 doors/           what servers share: the library kept warm for many callers; who may come in over HTTP
 mcp/             tools, resources and prompts of the Model Context Protocol, on the library
-serve/           the JSON of the commands over HTTP, described in OpenAPI, with mcp/ beside it
+page/            a page to read in: search, documents, answers, conversations, relations, evaluations as HTML of the server
+serve/           the JSON of the commands over HTTP, described in OpenAPI, with mcp/ and page/ beside it
 cli/             one thin module per command group; render.py prints
 """
 

@@ -69,7 +69,7 @@ COMMANDS = {
     "backup": Entry("kb.cli.upkeep:backup", "Copy the whole knowledge base to one file."),
     "restore": Entry("kb.cli.upkeep:restore", "Make a backup the knowledge base of this data folder."),
     "mcp": Entry("kb.cli.mcp:mcp", "Serve the knowledge base to agents (Model Context Protocol)."),
-    "serve": Entry("kb.cli.serve:serve", "Serve the JSON of the commands over HTTP, with MCP."),
+    "serve": Entry("kb.cli.serve:serve", "Serve a page to read in, the JSON over HTTP, and MCP."),
     "schema": Entry("kb.cli.schema:schema", "Print the JSON Schema of a wire object, or list them."),
     "expert": Entry(
         "kb.cli.expert:app", "Look into relevance rules and stability thresholds; tune them.", is_group=True

@@ -56,7 +56,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "backup": ("kb backup ~/kb-2026-11-22.sqlite", "kb backup /mnt/usb/kb.sqlite --json"),
     "restore": ("kb restore ~/kb-2026-11-22.sqlite", "kb restore kb.sqlite --replace"),
     "mcp": ("kb mcp", "kb mcp --home ~/work-kb"),
-    "serve": ("kb serve", "kb serve --http 8765"),
+    "serve": ("kb serve --open", "kb serve --http 8765"),
     "schema": ("kb schema", "kb schema search_response.v1"),
     "expert relevance": ("kb expert relevance RESPOND", "kb expert relevance --prompt 'Fix the tests'"),
     "expert stability": ("kb expert stability", "kb expert stability --json"),

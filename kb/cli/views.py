@@ -41,7 +41,10 @@ class Removal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """kb open: where a citation is on this machine; `path` absolute."""
+    """kb open: where a citation is on this machine; `path` absolute, of a text without a file empty.
+
+    url  of the page, with --web
+    """
 
     schema_version: Literal["place.v1"] = "place.v1"
     path: str
@@ -49,6 +52,7 @@ class Place:
     start_line: int | None = None
     end_line: int | None = None
     page: int | None = None
+    url: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -53,6 +53,11 @@ class GraphSurroundings:
                 nodes.append(Node("entity", key, rows["entity"][0].label))
         return list(dict.fromkeys(nodes))
 
+    def document(self, doc_id: int) -> Node | None:
+        """A document by its id; None where there is none."""
+        rows = self._graph.names_by_document(doc_id, "document", 1)
+        return self._document(rows[0]) if rows else None
+
     def is_known(self, key: str) -> bool:
         """True for the name of a document, project or tag, for what is linked, code or in a relation, and what recurs."""
         known = self._known.get(key)

@@ -52,7 +52,7 @@ SKILLS = (
     Skill("kb models list", "list, choose or download language models", ("언어 모델",)),
     Skill("kb encoders", "list the encoders and see which one is used", ("인코더", "임베딩 모델")),
     Skill("kb mcp", "answer agents over the Model Context Protocol"),
-    Skill("kb serve", "answer programs over HTTP"),
+    Skill("kb serve --open", "read, search and ask in a browser"),
     Skill("kb demo", "show a tour on a small corpus"),
     Skill("kb init", "make a home and its settings"),
     Skill("kb schema", "print the JSON Schemas"),

@@ -18,6 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from kb.config import Config
 from kb.doors.worker import Job, Tell, Worker, tell_stderr
+from kb.embed.fast import expect_many_queries
 from kb.errors import ExitCode, KbError
 from kb.library import KnowledgeBase
 
@@ -36,6 +37,7 @@ class Desk:
 
     def __init__(self, home: Path, config: Config) -> None:
         self.home, self.config = home, config
+        expect_many_queries()
         self._reader = Worker("reader", home, config)
         self._asked: dict[Worker, list[Future[Any]]] = {}
         self._writer: Worker | None = None

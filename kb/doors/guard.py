@@ -25,11 +25,16 @@ LEAST_TOKEN_CHARS = 16
 HEADERS = (
     (b"content-security-policy", b"default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"),
     (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
+    # Not no-referrer: a form of the page itself would then come without an Origin, and be refused.
+    (b"referrer-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
 )
-# Asked by those who watch a server, which have no token: they say nothing of the documents.
-OPEN_PATHS = frozenset({"/health"})
+# Where a browser gives the token, and the cookie that stands for it afterwards.
+SIGN_IN = "/sign-in"
+COOKIE = "kb_session"
+# Asked without a token, by those who watch a server and who sign in: they say nothing of the documents.
+OPEN_PATHS = frozenset({"/health", SIGN_IN})
+OPEN_FOLDER = "/static/"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +61,34 @@ class Guard:
     address: Address
     token: str | None = None
 
-    def refusal(self, path: str, host: str, origin: str | None, authorization: str) -> tuple[int, str] | None:
+    def refusal(
+        self, path: str, host: str, origin: str | None, authorization: str, cookies: str = ""
+    ) -> tuple[int, str] | None:
         """(status, why) for a request that may not come in, None for one that may."""
         name = _host_name(host)
         if self.address.is_loopback and name not in LOOPBACK:
             return 421, "this Host is no name of this machine"
         if origin is not None and (origin == "null" or urlsplit(origin).netloc.lower() != host.lower()):
             return 403, "requests of other web pages are not served"
-        if self.token is None or path in OPEN_PATHS:
+        if self.token is None or path in OPEN_PATHS or path.startswith(OPEN_FOLDER):
             return None
         scheme, _, given = authorization.partition(" ")
         if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self.token.encode()):
             return None
+        if hmac.compare_digest(_cookie(cookies).encode(), cookie_of(self.token).encode()):
+            return None
         return 401, f"send the server's token: Authorization: Bearer …, the value of {TOKEN_VARIABLE}"
+
+
+def cookie_of(token: str) -> str:
+    """What a cookie holds in place of a token: it opens this server, and the token cannot be read from it."""
+    return hmac.new(token.encode(), b"kb page", "sha256").hexdigest()
+
+
+def _cookie(header: str) -> str:
+    """The value of our cookie in a Cookie header; empty where it is not there."""
+    pairs = (pair.strip().partition("=") for pair in header.split(";"))
+    return next((value for name, _, value in pairs if name == COOKIE), "")
 
 
 def _host_name(host: str) -> str:
@@ -118,10 +138,13 @@ def make_guard(address: Address, token_file: str | None) -> Guard:
 
 
 class Guarded:
-    """An ASGI application behind a guard: who may not come in gets a line of text; every response gets HEADERS."""
+    """An ASGI application behind a guard: who may not come in gets a line of text; every response gets HEADERS.
 
-    def __init__(self, app: ASGIApp, guard: Guard) -> None:
-        self._app, self._guard = app, guard
+    has_sign_in  a browser without the token is led to SIGN_IN instead
+    """
+
+    def __init__(self, app: ASGIApp, guard: Guard, *, has_sign_in: bool = False) -> None:
+        self._app, self._guard, self._has_sign_in = app, guard, has_sign_in
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -132,18 +155,29 @@ class Guarded:
         for name, value in scope["headers"]:
             headers.setdefault(name, value.decode("latin-1"))
         refused = self._guard.refusal(
-            scope["path"], headers.get(b"host", ""), headers.get(b"origin"), headers.get(b"authorization", "")
+            scope["path"],
+            headers.get(b"host", ""),
+            headers.get(b"origin"),
+            headers.get(b"authorization", ""),
+            headers.get(b"cookie", ""),
         )
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message = {**message, "headers": [*message.get("headers", ()), *HEADERS]}
+                own = list(message.get("headers", ()))
+                names = {name.lower() for name, _ in own}  # a report of an evaluation has a policy of its own
+                message = {**message, "headers": own + [pair for pair in HEADERS if pair[0] not in names]}
             await send(message)
 
         if refused is None:
             await self._app(scope, receive, send_with_headers)
             return
         status, why = refused
+        if status == 401 and self._has_sign_in and "text/html" in headers.get(b"accept", ""):
+            leads = [(b"location", SIGN_IN.encode()), (b"cache-control", b"no-store")]
+            await send_with_headers({"type": "http.response.start", "status": 303, "headers": leads})
+            await send({"type": "http.response.body", "body": b""})
+            return
         kind = [(b"content-type", b"text/plain; charset=utf-8")]
         challenge = [(b"www-authenticate", b"Bearer")] if status == 401 else []
         await send_with_headers({"type": "http.response.start", "status": status, "headers": [*kind, *challenge]})

@@ -25,7 +25,7 @@ from kb.embed.export import (
     needs_torch,
 )
 from kb.embed.families import choose_prefixes
-from kb.embed.fast import Export, FastEncoder
+from kb.embed.fast import Export, FastEncoder, open_fast
 from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.packed import REQUIREMENT
 from kb.embed.packed_torch import PackedModel, load_packed
@@ -198,12 +198,12 @@ class TextEncoder:
             if export is None:
                 export = self._make_export()
             try:
-                self._fast = FastEncoder(export)
+                self._fast = open_fast(export)
             except Exception:
                 if not self.files.is_packed:
                     raise
                 discard_export(self._cache, self.digest)  # half removed, or cut short by a full disk: made again
-                self._fast = FastEncoder(self._make_export())
+                self._fast = open_fast(self._make_export())
         except ExportFailed as error:
             self._give_up_fast(str(error))
         except KbError:

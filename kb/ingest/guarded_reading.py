@@ -17,7 +17,7 @@ from typing import IO, Self
 
 from kb.drafts import Parsed
 from kb.errors import IoError, ParseFailed, ReaderStopped
-from kb.ingest.reader_protocol import WALL_PER_CPU, Reply, Request, cpu_seconds, frame, receive
+from kb.ingest.reader_protocol import WALL_PER_CPU, Drawing, Reply, Request, cpu_seconds, frame, receive
 from kb.ingest.readers import READERS, read_file
 
 # Formats that are read in this process while a file is small: our own scans in Python, which cannot crash. The slowest
@@ -59,7 +59,15 @@ class FileReader:
         """
         if type_name in _SAFE_TYPES and len(raw) <= _SAFE_BYTES:
             return read_file(READERS[type_name], raw, path)
-        request = Request(type_name, path, len(raw), cpu_seconds(len(raw)))
+        reply = self._ask_twice(Request(type_name, path, len(raw), cpu_seconds(len(raw))), raw)
+        assert reply.parsed is not None
+        return reply.parsed
+
+    def draw(self, raw: bytes, path: str, drawing: Drawing) -> bytes:
+        """A page of a PDF as PNG; raises what `read` raises."""
+        return self._ask_twice(Request("pdf", path, len(raw), cpu_seconds(len(raw)), drawing), raw).picture
+
+    def _ask_twice(self, request: Request, raw: bytes) -> Reply:
         was_fresh = self._process is None
         try:
             return self._ask(request, raw)
@@ -69,7 +77,7 @@ class FileReader:
                 raise
         return self._ask(request, raw)
 
-    def _ask(self, request: Request, raw: bytes) -> Parsed:
+    def _ask(self, request: Request, raw: bytes) -> Reply:
         process = self._process = self._process or _ReaderProcess()
         try:
             reply = process.ask(request, raw)
@@ -78,8 +86,8 @@ class FileReader:
             raise
         if reply.is_last:
             self.close()
-        if reply.parsed:
-            return reply.parsed
+        if reply.parsed or reply.picture:
+            return reply
         kind = ReaderStopped if reply.is_memory else ParseFailed
         raise kind(reply.problem, fix=reply.fix, path=request.path, reader=request.type, is_time=False)
 

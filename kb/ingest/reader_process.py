@@ -1,4 +1,4 @@
-"""The process that reads files: requests on standard input → replies on standard output, within limits of time and memory.
+"""The process that reads files and draws pages: requests on standard input → replies on standard output, within limits of time and memory.
 
 It ends when its input does, so it never outlives its owner. Knows no store and no settings.
 """
@@ -15,6 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kb.errors import KbError
+from kb.ingest.pdf_page import draw_page
 from kb.ingest.reader_protocol import (
     MEMORY_BYTES,
     MOST_CHARS,
@@ -54,9 +55,11 @@ def main() -> None:
 
 
 def _answer(request: Request, raw: bytes) -> Reply:
-    """Read one file, and say whether this process can read another after it."""
+    """Read one file or draw a page of it, and say whether this process can read another after it."""
     _limit(resource.RLIMIT_CPU, math.ceil(time.process_time() + request.cpu_seconds))
     try:
+        if request.drawing is not None:
+            return Reply(picture=draw_page(raw, request.path, request.drawing), is_last=_is_used_up())
         parsed = read_file(READERS[request.type], raw, request.path)
     except KbError as error:
         # Libraries in C give other errors for a lack of memory, or none that says so.

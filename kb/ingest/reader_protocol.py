@@ -36,17 +36,32 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
+class Drawing:
+    """A page of a PDF as a picture.
+
+    page    1-based
+    marked  texts that are marked on it
+    """
+
+    page: int
+    marked: tuple[str, ...]
+    width_pixels: int
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
-    """Read one file; its bytes follow the frame.
+    """Read one file, or draw a page of it; its bytes follow the frame.
 
     type         a key of READERS
     cpu_seconds  the processor time it may use
+    drawing      what to draw, None to read
     """
 
     type: str
     path: str
     size_bytes: int
     cpu_seconds: float
+    drawing: Drawing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +69,7 @@ class Reply:
     """What came of a request; before the first one, an empty reply says that the process is ready.
 
     parsed      None where the file could not be read: then problem and fix say why
+    picture     what was drawn, as PNG
     is_memory   it needed more memory than the process may have
     is_last     the process ends after this reply
     """
@@ -63,6 +79,7 @@ class Reply:
     fix: str = ""
     is_memory: bool = False
     is_last: bool = False
+    picture: bytes = b""
 
 
 def cpu_seconds(size_bytes: int) -> float:

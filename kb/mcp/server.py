@@ -21,6 +21,7 @@ from kb.doors.worker import Job, Tell, error_of, log_bug, tell_stderr
 from kb.errors import KbError, NotFound, NotIndexed
 from kb.mcp import prompts, resources
 from kb.mcp.small import output_schema, small
+from kb.mcp.subscriptions import Subscriptions
 from kb.mcp.texts import error_text, one_line
 from kb.mcp.tools import TOOLS, Tool
 from kb.wire import error_wire
@@ -37,7 +38,7 @@ Result = TypeVar("Result")
 
 def build_server(desk: Desk) -> Server[Any]:
     """The server of a knowledge base, for any transport."""
-    handlers = Handlers(desk)
+    handlers, subscriptions = Handlers(desk), Subscriptions(desk)
     return Server(
         "kb",
         version=__version__,
@@ -49,6 +50,9 @@ def build_server(desk: Desk) -> Server[Any]:
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
+        on_subscribe_resource=subscriptions.subscribe,
+        on_unsubscribe_resource=subscriptions.unsubscribe,
+        on_subscriptions_listen=subscriptions.listen,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
         on_completion=handlers.complete,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import socket
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 
 import anyio
 import uvicorn
@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from kb.doors.desk import Desk
-from kb.doors.guard import Guard, Guarded
+from kb.doors.guard import Address, Guard, Guarded
 from kb.doors.worker import tell_stderr
 from kb.errors import IoError
 from kb.mcp.server import build_server
@@ -54,10 +54,18 @@ def mcp_app(desk: Desk, routes: Sequence[Route] = ()) -> ASGIApp:
     )
 
 
-def serve_http(app: ASGIApp, guard: Guard, what: str) -> None:
+def serve_http(
+    app: ASGIApp,
+    guard: Guard,
+    what: str,
+    around: Callable[[Address], AbstractContextManager[None]] = lambda address: nullcontext(),
+    *,
+    has_sign_in: bool = False,
+) -> None:
     """Serve an application behind a guard until a signal ends it; says on stderr where it listens.
 
-    what   the name of the server and the path of its address: "kb mcp /mcp"
+    what    the name of the server and the path of its address: "kb mcp /mcp"
+    around  is entered with the address when it listens, and left at the end
     raises  IoError where the address is taken or not this machine's
     """
     address = guard.address
@@ -71,7 +79,7 @@ def serve_http(app: ASGIApp, guard: Guard, what: str) -> None:
     name, _, path = what.rpartition(" ")
     bound = type(address)(address.host, listening.getsockname()[1])
     config = uvicorn.Config(
-        Guarded(app, guard),
+        Guarded(app, guard, has_sign_in=has_sign_in),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -79,4 +87,5 @@ def serve_http(app: ASGIApp, guard: Guard, what: str) -> None:
         timeout_graceful_shutdown=2,
     )
     tell_stderr(f"{name} listens on {bound.url(path)}")
-    uvicorn.Server(config).run(sockets=[listening])
+    with around(bound):
+        uvicorn.Server(config).run(sockets=[listening])

@@ -1,11 +1,14 @@
-"""The HTTP application: each call of the API on the desk, answers as they come, MCP beside them, health and metrics."""
+"""The HTTP application: each call of the API on the desk, answers as they come, MCP and the page beside them, health and metrics."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable
+import webbrowser
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from threading import Thread
 from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
@@ -16,10 +19,13 @@ from starlette.types import ASGIApp
 from kb.ask.records import Answer, AnswerEvent
 from kb.doors.arguments import read_arguments
 from kb.doors.desk import Desk, Steps, Stop
-from kb.doors.guard import Guard
+from kb.doors.guard import Address, Guard
+from kb.doors.serving import noted_address
 from kb.doors.worker import error_of, log_bug
 from kb.errors import InvalidInput, KbError
 from kb.mcp.transports import MOST_BODY_BYTES, mcp_app, serve_http
+from kb.page.routes import page_routes
+from kb.page.sign_in import sign_in_routes
 from kb.serve.arguments import AskCall
 from kb.serve.calls import ASK, CALLS, READ_SECONDS, Call, ask
 from kb.serve.metrics import Metrics
@@ -56,13 +62,29 @@ class TooLong(KbError):
     """The body of a request is longer than the server reads."""
 
 
-def run(desk: Desk, guard: Guard) -> None:
-    """Serve until a signal ends it."""
-    serve_http(build_app(desk), guard, "kb serve /")
+def run(desk: Desk, guard: Guard, opened: str | None = None) -> None:
+    """Serve until a signal ends it.
+
+    opened  what a browser is opened at as soon as the server listens: "/", "/documents/3?lines=2-4#cited"; None for nothing
+    """
+
+    @contextmanager
+    def around(address: Address) -> Iterator[None]:
+        with noted_address(desk.home, address.url("/")):
+            if opened is not None:
+                open_browser(address.url(opened))
+            yield
+
+    serve_http(build_app(desk, guard), guard, "kb serve /", around, has_sign_in=True)
 
 
-def build_app(desk: Desk) -> ASGIApp:
-    """The application of a desk; goes behind a guard."""
+def open_browser(url: str) -> None:
+    """Open the user's browser, and do not wait for it: it may run in this terminal, and ask this server."""
+    Thread(target=webbrowser.open, args=[url], daemon=True).start()
+
+
+def build_app(desk: Desk, guard: Guard) -> ASGIApp:
+    """The application of a desk; goes behind the guard."""
     metrics = Metrics()
     routes = [
         Route(call.path, _counted(call.path, metrics, _read_endpoint(desk, call)), methods=list(call.methods))
@@ -72,10 +94,15 @@ def build_app(desk: Desk) -> ASGIApp:
     async def show_metrics(request: Request) -> Response:
         return PlainTextResponse(metrics.text(desk.home), media_type="text/plain; version=0.0.4")
 
+    async def ask_page(question: str, session: str | None) -> str:
+        return (await _answer(desk, AskCall(question=question, session=session), lambda event: None)).trace_id
+
     return mcp_app(
         desk,
         [
             *routes,
+            *sign_in_routes(guard),
+            *page_routes(desk, ask_page, lambda name, endpoint: _counted(name, metrics, endpoint)),
             Route(ASK.path, _counted(ASK.path, metrics, _ask_endpoint(desk)), methods=list(ASK.methods)),
             Route("/openapi.json", _openapi),
             Route("/health", _health),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +63,26 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def open_quietly(cache: Path, lines: list[str] | None = None, **changes: Any) -> TextEncoder:
     changes = {"model": ENGLISH_MODEL} | changes
     return open_encoder(replace(EmbeddingConfig(), **changes), cache, (lines if lines is not None else []).append)
+
+
+def test_threads_share_one_encoder_and_let_go_of_it(encoder_cache: Path, fast: FastEncoder) -> None:
+    """What one server's threads open is one session; the vectors are those of one thread."""
+    asked = [f"{text} {number}" for number in range(6) for text in texts[:5]]
+
+    def encode(number: int) -> tuple[FastEncoder | None, Any]:
+        encoder = open_quietly(encoder_cache)
+        vectors = encoder._encode_few(asked)
+        return encoder._fast, vectors
+
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(encode, range(4)))
+    assert len({id(shared) for shared, _ in found}) == 1
+    assert all((vectors == found[0][1]).all() for _, vectors in found)
+    assert np.allclose(found[0][1], fast.encode(asked), atol=1e-5)
+    gone = weakref.ref(found[0][0])
+    del found
+    gc.collect()
+    assert gone() is None
 
 
 def test_rows_are_unit_float32_in_order(encoder: BatchEncoder | FastEncoder) -> None:

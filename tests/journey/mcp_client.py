@@ -68,11 +68,16 @@ def text_of(result: CallToolResult) -> str:
     return block.text
 
 
+def server_of(home: Path, environment: dict[str, str]) -> StdioServerParameters:
+    """The command of a `kb mcp` that a client starts."""
+    words = ["-m", "kb", "mcp", "--home", str(home)]
+    return StdioServerParameters(command=sys.executable, args=words, env=environment)
+
+
 @contextmanager
 def stdio_talk(home: Path, environment: dict[str, str], **options: Any) -> Iterator[Talk]:
     """A client on the standard streams of a `kb mcp`."""
-    words = ["-m", "kb", "mcp", "--home", str(home)]
-    server = StdioServerParameters(command=sys.executable, args=words, env=environment)
+    server = server_of(home, environment)
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(Client(server, **options)) as client:
         yield Talk(portal, client)
 

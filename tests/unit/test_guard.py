@@ -6,13 +6,32 @@ from pathlib import Path
 
 import pytest
 
-from kb.doors.guard import TOKEN_VARIABLE, Address, Guard, make_guard, read_address
+from kb.doors.guard import COOKIE, SIGN_IN, TOKEN_VARIABLE, Address, Guard, cookie_of, make_guard, read_address
 from kb.errors import InvalidInput, IoError
 
 TOKEN = "a-token-of-some-length"
 HERE = Guard(Address("127.0.0.1", 8765))
 LOCKED = Guard(Address("127.0.0.1", 8765), TOKEN)
 BEYOND = Guard(Address("0.0.0.0", 8765), TOKEN)
+
+
+@pytest.mark.parametrize(
+    ("cookies", "path", "status"),
+    [
+        (f"{COOKIE}={cookie_of(TOKEN)}", "/", None),
+        (f"a=b; {COOKIE}={cookie_of(TOKEN)}; c=d", "/api/search", None),
+        (f"{COOKIE}={TOKEN}", "/", 401),
+        (f"{COOKIE}=", "/", 401),
+        (f"x{COOKIE}={cookie_of(TOKEN)}", "/", 401),
+        (f"{COOKIE}={cookie_of('another-token-of-16')}", "/", 401),
+        ("", SIGN_IN, None),
+        ("", "/static/style.css", None),
+        ("", "/documents/1", 401),
+    ],
+)
+def test_a_browser_is_known_by_its_cookie(cookies: str, path: str, status: int | None) -> None:
+    refused = LOCKED.refusal(path, "localhost", None, "", cookies)
+    assert (refused and refused[0]) == status
 
 
 @pytest.mark.parametrize(

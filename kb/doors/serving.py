@@ -1,0 +1,59 @@
+"""Where the server of a home listens: a note beside the store while it runs, for `kb open --web`."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from kb.private import open_private
+
+FILE_NAME = "serving.json"
+ASK_SECONDS = 2.0
+
+
+@contextmanager
+def noted_address(home: Path, url: str) -> Iterator[None]:
+    """Keep the address while the block runs; a home that is not there yet, or is read-only, does without."""
+    note: Path | None = home / FILE_NAME
+    unfinished = home / f"{FILE_NAME}.{os.getpid()}.part"
+    try:
+        with open(unfinished, "w", encoding="utf-8", opener=open_private) as file:
+            json.dump({"url": url, "pid": os.getpid()}, file)
+        unfinished.replace(home / FILE_NAME)
+    except OSError:
+        note = None
+    try:
+        yield
+    finally:
+        if note is not None and _read(note).get("pid") == os.getpid():
+            with suppress(OSError):
+                note.unlink()
+
+
+def find_server(home: Path) -> str | None:
+    """The address of the server of a home, with a slash at its end; None where none answers."""
+    url = str(_read(home / FILE_NAME).get("url", ""))
+    place = urlsplit(url)
+    if place.scheme != "http" or not place.hostname or not place.port:
+        return None
+    connection = http.client.HTTPConnection(place.hostname, place.port, timeout=ASK_SECONDS)
+    try:
+        connection.request("GET", "/health")
+        return url if connection.getresponse().status == 200 else None
+    except (OSError, http.client.HTTPException):
+        return None
+    finally:
+        connection.close()
+
+
+def _read(note: Path) -> dict[str, object]:
+    try:
+        found = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
