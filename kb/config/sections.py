@@ -279,6 +279,13 @@ class HistoryConfig:
         low=0,
         high=400,
     )
+    keep_searches: int = key(
+        100,
+        "Number of searches made on a terminal that are kept in recent_searches.json of the home, for the drafts of"
+        " kb eval init; 0 keeps none.",
+        low=0,
+        high=1_000,
+    )
 
 
 @dataclass(frozen=True, slots=True)
