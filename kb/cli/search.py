@@ -100,7 +100,7 @@ def search(
                 note_shown(invocation.home, [ShownPlace(hit.rank, hit.source, hit.citation.uri) for hit in hits])
                 if is_interactive():  # a person's search, no script's
                     places = [FoundPlace(hit.source, hit.citation.uri) for hit in hits]
-                    note_search(invocation.home, text, places, config.history.keep_searches)
+                    note_search(invocation.home, text, places, config.history.keep_commands)
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
 

@@ -275,16 +275,10 @@ class HistoryConfig:
     keep_answers: int = key(0, "Number of recent answers kept; 0 keeps all.", low=0, high=100_000_000)
     keep_commands: int = key(
         100,
-        "Number of kb commands whose names are kept in commands.log of the home, without arguments; 0 keeps none.",
+        "Number of kb commands whose names are kept in commands.log of the home, without arguments, and of searches on a"
+        " terminal in recent_searches.json; 0 keeps none.",
         low=0,
         high=400,
-    )
-    keep_searches: int = key(
-        100,
-        "Number of searches made on a terminal that are kept in recent_searches.json of the home, for the drafts of"
-        " kb eval init; 0 keeps none.",
-        low=0,
-        high=1_000,
     )
 
 

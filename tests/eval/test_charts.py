@@ -35,6 +35,7 @@ def test_whiskers_stand_where_the_interval_is(draw: Any) -> None:
     assert '<line x1="25%" x2="75%"' in chart
     assert '<svg x="50%"' in chart
     assert "<title>mrr: a 0.500</title>" in chart
+    assert [text.split(">")[1] for text in re.findall(r'class="tick [^<]*', chart)] == ["0", "0.5", "1"]
 
 
 def test_forest_is_centred_on_no_difference(draw: Any) -> None:

@@ -84,7 +84,7 @@ def test_only_searches_of_a_person_are_kept(kb: Call, corpus_home: Path, monkeyp
     (kept,) = read_searches(corpus_home)
     assert (kept.query, kept.places[0].uri) == ("mirror cleaning", CLEANING)
     assert (corpus_home / "recent_searches.json").stat().st_mode & 0o077 == 0
-    off = {"KB_HISTORY__KEEP_SEARCHES": "0"}
+    off = {"KB_HISTORY__KEEP_COMMANDS": "0"}
     show("search", "secret", "--mode", "lexical", home=corpus_home, environment=off)
     assert [search.query for search in read_searches(corpus_home)] == ["mirror cleaning"]
 
