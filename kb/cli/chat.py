@@ -27,6 +27,7 @@ from kb.cli.sources import shown_places
 from kb.cli.spinner import Spinner
 from kb.cli.terminal import counted, harmless, print_error, say, say_message, tell
 from kb.errors import ExitCode, InvalidInput, IoError, KbError
+from kb.language.registry import question_language
 from kb.records import Filters
 from kb.store.last_shown import note_shown
 
@@ -101,7 +102,8 @@ def _talk(talk: Chat, invocation: Invocation, notes: _Notes, *, renders: bool) -
                 if said.ends:
                     break
             else:
-                notes.spinner = Spinner("searching", is_shown=at_terminal and not invocation.quiet)
+                is_shown = at_terminal and not invocation.quiet
+                notes.spinner = Spinner("searching", is_shown=is_shown, language=question_language(text))
                 with notes.spinner:
                     printer = AnswerPrinter(
                         as_json=invocation.json,
