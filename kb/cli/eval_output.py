@@ -15,6 +15,7 @@ import typer
 from kb.cli.charts import print_comparison, print_gates, print_runs, print_worst_queries
 from kb.cli.invocation import Invocation
 from kb.cli.progress import Listener, make_listener
+from kb.cli.terminal import say
 from kb.errors import ExitCode, InvalidInput, SuiteInvalid
 from kb.eval.ci_output import SuiteFault, github_annotations, junit_xml
 from kb.eval.compare import Gate, check_gates, compare_runs, parse_gate
@@ -151,6 +152,8 @@ def conclude(invocation: Invocation, runs: Sequence[Run], checks: Checks, suite:
         print(to_json(EvalRuns(runs=summarize(runs), gates=tuple(results))))
     else:
         print_runs(runs, all_metrics=invocation.verbose)
+        if results:
+            say()
         print_gates(results)
         print_worst_queries(failed)
         if comparison:
