@@ -19,6 +19,7 @@ OUR_NAMES = (
     "counters.sqlite",
     "commands.log",
     "last_shown.json",
+    "recent_searches.json",
     "serving.json",
     "config.toml",
     "write.lock",

@@ -49,6 +49,7 @@ WIRE_RECORDS: dict[str, str] = {
     "status.v1": "kb.status:Status",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",
+    "drafted_suite.v1": "kb.cli.eval_init:DraftedSuite",
     "eval_tuning.v1": "kb.eval.tune:Tuning",
     "eval_compare.v1": "kb.eval.records:Comparison",
     "eval_report.v1": "kb.eval.report:EvalReport",

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kb.ask.refuse import describe_outcome, refusal_lines
+from kb.ask.refuse import refusal_lines
+from kb.ask.story import facts_of_answer, tell_story
 from kb.chat.names import check_session_name
 from kb.chat.pipeline import Chat
 from kb.errors import InvalidInput
-from kb.followup.records import context_of
 from kb.store.documents import utc_text
 from kb.store.memories import LONGEST_MEMORY_CHARS
 from kb.store.store import Store
 from kb.text import estimate_tokens
 
-NOVELTY = {"all": "the evidence was shown before in this session", "none": "nothing new was found"}
 NOTHING_YET = "nothing was asked yet in this session"
+MORE_HELP = (
+    "Anything else is a question. Ctrl-C ends an answer, Ctrl-D the chat.",
+    'Several lines: Alt-Enter, a \\ at the end of a line, or """ before and after. A pasted text is one question.',
+)
 # Of a shown passage, so many characters say which one it is.
 SHOWN_CHARS = 70
 
@@ -29,11 +33,13 @@ class Said:
     lines  to print
     ends   the chat is over
     opens  the path#L12-L34 to open, None for every other command
+    saves  the file that the session is written to, None for every other command
     """
 
     lines: tuple[str, ...] = ()
     ends: bool = False
     opens: str | None = None
+    saves: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,43 +71,8 @@ def _why(chat: Chat, _: str) -> Said:
     answer = chat.last
     if answer is None:
         return Said((NOTHING_YET,))
-    lines = []
-    if earlier := context_of(answer.standalone_question, answer.question):
-        lines.append(f"I searched for your question together with: {earlier}")
-    elif answer.standalone_question:
-        lines.append(f"I searched for: {answer.standalone_question}")
-    found = answer.retrieval
-    if found.chunks_returned:
-        best = f"; the best is {100 * found.top_score:.0f}% likely to be relevant" if found.top_score else ""
-        lines.append(f"The search found {_count(found.chunks_returned, 'passage')}{best}.")
-    if found.evidence_score is not None and found.evidence_gate:
-        verdict = "enough" if found.evidence_score >= found.evidence_gate else "too little"
-        lines.append(
-            f"That they answer it is {100 * found.evidence_score:.0f}% probable: {verdict},"
-            f" {100 * found.evidence_gate:.0f}% is asked for."
-        )
-    if answer.verification:
-        check = answer.verification
-        lines.append(
-            f"{answer.model.id} read {_count(found.chunks_used, 'passage')} and wrote"
-            f" {_count(check.total, 'sentence')}, {check.verified} of them backed by what they cite."
-        )
-        lines += [f"  {s.status}: {s.text}" for s in check.sentences if s.status != "verified"]
-    elif answer.is_quote():
-        lines.append("No language model was asked: the answer is quoted from your documents.")
-    if answer.novelty and answer.novelty.used != "fresh":
-        lines.append(f"Of what it rests on, {NOVELTY[answer.novelty.used]}.")
-    if answer.rests_on:
-        lines.append(f"It rests on {', '.join(answer.rests_on)}, on no document.")
-    if answer.refusal_reason:
-        lines.append(f"So I did not answer: {describe_outcome(answer.outcome, 'en')} ({answer.refusal_reason}).")
     number = chat.kb.journal.answer_numbers([answer.trace_id]).get(answer.trace_id)
-    lines.append(f"Everything that was kept of it: kb answers show {number or 'last'}")
-    return Said(tuple(lines))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return Said(tuple(tell_story(facts_of_answer(answer), number or "last")))
 
 
 def _sources(chat: Chat, _: str) -> Said:
@@ -153,6 +124,14 @@ def _new(chat: Chat, argument: str) -> Said:
     return Said((f"session {chat.session_id}" + (f", {turns} turns so far" if turns else ", new"),))
 
 
+def _save(chat: Chat, argument: str) -> Said:
+    """Write the session to a file that can be read without kb."""
+    if not chat.earlier_turns():
+        return Said((NOTHING_YET,))
+    stem = re.sub(r"[^\w.-]+", "-", chat.session_id).strip("-.")  # a session's name may hold what a file's may not
+    return Said(saves=argument or f"{stem or 'chat'}.md")
+
+
 def _remember(chat: Chat, argument: str) -> Said:
     """Keep a fact, for every session, as `kb remember` does."""
     if not argument:
@@ -181,7 +160,7 @@ def _help(chat: Chat, _: str) -> Said:
     """What can be typed."""
     width = max(len(command.usage) for command in COMMANDS.values())
     lines = [f"{command.usage.ljust(width)}  {command.does}" for command in dict.fromkeys(COMMANDS.values())]
-    return Said((*lines, "Anything else is a question. Ctrl-C ends an answer, Ctrl-D the chat."))
+    return Said((*lines, *MORE_HELP))
 
 
 def _quit(chat: Chat, _: str) -> Said:
@@ -195,6 +174,7 @@ COMMANDS: dict[str, SlashCommand] = {
     "sources": SlashCommand("/sources", "the places the last answer cites", _sources),
     "open": SlashCommand("/open [n]", "open the place cited as [#n] in your editor", _open),
     "window": SlashCommand("/window", "what this session has shown already", _window),
+    "save": SlashCommand("/save [FILE]", "write this session to a Markdown file", _save),
     "new": SlashCommand("/new [name]", "begin another session, or resume the one of that name", _new),
     "remember": SlashCommand("/remember TEXT", "keep a fact: it is told when it is asked for", _remember),
     "sessions": SlashCommand("/sessions", "the sessions there are", _sessions),

@@ -12,11 +12,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
-from kb.ask.refuse import refusal_lines
+from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.replay import AnswerReplay, Change
+from kb.ask.story import facts_of_row, stored_outcome, tell_story
 from kb.cli.render import size_text
-from kb.cli.terminal import harmless, harmless_line, say, styled
+from kb.cli.terminal import harmless, harmless_line, say, say_message, styled
 from kb.cli.views import AnswerRemoval, StoredAnswer
+from kb.cli.wrap import wrapped
 from kb.errors import InvalidInput, IoError
 from kb.language.registry import question_language
 from kb.store.answers import AnswerRow, time_text
@@ -35,7 +37,8 @@ def verdict(row: AnswerRow) -> str:
     if row.grounded:
         return styled("✓", "green")
     if row.refusal_reason:
-        return styled(f"✗ {row.refusal_reason}", "red")
+        outcome = stored_outcome(row.refusal_reason, row.evidence_score, row.evidence_gate)
+        return styled(f"✗ {describe_outcome(outcome, 'en')}", "red")
     return (
         styled(f"◌ {', '.join(json.loads(row.rests_on_json))}", "yellow") if row.rests_on_json else styled("·", "dim")
     )
@@ -60,10 +63,31 @@ def as_objects(row: AnswerRow) -> dict[str, Any]:
     return out
 
 
-def print_answer(values: dict[str, Any]) -> None:
-    """Everything that is stored of an answer, the texts last; the prompt's pieces are left to --json."""
-    if values.get("number"):
-        say(f"{styled('number'.ljust(24), 'dim')} {values['number']}")
+def print_answer(values: dict[str, Any], *, everything: bool = False) -> None:
+    """A stored answer for a person: the question, the answer, what it cites, and how it came about.
+
+    everything  a line for every field that is stored as well
+    """
+    name = f"answer {values['number']} · " if values.get("number") else ""
+    moment = str(values["created_at"])[:16].replace("T", " ")
+    session = f" · session {harmless_line(values['session_id'])}" if values.get("session_id") else ""
+    say(styled(f"{name}{moment}{session}", "dim"))
+    say(styled(f"› {harmless(values['question'])}", "bold"))
+    say(f"\n{wrapped(harmless(values['answer']))}\n")
+    cited = [(place.get("marker"), place["uri"]) for place in values["citations"]]
+    for at, (marker, uri) in enumerate(cited, start=1):
+        label = f"  {at}." if marker is None else f"[#{marker}]"
+        say(f"{label} {styled(harmless_line(uri), 'cyan')}")
+    say()
+    for line in tell_story(facts_of_row(values), values.get("number") or "last"):
+        say_message(harmless(line))
+    if everything:
+        _print_fields(values)
+
+
+def _print_fields(values: dict[str, Any]) -> None:
+    """Everything that is stored of an answer; the prompt's pieces are left to --json."""
+    say()
     for name, value in values.items():
         if value not in (None, []) and name not in ("question", "answer", "raw_answer", "packed", "prompt", "number"):
             shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -71,9 +95,8 @@ def print_answer(values: dict[str, Any]) -> None:
     for place in values["packed"]:
         label = f"packed [#{place['marker']}]"
         say(f"{styled(f'{label:<24}', 'dim')} {harmless_line(place['uri'])} score {place['score']:.3f}")
-    for name in ("question", "answer", "raw_answer"):
-        if values[name] and (name != "raw_answer" or values[name] != values["answer"]):
-            say(f"{styled(name, 'bold')}\n{harmless(values[name])}")
+    if values["raw_answer"] and values["raw_answer"] != values["answer"]:
+        say(f"{styled('raw_answer', 'bold')}\n{harmless(values['raw_answer'])}")
 
 
 def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
@@ -88,7 +111,8 @@ def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
         say(styled(harmless(line), colours.get(line[:1], "dim")))
     words = styled("the same", "green") if replayed.is_same else styled("changed", "yellow")
     source = "the stored prompt" if replayed.evidence == "packed" else "today's corpus"
-    why = replayed.answer.refusal_reason or f"rests on {', '.join(replayed.answer.rests_on) or 'nothing'}"
+    why = replayed.answer.refusal_reason and describe_outcome(replayed.answer.outcome, "en")
+    why = why or f"rests on {', '.join(replayed.answer.rests_on) or 'nothing'}"
     state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
     made, of = (numbers.get(trace_id, "?") for trace_id in (replayed.trace_id, replayed.replay_of))

@@ -103,13 +103,13 @@ AnswerArgument = Annotated[
 @app.command("show")
 @command
 def show(invocation: Invocation, trace: AnswerArgument) -> None:
-    """One answer with everything that was stored of it."""
+    """One answer: what it says and cites, and how it came about; with --verbose everything that was stored of it."""
 
     with invocation.open(invocation.config()) as kb:
         row = kb.journal.find_answer(trace)
         number = kb.journal.answer_numbers([row.trace_id]).get(row.trace_id)
     stored = as_objects(row) | {"number": number}
-    invocation.emit(StoredAnswer(answer=stored), lambda view: print_answer(view.answer))
+    invocation.emit(StoredAnswer(answer=stored), lambda view: print_answer(view.answer, everything=invocation.verbose))
 
 
 @app.command("replay")

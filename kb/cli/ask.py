@@ -17,6 +17,7 @@ from kb.cli.search import KOption, ModeOption
 from kb.cli.sources import shown_places
 from kb.cli.spinner import Spinner
 from kb.errors import ExitCode, KbError
+from kb.language.registry import question_language
 from kb.records import Filters
 from kb.store.last_shown import note_shown
 
@@ -84,7 +85,9 @@ def ask(
     )
     seen = read_known_text_option(invocation, config, window)
     streams = _streams(stream, invocation)
-    spinner = Spinner("searching", is_shown=not (invocation.quiet or invocation.json))
+    question = " ".join(words)
+    is_shown = not (invocation.quiet or invocation.json)
+    spinner = Spinner("searching", is_shown=is_shown, language=question_language(question))
     notify = (lambda message: None) if invocation.quiet else spinner.notify
     with invocation.base(config, notify) as base:
         renders = is_interactive() and not plain
@@ -93,7 +96,7 @@ def ask(
         try:
             with spinner, watch if printer.streams else nullcontext():
                 answer = base.ask(
-                    " ".join(words),
+                    question,
                     filters=filters,
                     session=session,
                     seen=seen,

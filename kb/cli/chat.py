@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -21,10 +22,12 @@ from kb.cli.looking import open_place
 from kb.cli.model import ModelOption, model_settings
 from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
+from kb.cli.session_views import session_of, to_markdown
 from kb.cli.sources import shown_places
 from kb.cli.spinner import Spinner
-from kb.cli.terminal import harmless, print_error, say, tell
-from kb.errors import ExitCode, InvalidInput, KbError
+from kb.cli.terminal import counted, harmless, print_error, say, say_message, tell
+from kb.errors import ExitCode, InvalidInput, IoError, KbError
+from kb.language.registry import question_language
 from kb.records import Filters
 from kb.store.last_shown import note_shown
 
@@ -94,10 +97,13 @@ def _talk(talk: Chat, invocation: Invocation, notes: _Notes, *, renders: bool) -
                 _print_said(said.lines, invocation)
                 if said.opens:
                     _open_place(said.opens, invocation)
+                if said.saves:
+                    _save(talk, said.saves, invocation)
                 if said.ends:
                     break
             else:
-                notes.spinner = Spinner("searching", is_shown=at_terminal and not invocation.quiet)
+                is_shown = at_terminal and not invocation.quiet
+                notes.spinner = Spinner("searching", is_shown=is_shown, language=question_language(text))
                 with notes.spinner:
                     printer = AnswerPrinter(
                         as_json=invocation.json,
@@ -156,8 +162,22 @@ def _print_said(lines: tuple[str, ...], invocation: Invocation) -> None:
         if invocation.json:
             tell(line)
         else:
-            say(harmless(line))
+            say_message(harmless(line))
     sys.stdout.flush()
+
+
+def _save(talk: Chat, name: str, invocation: Invocation) -> None:
+    """Write the session as Markdown; a file that is there already is left as it is."""
+    path = Path(name).expanduser()
+    turns = talk.kb.journal.session_turns(talk.session_id)
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(to_markdown(session_of(talk.session_id, turns)))
+    except FileExistsError as error:
+        raise InvalidInput(f"{name} is there already", fix="name another file: /save FILE") from error
+    except OSError as error:
+        raise IoError(f"cannot write {name}: {error.strerror}", fix="name another file: /save FILE") from error
+    _print_said((f"saved {counted(len(turns), 'turn')} to {name}",), invocation)
 
 
 def _open_place(uri: str, invocation: Invocation) -> None:

@@ -146,8 +146,11 @@ def _home(before: Sequence[str]) -> Path:
 
 
 def _runs(home: Path) -> list[Value]:
-    names = sorted((path.stem for path in (home / "eval").glob("*.json")), reverse=True)
-    return [Value("last", "the newest run"), *map(Value, names)]
+    found = [Value("last", "the newest run")]
+    for path in sorted((home / "eval").glob("*.jsonl"), reverse=True):
+        day, _, _, name, mode = parts if len(parts := path.stem.split("-")) == 5 else ("", "", "", path.stem, "")
+        found.append(Value(name, f"{day} {mode}".strip()))
+    return found
 
 
 def _models(home: Path) -> list[Value]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Annotated
 
 import typer
 
 from kb.cli.charts import print_comparison, print_run_list
+from kb.cli.eval_init import init
 from kb.cli.eval_output import (
     ALL_MODES,
     Checks,
@@ -33,8 +35,7 @@ from kb.eval.suite import load_suite
 from kb.records import Filters
 
 app = typer.Typer(help="Measure search and answers, gate and compare.", rich_markup_mode=None)
-app.command("sessions")(sessions)
-app.command("tune")(tune)
+app.command("init")(init)
 
 SORTINGS: Sortings[Run] = {
     "oldest": (lambda run: run.created_at, False),
@@ -87,19 +88,27 @@ def run(
     ] = None,
     junit: JunitOption = None,
     github: GithubOption = False,
+    drafts: Annotated[bool, typer.Option("--drafts", help="try the drafts of kb eval init too; gates nothing")] = False,
 ) -> None:
-    """Run a suite against this knowledge base."""
-    # Loading what searches and answers would triple the time of eval list, report and compare.
-    from kb.eval.judged_sets import evaluate_suite
+    """Run a suite against this knowledge base.
 
+    A query with 'draft: true' is left out: nobody has judged it.
+    """
     config = invocation.config()
     checks = read_checks(gate, baseline, tolerance, junit, github)
+    if drafts and (gate or baseline or save or junit):
+        raise InvalidInput(
+            "drafts gate nothing: nobody has judged them",
+            fix="leave out --gate, --baseline, --save and --junit, or check the drafts and delete their 'draft: true'",
+        )
     if save and len(set(mode or ())) > 1:
         raise InvalidInput("--save keeps one run, and there are several modes", fix="name one --mode")
     with checks.output.suite_faults(), invocation.open(config) as kb:
         kb.require_documents()
-        loaded = load_suite(Path(suite))
-        runs = evaluate_suite(
+        loaded = load_suite(Path(suite), with_drafts=drafts)
+        if loaded.drafts:
+            invocation.notify(f"{loaded.drafts} drafts of {suite} are left out: nobody has judged them")
+        runs = _judged_sets().evaluate_suite(
             kb,
             loaded,
             chosen_modes(mode, (config.search.mode,)),
@@ -152,18 +161,23 @@ def spans(
     _run_judged_set(invocation, "spans", [Path(folder)], mode, checks)
 
 
+def _judged_sets() -> ModuleType:
+    """Loading what searches and answers would triple the time of eval list, report and compare."""
+    from kb.eval import judged_sets
+
+    return judged_sets
+
+
 def _run_judged_set(
     invocation: Invocation, layout: str, paths: Sequence[Path], mode: Sequence[str] | None, checks: Checks
 ) -> None:
     """Run a public collection in its throw-away home, in all modes unless some are named."""
-    from kb.eval.judged_sets import LAYOUTS, evaluate_set  # heavy, as above
-
-    judged = LAYOUTS[layout](*paths)
+    judged = _judged_sets().LAYOUTS[layout](*paths)
     modes = chosen_modes(mode, ALL_MODES)
     with ingest_listener(invocation) as on_event:
         kb = judged.open(invocation.cache(), invocation.config(), on_event, invocation.notify)
     with kb:
-        runs = evaluate_set(kb, judged, modes, invocation.home, query_progress(invocation))
+        runs = _judged_sets().evaluate_set(kb, judged, modes, invocation.home, query_progress(invocation))
     conclude(invocation, runs, checks)
 
 
@@ -226,3 +240,7 @@ def list_(
     if not runs:
         invocation.notify("no runs yet; make one with: kb eval run SUITE")
         raise typer.Exit(ExitCode.NOTHING)
+
+
+app.command("sessions")(sessions)
+app.command("tune")(tune)

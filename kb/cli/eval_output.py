@@ -15,12 +15,14 @@ import typer
 from kb.cli.charts import print_comparison, print_gates, print_runs, print_worst_queries
 from kb.cli.invocation import Invocation
 from kb.cli.progress import Listener, make_listener
+from kb.cli.terminal import say
 from kb.errors import ExitCode, InvalidInput, SuiteInvalid
 from kb.eval.ci_output import SuiteFault, github_annotations, junit_xml
 from kb.eval.compare import Gate, check_gates, compare_runs, parse_gate
+from kb.eval.markdown import step_summary
 from kb.eval.records import Comparison, EvalRuns, GateResult, Run, Suite
-from kb.eval.report import render_report
-from kb.eval.runs import load_run, summarize
+from kb.eval.runs import load_run, short_name, summarize
+from kb.eval.worst import FailedGate, failed_gates
 from kb.ingest.report import IngestEvent
 from kb.records import SearchMode
 from kb.wire import to_json
@@ -84,16 +86,21 @@ class CiOutput:
         comparison: Comparison | None,
         suite: Suite | None = None,
         faults: Sequence[SuiteFault] = (),
+        failed: Sequence[FailedGate] = (),
     ) -> None:
-        """Write what was asked for. suite is the file that annotations point to."""
+        """Write what was asked for.
+
+        suite   the file that annotations point to
+        failed  the gates among these that failed, with their worst queries
+        """
         if self.junit:
             Path(self.junit).parent.mkdir(parents=True, exist_ok=True)
-            Path(self.junit).write_text(junit_xml(runs, gates, comparison, faults), encoding="utf-8")
-        if self.github and runs and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
+            Path(self.junit).write_text(junit_xml(runs, gates, comparison, faults, failed), encoding="utf-8")
+        if self.github and (runs or faults) and (summary := os.environ.get("GITHUB_STEP_SUMMARY")):
             with open(summary, "a", encoding="utf-8") as file:
-                file.write(render_report(runs, comparison, "md"))
+                file.write(step_summary(runs, gates, failed, comparison, faults))
         if self.github:
-            print(github_annotations(runs, gates, comparison, suite, faults), end="", file=sys.stderr)
+            print(github_annotations(runs, gates, comparison, suite, faults, failed), end="", file=sys.stderr)
 
     @contextmanager
     def suite_faults(self) -> Iterator[None]:
@@ -136,29 +143,29 @@ def conclude(invocation: Invocation, runs: Sequence[Run], checks: Checks, suite:
     """
     checked = [pair for run in runs for pair in zip(checks.gates, check_gates(run, checks.gates), strict=True)]
     results = [result for _, result in checked]
-    comparison = _compare_with_baseline(invocation, runs, checks)
+    baseline = load_run(invocation.home, checks.baseline) if checks.baseline else None
+    comparison = _compare(baseline, runs, checks.tolerance) if baseline else None
+    failed = failed_gates(runs, checked, baseline, suite)
     if invocation.json:
         if comparison:
             print(to_json(comparison))
         print(to_json(EvalRuns(runs=summarize(runs), gates=tuple(results))))
     else:
         print_runs(runs, all_metrics=invocation.verbose)
+        if results:
+            say()
         print_gates(results)
-        print_worst_queries(runs, checked)
+        print_worst_queries(failed)
         if comparison:
             print_comparison(comparison, all_metrics=invocation.verbose)
-        kept = ", ".join(run.run_id for run in runs)
-        invocation.notify(f"kept as {kept}")
-        invocation.notify("see: kb eval report last -o report.html")
-    checks.output.write(runs, results, comparison, suite)
+        kept = ", ".join(f"{short_name(run.run_id)} ({run.mode})" for run in runs)
+        invocation.notify(f"kept as {kept} · as a page: kb eval report last -o report.html")
+    checks.output.write(runs, results, comparison, suite, failed=failed)
     if any(not result.passed for result in results) or (comparison and comparison.has_regression):
         raise typer.Exit(ExitCode.NOTHING)
 
 
-def _compare_with_baseline(invocation: Invocation, runs: Sequence[Run], checks: Checks) -> Comparison | None:
-    """The comparison with the run of the baseline's mode, else with the last run; None without a baseline."""
-    if not checks.baseline:
-        return None
-    before = load_run(invocation.home, checks.baseline)
+def _compare(before: Run, runs: Sequence[Run], tolerance: float) -> Comparison:
+    """The comparison with the run of the baseline's mode, else with the last run."""
     now = next((run for run in runs if run.mode == before.mode), runs[-1])
-    return compare_runs(before, now, checks.tolerance)
+    return compare_runs(before, now, tolerance)

@@ -38,6 +38,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "tags suggest": ("kb tags suggest 'telescope mirror'", "kb tags suggest 'night shift' --json"),
     "tags apply": ("kb tags apply --all --dry-run", "kb tags apply --all"),
     "tags eval": ("kb tags eval", "kb tags eval --seeds 0 --json"),
+    "eval init": ("kb eval init", "kb eval init -o notes.yaml --source notes -n 30"),
     "eval run": ("kb eval run suite.yaml", "kb eval run suite.yaml --gate 'ndcg@10>=0.40'"),
     "eval beir": ("kb eval beir cranfield", "kb eval beir scifact --mode hybrid --json"),
     "eval spans": ("kb eval spans chunking-eval", "kb eval spans chunking-eval --mode lexical"),

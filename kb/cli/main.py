@@ -20,7 +20,7 @@ import typer
 
 from kb import __version__
 from kb.cli.commands import COMMANDS, GROUPS, Entry, present_names
-from kb.cli.examples import examples_text
+from kb.cli.examples import EXAMPLES, examples_text
 from kb.cli.help import EXIT_CODES, print_first_steps, print_help
 from kb.cli.invocation import (
     Call,
@@ -115,10 +115,19 @@ def _parse(arguments: list[str], json: bool) -> Call | int:
         raise
     except typer.TyperException as error:
         message = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
-        name = f"{arguments[0]} " if arguments[0] in COMMANDS else ""
-        hint = "put several words in quotes; " if "unexpected extra argument" in message else ""
-        raise InvalidInput(message.rstrip("."), fix=f"{hint}see: kb {name}--help") from error
+        raise InvalidInput(message.rstrip("."), fix=_usage_hint(message, arguments)) from error
     return result if isinstance(result, Call | int) else ExitCode.DONE
+
+
+def _usage_hint(message: str, arguments: list[str]) -> str:
+    """Where to look after a call that cannot be understood; an example where something is missing."""
+    name = " ".join(arguments[: 2 if arguments[0] in GROUPS else 1])
+    if examples_text(name) is None:
+        name = arguments[0] if arguments[0] in COMMANDS else ""
+    hint = "put several words in quotes; " if "unexpected extra argument" in message else ""
+    if message.startswith("Missing argument") and name in EXAMPLES:
+        hint = f"for example: {EXAMPLES[name][0]}; "
+    return f"{hint}see: {' '.join(['kb', *name.split(), '--help'])}"
 
 
 def _execute(call: Call) -> int:

@@ -17,11 +17,16 @@ def print_documents(listed: DocumentList) -> None:
     """One line for each document: id, type, chunks, language, path, title."""
     if not listed.documents:
         return
-    say(styled(f"{'id':>6}  {'type':<10} {'chunks':>6}  {'lang':<4}  path · title", "dim"))
+    widths = [max(10, *(len(d.type) for d in listed.documents)), max(len(d.source) for d in listed.documents)]
+    # A path is what a search prints; which source it is of is said where there are several.
+    has_sources = len({d.source for d in listed.documents}) > 1
+    source_head = f"{'source':<{widths[1]}}  " if has_sources else ""
+    say(styled(f"{'id':>6}  {'type':<{widths[0]}} {'chunks':>6}  {'lang':<4}  {source_head}path · title", "dim"))
     for d in listed.documents:
+        source = f"{harmless_line(d.source):<{widths[1]}}  " if has_sources else ""
         say(
-            f"{d.doc_id:>6}  {d.type:<10} {len(d.chunk_ids):>6}  {d.language:<4}  "
-            f"{harmless_line(f'{d.source}/{d.path}')} · {styled(harmless_line(d.title), 'dim')}"
+            f"{d.doc_id:>6}  {d.type:<{widths[0]}} {len(d.chunk_ids):>6}  {d.language:<4}  {source}"
+            f"{harmless_line(d.path)} · {styled(harmless_line(d.title), 'dim')}"
         )
 
 

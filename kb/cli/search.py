@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from kb.cli.hits import HitScreen, print_hits, print_paths
-from kb.cli.invocation import Invocation, command
+from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.errors import ExitCode, InvalidInput
 from kb.records import Filters
 from kb.store.last_shown import ShownPlace, note_shown
+from kb.store.recent_searches import FoundPlace, note_search
 
 if TYPE_CHECKING:  # an annotation alone
     from kb.library import KnowledgeBase
@@ -97,6 +98,9 @@ def search(
             invocation.emit(response, partial(print_hits, screen=screen), flush=bulk)
             if is_read and not bulk:
                 note_shown(invocation.home, [ShownPlace(hit.rank, hit.source, hit.citation.uri) for hit in hits])
+                if is_interactive():  # a person's search, no script's
+                    places = [FoundPlace(hit.source, hit.citation.uri) for hit in hits]
+                    note_search(invocation.home, text, places, config.history.keep_commands)
     if not any_hit:
         raise typer.Exit(ExitCode.NOTHING)
 

@@ -11,6 +11,7 @@ import threading
 import time
 from typing import Self
 
+from kb.cli.notes import in_language
 from kb.cli.terminal import harmless_line, has_colour, hold_line, tell
 from kb.cli.wrap import columns_of, terminal_columns
 
@@ -25,10 +26,12 @@ class Spinner:
     """A context manager; `stop` ends it earlier, and for good.
 
     is_shown  False where stderr is no terminal, or nothing is to be said
+    language  of the question that is waited for: what is said and told is in it
     """
 
-    def __init__(self, label: str, *, is_shown: bool = True) -> None:
-        self._label = label
+    def __init__(self, label: str, *, is_shown: bool = True, language: str = "en") -> None:
+        self._language = language
+        self._label = in_language(label, language)
         self._is_shown = is_shown and sys.stderr.isatty() and has_cursor()
         self._lock = threading.Lock()
         self._is_over = threading.Event()
@@ -48,14 +51,14 @@ class Spinner:
     def say(self, label: str) -> None:
         """What is going on now; the seconds go on."""
         with self._lock:
-            self._label = label
+            self._label = in_language(label, self._language)
 
     def notify(self, message: str) -> None:
         """A message for the user: what only says that something takes its time becomes the label."""
         if self._is_shown and not self._is_over.is_set() and message.endswith("…"):
-            self.say(message.removesuffix("…").rstrip())
+            self.say(in_language(message, self._language).removesuffix("…").rstrip())
         else:
-            tell(message)
+            tell(in_language(message, self._language))
 
     def stop(self) -> None:
         """Clear the line, and never draw it again."""

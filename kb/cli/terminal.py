@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, TextIO
 from urllib.parse import quote
 
+from kb.cli.wrap import terminal_columns, wrap_message
 from kb.errors import InvalidInput, KbError
 from kb.records import Citation
 from kb.wire import error_json
@@ -29,6 +30,8 @@ LINKING_VARIABLES = ("WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "DOMTER
 LINKING_PROGRAMS = ("iTerm.app", "WezTerm", "vscode", "ghostty", "Hyper", "rio", "Tabby")
 LEAST_VTE_VERSION = 5000
 
+# Under the first word after "error: ".
+ERROR_INDENT = 7
 # What --color says, for the whole process: every line that is printed asks for it.
 _choice: ColourChoice = "auto"
 # Of a spinner that is turning on the line where a message would begin.
@@ -105,6 +108,11 @@ def say(text: str = "") -> None:
     print(text)
 
 
+def say_message(text: str) -> None:
+    """A sentence for a person on stdout, harmless already, broken between words on a terminal."""
+    print(wrap_message(text, terminal_columns()))
+
+
 def hold_line(clear: Callable[[], None] | None) -> None:
     """Say how to clear the line that is drawn over and over; None when there is none any more."""
     global _clear_line
@@ -115,7 +123,9 @@ def tell(text: str) -> None:
     """One line of message, on stderr."""
     if _clear_line:
         _clear_line()
-    print(styled(harmless(text), "dim", stream=sys.stderr), file=sys.stderr, flush=True)
+    shown = wrap_message(harmless(text), terminal_columns(sys.stderr))
+    for line in shown.split("\n"):
+        print(styled(line, "dim", stream=sys.stderr), file=sys.stderr, flush=True)
 
 
 def print_error(error: KbError, *, json: bool) -> None:
@@ -123,8 +133,10 @@ def print_error(error: KbError, *, json: bool) -> None:
     if json:
         print(error_json(error), file=sys.stderr, flush=True)
     else:
-        label = styled("error:", "bold", "red", stream=sys.stderr)
-        print(f"{label} {harmless(error.problem)}\n  fix: {harmless(error.fix)}", file=sys.stderr, flush=True)
+        columns = terminal_columns(sys.stderr)
+        problem = wrap_message(f"error: {harmless(error.problem)}", columns, ERROR_INDENT).removeprefix("error:")
+        fix = wrap_message(f"  fix: {harmless(error.fix)}", columns, ERROR_INDENT - 2)
+        print(f"{styled('error:', 'bold', 'red', stream=sys.stderr)}{problem}\n{fix}", file=sys.stderr, flush=True)
 
 
 def counted(number: int, noun: str) -> str:

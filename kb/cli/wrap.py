@@ -114,6 +114,36 @@ def wrap_spans(text: str, columns: int) -> list[tuple[int, int]]:
     return [*lines, (start, end)]
 
 
+# A command in a message: it stays on one line where it fits on one, so that it can be copied.
+_COMMAND = re.compile(r"\bkb [^;,·()]*[^;,·()\s]")
+
+
+def wrap_message(text: str, columns: int, indent: int = 2) -> str:
+    """A message broken between words, commands kept whole; its further lines are indented.
+
+    columns  the room for a line; 0 leaves the message as it is
+    indent   of the lines that are added
+
+    >>> print(wrap_message("nothing here yet; fill it with: kb ingest FOLDER", 40))
+    nothing here yet; fill it with:
+      kb ingest FOLDER
+    """
+    if columns < LEAST_COLUMNS:
+        return text
+    lines = []
+    for line in text.split("\n"):
+        whole = _COMMAND.sub(lambda command: command.group().replace(" ", "\0"), line)
+        if any(columns_of(part) > columns - indent for part in whole.split()):
+            whole = line
+        own = len(line) - len(line.lstrip())
+        spans = wrap_spans(whole, columns - indent - own)
+        if columns_of(line) <= columns or not spans:
+            lines.append(line)
+            continue
+        lines += [" " * (own + (indent if at else 0)) + line[start:end] for at, (start, end) in enumerate(spans)]
+    return "\n".join(lines)
+
+
 def reading_columns() -> int:
     """The room for lines that are read: the terminal's width, but no more than the eye follows; 0 for a pipe."""
     return min(terminal_columns(), MOST_READ_COLUMNS)

@@ -275,7 +275,8 @@ class HistoryConfig:
     keep_answers: int = key(0, "Number of recent answers kept; 0 keeps all.", low=0, high=100_000_000)
     keep_commands: int = key(
         100,
-        "Number of kb commands whose names are kept in commands.log of the home, without arguments; 0 keeps none.",
+        "Number of kb commands whose names are kept in commands.log of the home, without arguments, and of searches on a"
+        " terminal in recent_searches.json; 0 keeps none.",
         low=0,
         high=400,
     )

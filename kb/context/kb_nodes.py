@@ -42,7 +42,7 @@ SKILLS = (
     Skill("kb answers list", "list, search, replay, remove, export stored answers"),
     Skill("kb tags suggest", "import, train, suggest and apply tags"),
     Skill("kb verify", "check whether texts back a claim"),
-    Skill("kb eval run", "measure search and answers against labels"),
+    Skill("kb eval run", "draft a suite, measure search and answers against its labels"),
     Skill("kb expert relevance MODE", "try the context relevance rules, show the thresholds of context stability"),
     Skill("kb status", "show the state of the knowledge base"),
     Skill("kb doctor", "check this installation and repair the store"),

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from kb.eval.figures import number_text, p_text, signed_text
 from kb.eval.markup import visible
 from kb.eval.records import Comparison, GateResult, MetricDifference, QueryChange, Run, Suite
+from kb.eval.worst import FailedGate, WorstQuery
 
 SHOWN_CHANGES = 10
 SHOWN_PLACES = 3
@@ -28,6 +29,7 @@ def junit_xml(
     gates: Sequence[GateResult],
     comparison: Comparison | None,
     faults: Sequence[SuiteFault] = (),
+    failed: Sequence[FailedGate] = (),
 ) -> str:
     """A testsuite per run with its gates as testcases, one for the comparison's metrics, one for the suite's faults.
 
@@ -40,7 +42,8 @@ def junit_xml(
         suite = _add_suite(root, f"{run.suite} {run.kind} {run.mode}", timestamp=run.created_at)
         suite.set("id", _xml_text(run.run_id))
         for gate in own:
-            _add_case(suite, f"gate {gate.gate}", run.suite, None if gate.passed else _gate_words(gate))
+            body = next((_worst_lines(one) for one in failed if one.result == gate), "")
+            _add_case(suite, f"gate {gate.gate}", run.suite, None if gate.passed else _gate_words(gate), body)
         if not own:
             _add_case(suite, "run", run.suite, None if run.finished else "the run is not finished")
     if comparison:
@@ -65,6 +68,7 @@ def github_annotations(
     comparison: Comparison | None,
     suite: Suite | None = None,
     faults: Sequence[SuiteFault] = (),
+    failed: Sequence[FailedGate] = (),
 ) -> str:
     """Workflow commands, one per line: errors for faults, failed gates and regressions; a notice when everything passed.
 
@@ -77,6 +81,10 @@ def github_annotations(
         if not gate.passed:
             words = f"{_gate_words(gate)} ({names.get(gate.run_id, gate.run_id)})"
             lines.append(_command("error", words, path, 1, "kb eval: gate failed"))
+    for failure in failed:
+        for query in failure.worst:
+            words = f"{query.query_id}: {_worst_words(query)}"
+            lines.append(_command("warning", words, path, query.line, f"kb eval: query below {failure.result.gate}"))
     if comparison:
         for difference in comparison.metrics:
             if difference.is_regression:
@@ -100,6 +108,15 @@ def _gate_words(gate: GateResult) -> str:
     # Six digits: rounded to three, .3998 would fail ">=0.4" as "0.400".
     value = "undefined" if gate.value is None else f"{gate.value:.6g}"
     return f"gate {gate.gate} failed: the value is {value}"
+
+
+def _worst_words(query: WorstQuery) -> str:
+    facts = "; ".join(f"{name}: {places}" for name, places in query.facts())
+    return f"{query.metric} {query.change()}: {query.text}; {facts}"
+
+
+def _worst_lines(gate: FailedGate) -> str:
+    return "\n".join(f"{query.query_id}: {_worst_words(query)}" for query in gate.worst)
 
 
 def _difference_words(difference: MetricDifference) -> str:

@@ -19,11 +19,13 @@ MAIN_METRICS = {
 }
 # Metrics shown first, in this order; a report folds away the others.
 HEADLINES = (
-    *("ndcg@10", "recall@10", "mrr", "hit@1", "hit@10", "recall@5", "recall@100", "precision@10", "map"),
-    *("context_recall", "context_recall_plain", "context_new_tokens", "context_new_tokens_plain"),
-    *("iou@5", "iou@10", "must_contain", "must_not_contain", "exact_lines"),
-    *("refusal_precision", "refusal_recall", "refusal_f1", "false_refusal"),
-    *("citation_coverage", "citation_support", "first_token_ms", "tokens_per_second"),
+    # What answers say, then whether they are proved, then whether refusing was right.
+    *("must_contain", "must_not_contain", "citation_support", "citation_coverage", "exact_lines"),
+    *("false_refusal", "refusal_f1", "refusal_precision", "refusal_recall"),
+    # The order of what was found, then how much was found, by k.
+    *("ndcg@10", "mrr", "map", "hit@1", "hit@10", "recall@5", "recall@10", "recall@100", "precision@10"),
+    *("iou@5", "iou@10", "context_recall", "context_recall_plain"),
+    *("context_new_tokens", "context_new_tokens_plain", "first_token_ms", "tokens_per_second"),
 )
 # Dimensions tried first for the colours of queries: they have few values.
 COLOUR_DIMENSIONS = ("kind", "lang", "difficulty")

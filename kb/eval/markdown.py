@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from kb.eval.ci_output import SuiteFault
 from kb.eval.differences import difference_texts, run_names, summary_words, verdict
 from kb.eval.figures import (
     View,
@@ -24,7 +25,8 @@ from kb.eval.figures import (
     slice_rows,
 )
 from kb.eval.markup import visible
-from kb.eval.records import Comparison, Interval, MetricDifference, QueryChange, Run
+from kb.eval.records import Comparison, GateResult, Interval, MetricDifference, QueryChange, Run
+from kb.eval.worst import FailedGate
 
 SHOWN_CHANGES = 10
 SHOWN_PLACES = 3
@@ -42,6 +44,36 @@ def render_markdown(runs: Sequence[Run], comparison: Comparison | None) -> str:
         parts += _changes("Worst regressions", comparison.worst)
         parts += _changes("Greatest gains", comparison.best)
     return "\n\n".join([*parts, *_provenance(view)]) + "\n"
+
+
+def step_summary(
+    runs: Sequence[Run],
+    gates: Sequence[GateResult],
+    failed: Sequence[FailedGate],
+    comparison: Comparison | None,
+    faults: Sequence[SuiteFault] = (),
+) -> str:
+    """What a workflow's step shows: the gates first, with the queries that pull them down, then the summary of the runs."""
+    parts = [f"## kb eval: {code('the suite has faults')}"] if faults else []
+    parts += [f"- {code(f'{fault.path}:{fault.line}')} {code(fault.what)}" for fault in faults]
+    names = {run.run_id: label for run, label in zip(runs, run_labels(runs), strict=True)}
+    if gates:
+        rows = [
+            ["🟢 passed" if gate.passed else "🔴 failed", code(gate.gate), _value(gate), code(names[gate.run_id])]
+            for gate in gates
+        ]
+        parts += ["## kb eval: gates", _table(["", "gate", "value", "run"], rows)]
+    for gate in failed:
+        lines = [f"### Queries that pull {code(gate.result.gate)} down"]
+        for query in gate.worst:
+            lines.append(f"- {query.change()} {code(query.query_id)} {code(query.text)}")
+            lines += [f"  - {name}: {code(places)}" for name, places in query.facts()]
+        parts += ["\n".join(lines)] if gate.worst else []
+    return "\n\n".join([*parts, *([render_markdown(runs, comparison)] if runs else [])]).rstrip("\n") + "\n"
+
+
+def _value(gate: GateResult) -> str:
+    return "undefined" if gate.value is None else f"{gate.value:.4g}"
 
 
 def code(text: str) -> str:

@@ -52,6 +52,7 @@ class Query:
     facts        facts that kb remembers from this turn on
     after_hours  hours of silence before this turn
     expect_mode  the mode the relevance rules should choose, None where any will do
+    draft        nobody has judged it: it is measured only on request
     """
 
     id: str
@@ -72,17 +73,23 @@ class Query:
     facts: tuple[str, ...] = ()
     after_hours: int = 0
     expect_mode: str | None = None
+    draft: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Suite:
-    """A file of queries. `sha256` is of its bytes; runs record it."""
+    """A file of queries. `sha256` is of its bytes; runs record it.
+
+    queries  those to measure
+    drafts   how many more stand in the file that nobody has judged, and are left out
+    """
 
     name: str
     path: str
     sha256: str
     text: str
     queries: tuple[Query, ...]
+    drafts: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,18 +70,29 @@ def save_run(path: Path, run: Run) -> None:
         append_result(path, result)
 
 
+def short_name(run_id: str) -> str:
+    """What a person calls a run: the part of its id that chance made; the whole id where it has none.
+
+    >>> short_name("20261122-184220-552-5c12-lexical"), short_name("mine")
+    ('5c12', 'mine')
+    """
+    parts = run_id.split("-")
+    return parts[3] if len(parts) == 5 else run_id
+
+
 def load_run(home: Path, name: str) -> Run:
-    """A run by its id, the beginning of its id, `last`, or the path of a file.
+    """A run by its short name (see `short_name`), its id, the beginning of its id, `last`, or the path of a file.
 
     raises  NotFound, InvalidInput for a file that is not a run
     """
     path = Path(name)
     if not path.is_file():
         known = sorted((home / FOLDER).glob("*.jsonl"))
-        matches = known[-1:] if name == "last" else [p for p in known if p.stem.startswith(name)]
+        matches = known[-1:] if name == "last" else [p for p in known if short_name(p.stem) == name]
+        matches = matches or [p for p in known if p.stem.startswith(name)]
         if len(matches) != 1:
-            problem = f"no run '{name}'" if not matches else f"several runs begin with '{name}'"
-            raise NotFound(problem, fix="name a run id (kb eval list), or a file that holds a run")
+            problem = f"no run '{name}'" if not matches else f"several runs are called '{name}'"
+            raise NotFound(problem, fix="name a run of the list (kb eval list), 'last', or a file that holds a run")
         path = matches[0]
     return _read(path)
 

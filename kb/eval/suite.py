@@ -41,6 +41,7 @@ QUERY_KEYS = (
     "facts",
     "after_hours",
     "expect_mode",
+    "draft",
     *SLICE_KEYS,
 )
 LABEL_KEYS = ("path", "anchor", "heading", "grade")
@@ -88,21 +89,23 @@ def nearest_hint(name: str, known: Sequence[str]) -> str:
     return f", did you mean '{near[0]}'?" if near else ""
 
 
-def load_suite(path: Path) -> Suite:
+def load_suite(path: Path, *, with_drafts: bool = False) -> Suite:
     """Read and check a suite.
 
-    raises  NotFound without the file, IoError when it cannot be read, SuiteInvalid with every fault in it
+    with_drafts  measure the queries that nobody has judged as well; the suite's name then says so
+    raises       NotFound without the file, IoError when it cannot be read, SuiteInvalid with every fault in it, and
+                 where every query is a draft
     """
     try:
         raw = path.read_bytes()
     except FileNotFoundError as error:
-        raise NotFound(f"no suite '{path}'", fix="name the YAML file that holds the queries") from error
+        raise NotFound(f"no suite '{path}'", fix="name a suite's YAML file; one to begin with: kb eval init") from error
     except OSError as error:
         raise IoError(f"cannot read the suite '{path}': {error.strerror}", fix="name a readable YAML file") from error
-    return parse_suite(raw, str(path))
+    return parse_suite(raw, str(path), with_drafts=with_drafts)
 
 
-def parse_suite(raw: bytes, path: str) -> Suite:
+def parse_suite(raw: bytes, path: str, *, with_drafts: bool = False) -> Suite:
     """The suite in a file's bytes; `path` is for messages, and its stem names a suite without a `name`.
 
     raises  SuiteInvalid with every fault
@@ -118,7 +121,24 @@ def parse_suite(raw: bytes, path: str) -> Suite:
         reader.fault(fields["version"], f"version {version} is not known: this kb reads version {SUITE_VERSION}")
     queries = _read_queries(reader, fields, root)
     raise_faults(path, reader.faults, fix="correct these lines; fixtures/suites/corpus.yaml shows the format")
-    return Suite(name=name, path=path, sha256=sha256(raw).hexdigest(), text=text, queries=queries)
+    judged = tuple(query for query in queries if not query.draft)
+    drafts = len(queries) - len(judged)
+    if not judged and not with_drafts:
+        every = "its query is a draft" if drafts == 1 else f"all its {drafts} queries are drafts"
+        raise SuiteInvalid(
+            f"{path} measures nothing yet: {every}",
+            fix=f"check each and delete its line 'draft: true'; to try it as it is: kb eval run {path} --drafts",
+            path=path,
+            faults=drafts,
+        )
+    return Suite(
+        name=f"{name} with {'1 draft' if drafts == 1 else f'{drafts} drafts'}" if with_drafts and drafts else name,
+        path=path,
+        sha256=sha256(raw).hexdigest(),
+        text=text,
+        queries=queries if with_drafts else judged,
+        drafts=0 if with_drafts else drafts,
+    )
 
 
 def _decode(raw: bytes, path: str) -> str:
@@ -220,6 +240,7 @@ def _read_query(reader: _Reader, node: Any) -> Query:
         facts=reader.take(fields, "facts", reader.texts) or (),
         after_hours=reader.take(fields, "after_hours", reader.whole_number) or 0,
         expect_mode=reader.take(fields, "expect_mode", reader.text),
+        draft=reader.take(fields, "draft", reader.flag) is True,
         slices=slices,
         line=node.start_mark.line + 1,
     )

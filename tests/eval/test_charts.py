@@ -35,6 +35,7 @@ def test_whiskers_stand_where_the_interval_is(draw: Any) -> None:
     assert '<line x1="25%" x2="75%"' in chart
     assert '<svg x="50%"' in chart
     assert "<title>mrr: a 0.500</title>" in chart
+    assert [text.split(">")[1] for text in re.findall(r'class="tick [^<]*', chart)] == ["0", "0.5", "1"]
 
 
 def test_forest_is_centred_on_no_difference(draw: Any) -> None:
@@ -125,9 +126,10 @@ def test_many_runs_and_a_list_have_a_line_each(capsys: pytest.CaptureFixture[str
     print_runs(runs)
     print_run_list(runs)
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:5] == lines[5:]
-    assert lines[0].startswith(runs[0].run_id)
-    assert lines[4].endswith("not finished")
+    assert lines[:6] == lines[6:]
+    assert lines[0].split()[:2] == ["run", "made"]
+    assert lines[1].startswith(runs[0].run_id)
+    assert lines[5].endswith("not finished")
     print_run_list([])
     assert capsys.readouterr().out == ""
 
@@ -140,7 +142,7 @@ def test_gates_and_comparison_in_lines(capsys: pytest.CaptureFixture[str]) -> No
     assert not {"\x1b", "\u202e", "\r"} & set(out)
     lines = out.splitlines()
     assert lines[0].startswith("failed  map>=0.1")
-    assert lines[0].endswith("undefined (r)")
+    assert lines[0].endswith("undefined (run r)")
     assert next(line for line in lines if line.startswith("recall@10")).endswith("regression")
     assert next(line for line in lines if line.startswith("map  ")).split() == ["map", *["–"] * 5, "0/0/0"]
     assert any(line.strip().startswith("ndcg@10 0.630 → –") for line in lines)

@@ -83,8 +83,11 @@ def test_names(tmp_path: Path, run: Run) -> None:
         write(tmp_path, replace(run, run_id=name), 1)
     assert load_run(tmp_path, "last").run_id == "20261122-1"
     assert load_run(tmp_path, "20261122").run_id == "20261122-1"
-    with pytest.raises(NotFound, match="several runs begin with '20261121'"):
+    with pytest.raises(NotFound, match="several runs are called '20261121'"):
         load_run(tmp_path, "20261121")
+    write(tmp_path, replace(run, run_id="20261120-101010-123-5c12-lexical"), 1)
+    assert load_run(tmp_path, "5c12").run_id == "20261120-101010-123-5c12-lexical"
+    (tmp_path / "eval" / "20261120-101010-123-5c12-lexical.jsonl").unlink()
     with pytest.raises(NotFound, match="no run '2027'"):
         load_run(tmp_path, "2027")
     summaries = summarize(list_runs(tmp_path, pytest.fail))

@@ -175,3 +175,24 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
         load_suite(tmp_path / "none.yaml")
     with pytest.raises(IoError):
         load_suite(tmp_path)
+
+
+DRAFTED = """\
+name: mine
+queries:
+  - {id: one, query: "What?", answerable: false, draft: true}
+  - {id: two, query: "Why?", answerable: false}
+"""
+
+
+def test_drafts_are_left_out_unless_they_are_asked_for() -> None:
+    suite = parse_suite(DRAFTED.encode(), "s.yaml")
+    assert ([query.id for query in suite.queries], suite.drafts, suite.name) == (["two"], 1, "mine")
+    tried = parse_suite(DRAFTED.encode(), "s.yaml", with_drafts=True)
+    assert ([query.id for query in tried.queries], tried.drafts, tried.name) == (["one", "two"], 0, "mine with 1 draft")
+    with pytest.raises(SuiteInvalid) as caught:
+        parse_suite(DRAFTED.replace("two, ", "two, draft: true, ").encode(), "s.yaml")
+    assert (caught.value.problem, "--drafts" in caught.value.fix) == (
+        "s.yaml measures nothing yet: all its 2 queries are drafts",
+        True,
+    )

@@ -20,7 +20,7 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     result = kb("answers", "list", home=corpus_home)
     refused, grounded = result.out.splitlines()
     assert result.code == 0
-    assert refused.endswith("✗ no_chunks  zzyzx?␛[xyzzy")
+    assert refused.endswith("✗ not in your documents  zzyzx?␛[xyzzy")
     assert grounded.endswith(f"✓  {QUESTION}")
     listed = kb("answers", "list", "--json", "-n", "1", home=corpus_home).json()
     jsonschema.validate(listed, json.loads(kb("schema", "answer_list.v1").out))
@@ -33,8 +33,11 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     for beginning in ("1", "#1", trace, trace.upper(), trace[:-1]):
         shown = kb("answers", "show", beginning, home=corpus_home)
         assert shown.code == 0
-        assert trace in shown.out
+        assert trace not in shown.out  # a person has the number
+        assert shown.out.startswith("answer 1 · 2")
+        assert "I asked no language model: the answer is quoted" in shown.out
         assert "The mirror must be cleaned every 14 days." in shown.out
+    assert trace in kb("answers", "show", "1", "--verbose", home=corpus_home).out
     last = kb("answers", "show", "last", "--json", home=corpus_home).json()["answer"]
     assert (last["number"], last["refusal_reason"]) == (2, "no_chunks")
     whole = kb("answers", "show", trace, "--json", home=corpus_home).json()

@@ -75,6 +75,7 @@ CALLS: dict[str, list[str]] = {
     "expert stability": ["expert", "stability"],
     "expert recalibrate": ["expert", "recalibrate"],
     "eval sessions": ["eval", "sessions", "{sessions}"],
+    "eval init": ["eval", "init", "-o", "{new}"],
     "eval run": ["eval", "run", "{suite}", "--mode", "lexical"],
     "eval beir": ["eval", "beir", "{beir}", "--mode", "lexical"],
     "eval spans": ["eval", "spans", "{spans}", "--mode", "lexical"],

@@ -26,7 +26,7 @@ def test_list_has_a_header_and_a_line_a_document(kb: Call, corpus_home: Path) ->
     lines = kb("list", home=corpus_home).out.splitlines()
     assert lines[0].split() == ["id", "type", "chunks", "lang", "path", "·", "title"]
     assert len(lines) == 32
-    assert any("corpus/guide/marigold-telescope.md · The Marigold telescope" in line for line in lines)
+    assert any("  guide/marigold-telescope.md · The Marigold telescope" in line for line in lines)
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,7 @@ def test_runs_a_suite_in_every_mode_side_by_side(kb: Call, corpus_home: Path, su
     assert found.code == 0, found.err
     lines = found.out.splitlines()
     assert re.split(r"\s{2,}", lines[0])[0] == "metric"
-    assert [line.split()[0] for line in lines[1:4]] == ["ndcg@10", "recall@10", "mrr"]
+    assert [line.split()[0] for line in lines[1:4]] == ["ndcg@10", "mrr", "map"]
     assert "ndcg@3 " not in found.out
     verbose = kb("eval", "run", suite, *all_modes(), "--verbose", home=corpus_home)
     assert "\nndcg@3 " in verbose.out
@@ -122,9 +122,9 @@ def test_json_is_one_valid_object_and_right_about_the_corpus(kb: Call, corpus_ho
         assert recall["ci_low"] <= recall["mean"] <= recall["ci_high"]
         assert run["latency_ms"]["p50"] > 0
     assert measured(kb("eval", "list", "--json", home=corpus_home))["runs"] == record["runs"]
-    listed = kb("eval", "list", home=corpus_home).out.splitlines()
-    assert len(listed) == 3
-    assert all(run["run_id"] in line for run, line in zip(record["runs"], listed, strict=True))
+    heads, *listed = kb("eval", "list", home=corpus_home).out.splitlines()
+    assert heads.split() == ["run", "made", "suite", "mode", "queries", "metric", "latency"]
+    assert [line.split()[0] for line in listed] == [run["run_id"].split("-")[3] for run in record["runs"]]
 
 
 def test_answers_are_judged_and_kept_apart_from_the_users_own(kb: Call, corpus_home: Path, suite: Path) -> None:
@@ -226,12 +226,15 @@ def test_junit_and_annotations_name_gate_file_and_line(
     found = kb("eval", "run", bad, *words, home=corpus_home)
     assert found.code == 1
     assert "| `mrr` |" in summary.read_text()
-    worst = found.out.split("worst by mrr:")[1]
-    assert re.search(r"^  0\.000  cleaning-\d+: ", worst, re.MULTILINE)
-    assert "found first:" in worst
+    worst = found.out.split("queries that pull mrr>=0.9 down:")[1]
+    assert re.search(r"^  0\.000 \(was [.\d]+\)  cleaning-\d+: ", worst, re.MULTILINE)
+    assert re.search(r"^ +wanted  \S+\.md: \".*\n +found   nothing\n +before  \S+#L", worst, re.MULTILINE)
+    assert summary.read_text().startswith("## kb eval: gates\n\n|  | gate | value | run |")
+    assert re.search(r"^- 0\.000 \(was [.\d]+\) `cleaning-\d+`", summary.read_text(), re.MULTILINE)
     root = ElementTree.parse(junit).getroot()
     assert int(root.get("failures", "0")) >= 2
     assert any(case.get("name") == "gate mrr>=0.9" for case in root.iter("testcase"))
+    assert "was" in next(failure.text or "" for failure in root.iter("failure") if "mrr" in str(failure.get("message")))
     annotations = [line for line in found.err.splitlines() if line.startswith("::")]
     assert any(line.startswith(f"::error file={bad},line=1,title=kb eval%3A gate failed::") for line in annotations)
     first_query = bad.read_text().splitlines().index("  - id: cleaning-0") + 1
@@ -378,7 +381,7 @@ def test_a_file_that_holds_no_run_is_named_and_the_others_are_listed(
     (corpus_home / "eval" / "0-empty.jsonl").write_text("")
     (corpus_home / "eval" / "0-nonsense.jsonl").write_text('{"run": 1}\n{}\n')
     listed = kb("eval", "list", home=corpus_home)
-    assert (listed.code, len(listed.out.splitlines()), listed.err.count("left out: ")) == (0, 1, 2)
+    assert (listed.code, len(listed.out.splitlines()), listed.err.count("left out: ")) == (0, 2, 2)
     found = kb("eval", "report", corpus_home / "eval" / "0-nonsense.jsonl", "--json", home=corpus_home)
     assert (found.code, json.loads(found.err)["code"]) == (2, "invalid_input")
     assert "0-nonsense.jsonl:1 is not a line of a run" in found.err
