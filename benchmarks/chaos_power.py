@@ -2,11 +2,12 @@
 
     python benchmarks/chaos_power.py [--cuts 200] [--commands 30]
 
-strace notes every write, truncation, fsync and removal that `kb remember` makes to the store, one command after another, and
-when each command had ended. Then, for a moment drawn at random, the files are built as a disk could hold them: what stood
+strace notes every write, truncation, fsync and removal that `kb remember` and `kb ingest` make to the store, one command
+after another, and when each command had ended. Then, for a moment drawn at random, the files are built as a disk could hold them: what stood
 before a file's last fsync whole, of what was written since a random part, each write whole, torn or lost. Every store must
-open, be sound in SQLite's eyes and by its seals, and hold the facts 0 to m, with m at least what was acknowledged before
-the last fsync of kb.sqlite. Half of the commands run while another connection is open, which keeps the log. Needs strace.
+open, be sound in SQLite's eyes and by its seals, and hold the facts and documents 0 to m, with m at least what was
+acknowledged before the last fsync of kb.sqlite. Half of the commands run while another connection is open, which keeps the
+log. Needs strace. The files of the indexes: benchmarks/chaos_indexes.py.
 """
 
 from __future__ import annotations
@@ -34,13 +35,18 @@ SECTOR_BYTES = 512
 WORK = """
 import os, sqlite3, sys
 from kb.cli.main import run
-home, commands = sys.argv[1], int(sys.argv[2])
+home, commands, notes = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+os.mkdir(notes)
 other = sqlite3.connect(os.path.join(home, "kb.sqlite"))
 for number in range(commands):
     if number == commands // 2:
         other.execute("SELECT count(*) FROM facts").fetchall()
     if run(["remember", f"Fact {number} is known.", "--home", home], False):
         sys.exit("kb remember failed")
+    with open(os.path.join(notes, f"{number:04d}.md"), "w") as note:
+        note.write(f"# Note {number}\\n\\nNote {number} is kept.\\n")
+    if run(["ingest", notes, "--words-only", "--quiet", "--home", home], False):
+        sys.exit("kb ingest failed")
     os.write(2, f"acknowledged {number}\\n".encode())
 os._exit(0)
 """
@@ -61,13 +67,13 @@ class Event:
 
 
 def record(home: Path, commands: int, log: Path) -> list[Event]:
-    """What so many `kb remember` did to the files of a home, in order.
+    """What so many `kb remember` and `kb ingest` did to the files of a home, in order.
 
     raises  CalledProcessError where strace or a command fails
     """
     calls = "trace=pwrite64,write,fsync,fdatasync,ftruncate,unlink"
     words = ["strace", "-f", "-y", "-qq", "-xx", "-s", "1000000", "-e", calls, "-o", log, sys.executable, "-c", WORK]
-    subprocess.run([*words, str(home), str(commands)], check=True, capture_output=True)
+    subprocess.run([*words, str(home), str(commands), str(home.parent / "notes")], check=True, capture_output=True)
     return [event for event in map(read_call, log.read_text().splitlines()) if event]
 
 
@@ -125,13 +131,17 @@ def open_after(place: Path, files: dict[str, bytes], promised: int) -> str:
         with closing(open_for_writing(place)) as store:
             faults, altered = find_faults(store), find_altered(store)
             known = [text for (text,) in store.execute("SELECT text FROM facts ORDER BY fact_id")]
+            paths = [path for (path,) in store.execute("SELECT path FROM documents ORDER BY path")]
     except (KbError, sqlite3.DatabaseError) as error:
         return f"does not open: {error}"
-    if faults or altered.facts:
-        return f"damaged: {faults}, facts {altered.facts}"
-    if known != [f"Fact {number} is known." for number in range(len(known))]:
-        return f"not a state that was acknowledged: {known}"
-    return "sound" if len(known) >= promised else f"lost {promised - len(known)} acknowledged facts"
+    if faults or altered.facts or altered.documents:
+        return f"damaged: {faults}, facts {altered.facts}, documents {altered.documents}"
+    wanted = [f"Fact {number} is known." for number in range(len(known))]
+    if (known, paths) != (wanted, [f"{number:04d}.md" for number in range(len(paths))]):
+        return f"not a state that was acknowledged: {known}, {paths}"
+    if len(known) - len(paths) not in (0, 1):  # a fact is told before its note is taken in
+        return f"not a state that was acknowledged: {len(known)} facts, {len(paths)} documents"
+    return "sound" if len(paths) >= promised else f"lost {promised - len(paths)} acknowledged documents"
 
 
 def pull_the_plug(cuts: int, commands: int, seed: int, *, is_disk_honest: bool = True) -> Counter[str]:

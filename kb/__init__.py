@@ -43,8 +43,14 @@ serve/           the JSON of the commands over HTTP, described in OpenAPI, with 
 cli/             one thin module per command group; render.py prints
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+# What libraries report to their makers is off before the first one is imported, whatever the environment says: onnxruntime
+# starts when it is imported, the others ask when they report. docs/promises.md has what was looked at.
+REPORTS_OFF = {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "DO_NOT_TRACK": "1"}
+os.environ.update(REPORTS_OFF)
 
 if TYPE_CHECKING:  # imported by `__getattr__` when they are used: `import kb` costs nothing
     from kb.ask.records import (

@@ -14,7 +14,7 @@ from kb.errors import IoError, Locked
 from kb.index.keeper import IndexKeeper, SharedSource, Source, Turn
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
 from kb.index.registry import DEFAULT_LEXICAL, DEFAULT_VECTOR, LEXICAL_ENGINES, VECTOR_ENGINES
-from kb.index.stamp import INDEX_FOLDER, IndexStamp, Origin
+from kb.index.stamp import INDEX_FOLDER, IndexStamp, Origin, keep_reserve
 from kb.store.lock import writer_lock
 from kb.store.store import Store
 
@@ -43,6 +43,10 @@ class Indexes:
             return "documents that are being added cannot be found before their index is made"
         behind = max(lag or 0 for lag in lags)
         return f"the index is {behind:,} {'document' if behind == 1 else 'documents'} behind" if behind else None
+
+    def keep_reserve(self) -> None:
+        """See `kb.index.stamp.keep_reserve`."""
+        keep_reserve(self._store.home / INDEX_FOLDER)
 
     def refresh_lexical(self, *, force: bool = False) -> IndexStamp:
         """Bring the lexical index up to date and say nothing of it; for who holds the writer's lock."""

@@ -156,6 +156,10 @@ class Runtime:
         """The lexical half of `refresh_indexes`."""
         return self._indexes.refresh_lexical(force=force)
 
+    def keep_reserve(self) -> None:
+        """Hold room in the folder of the indexes, for removing documents on a full disk."""
+        self._indexes.keep_reserve()
+
     def refresh_vectors(self, *, force: bool = False) -> IndexStamp:
         """The other half."""
         return self._indexes.refresh_vectors(force=force)

@@ -16,7 +16,10 @@ from typing import Any
 from kb.config.keys import check_value, unknown_name
 from kb.config.old_keys import RENAMED, Setting, replace_old_keys
 from kb.config.sections import ALIASES, SECTIONS, Config, CswrWeightsConfig
-from kb.errors import ConfigInvalid, ConfigNotFound
+from kb.errors import ConfigInvalid, ConfigNotFound, InvalidInput
+
+# SQLite opens paths of up to 511 bytes, file systems take names of up to 255; kb's own names come behind the home's.
+MOST_HOME_BYTES, MOST_NAME_BYTES = 440, 255
 
 
 def _tell(message: str) -> None:
@@ -59,9 +62,19 @@ def default_home(environment: Mapping[str, str]) -> Path:
 
 
 def find_home(home: str | os.PathLike[str] | None) -> Path:
-    """The data folder: the one named, else KB_HOME, else the default; absolute."""
+    """The data folder: the one named, else KB_HOME, else the default; absolute.
+
+    raises  InvalidInput for a path that is too long for SQLite or for a file system
+    """
     named = os.fspath(home) if home else os.environ.get("KB_HOME")
-    return _absolute(named) if named else default_home(os.environ)
+    folder = _absolute(named) if named else default_home(os.environ)
+    lengths = [len(os.fsencode(part)) for part in folder.parts]
+    if max(lengths) > MOST_NAME_BYTES or len(os.fsencode(folder)) > MOST_HOME_BYTES:
+        raise InvalidInput(
+            f"the path of the data folder has {len(os.fsencode(folder)):,} bytes, its longest name {max(lengths):,}",
+            fix=f"choose one with --home that has {MOST_HOME_BYTES} at most, and names of {MOST_NAME_BYTES}",
+        )
+    return folder
 
 
 def find_config(config: str | os.PathLike[str] | None) -> Path | None:

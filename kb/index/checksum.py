@@ -5,6 +5,7 @@ A file that was cut off would crash the process that maps it, and one changed by
 
 from __future__ import annotations
 
+import os
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,6 +42,21 @@ def _is_same_file(file: Path, other: Path) -> bool:
         return file.samefile(other)
     except OSError:
         return False
+
+
+def sync_unread(place: Path, sums: Sums) -> None:
+    """Wait until the disk has the files of an index that is not read in full before it is searched.
+
+    A power failure may leave a file its size and none of its pages. Those of smaller indexes show that by their sums.
+    """
+    if sum(size for size, _ in sums.values()) <= READ_AT_MOST_BYTES:
+        return
+    for entry in (*(place / name for name in sums if name), place):
+        descriptor = os.open(entry, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def find_damage(place: Path, sums: Sums, most_bytes: int | None = None) -> str | None:

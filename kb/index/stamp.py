@@ -13,10 +13,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
-from kb.index.checksum import sum_files
-from kb.private import take_from_others
+from kb.index.checksum import sum_files, sync_unread
+from kb.private import open_private, take_from_others
 
 INDEX_FOLDER = "index"  # inside a home
+RESERVE = "reserve"
+# Removing a page of text takes up to 60 pages of 4 kB in SQLite's log, and 32 kB of shared memory.
+RESERVE_BYTES = 512_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ def replace_index(
         built = build(unfinished)
         sums = sum_files(unfinished, folder / base.place, base.sums) if base else sum_files(unfinished)
         take_from_others(unfinished)
+        sync_unread(unfinished, sums)
         unfinished.rename(folder / place)
     except BaseException:
         _remove(unfinished)
@@ -131,9 +135,27 @@ def _crc_of(content: Mapping[str, object]) -> int:
     return zlib.crc32(json.dumps(content, sort_keys=True).encode())
 
 
+def keep_reserve(folder: Path) -> None:
+    """Hold room for the log of a removal on a full disk, which may need more than a small index gives back.
+
+    Where there is no room for it, or no right to write, there is none.
+    """
+    file = folder / RESERVE
+    if file.exists() or not folder.is_dir():
+        return
+    try:
+        # Random, because file systems that compress give zeros no room.
+        with open(file, "wb", opener=open_private) as reserve:
+            reserve.write(os.urandom(RESERVE_BYTES))
+    except OSError:
+        _remove(file)
+
+
 def remove_indexes(folder: Path) -> int:
-    """Remove the lexical and the vector index, which the next search builds anew; returns how many bytes they had."""
-    freed = 0
+    """Remove the lexical and the vector index, which the next search builds anew, and the reserve; returns their bytes."""
+    reserve = folder / RESERVE
+    freed = reserve.stat().st_size if reserve.is_file() else 0
+    _remove(reserve)
     for name in ("lexical", "vector"):
         if stamp := read_stamp(folder, name):
             freed += sum(size for size, _ in stamp.sums.values())

@@ -388,6 +388,7 @@ def _finish(run: Run) -> IngestReport:
             kb.corpus.notes.heal_notes(NOTES_VERSION, make_notes)
         with tally.timing("index"):
             kb.refresh_indexes()
+            kb.keep_reserve()
     if kb.corpus.state().revision != run.first_revision:
         if not tally.interrupted:
             kb.corpus.remove_unused_embeddings()

@@ -10,12 +10,10 @@ SKIPPED = "looks like a secret"
 _NAMES = {
     "a private key": ("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.ppk", "id_rsa", "id_dsa", "id_ecdsa*", "id_ed25519*"),
     "passwords or tokens": (
-        ".env",
-        ".env.*",
+        ".env*",
         "*.env",
-        "credentials",
-        "credentials.*",
-        "*_credentials.*",
+        "credentials*",
+        "*[_-]credentials*",
         ".netrc",
         "_netrc",
         ".pgpass",
@@ -31,8 +29,9 @@ _HARMLESS = ("*.example", "*.sample", "*.template", "*.dist", "*.pub", "*.exampl
 _NAME_KINDS = {what: re.compile("|".join(map(translate, names))) for what, names in _NAMES.items()}
 _ANY_NAME = re.compile("|".join(pattern.pattern for pattern in _NAME_KINDS.values()))
 _HARMLESS_NAME = re.compile("|".join(map(translate, _HARMLESS)))
+# Line ends as a file has them, or as JSON writes them: keys of cloud services stand in strings.
 _PRIVATE_KEY = re.compile(
-    rb"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----\s+(?:[A-Za-z-]+: .*\s+)*[A-Za-z0-9+/=]{40}"
+    rb"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY(?: BLOCK)?-----(?:\s|\\[nr])+(?:[A-Za-z-]+: .*\s+)*[A-Za-z0-9+/=]{40}"
 )
 # Formats that one issuer uses and checks; a word that merely looks random is none.
 _TOKENS = {
@@ -41,6 +40,10 @@ _TOKENS = {
     "a Slack token": re.compile(rb"\bxox[abprs]-\d{8,}-[A-Za-z0-9-]{20,}"),
     "an AWS secret key": re.compile(rb"(?i)aws_secret_access_key\W{1,5}[a-z0-9/+]{40}(?![a-z0-9/+])"),
     "an API key": re.compile(rb"\bsk-(?:ant-|proj-)[A-Za-z0-9_-]{40,}"),
+    "a Stripe key": re.compile(rb"\b[rs]k_live_[A-Za-z0-9]{24,}\b"),
+    "a Hugging Face token": re.compile(rb"\bhf_[A-Za-z0-9]{34}\b"),
+    "an npm token": re.compile(rb"\bnpm_[A-Za-z0-9]{36}\b"),
+    "a PyPI token": re.compile(rb"\bpypi-AgEIcHlwaS5vcmc[A-Za-z0-9_-]{50,}"),
     "a Google API key": re.compile(rb"\bAIza[A-Za-z0-9_-]{35}\b"),
 }
 # Marks of tokens that documentation prints: nobody can use them.

@@ -19,7 +19,8 @@ from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.dates import moment_ns
-from kb.store.records import RECORD, insert_record, insert_text, read_record
+from kb.store.packed_texts import PLAIN_TEXT, insert_text, made_of
+from kb.store.records import RECORD, insert_record, read_record
 from kb.store.seals import seal_answer
 from kb.store.search_terms import match_expression, search_terms
 
@@ -142,10 +143,11 @@ def save_answer(connection: sqlite3.Connection, row: AnswerRow, texts: Mapping[s
 
     texts  what its prompt held, by sha256
     """
+    chunks = made_of(json.loads(row.packed_json))
     with transaction(connection):
         answer_id = insert_answer(connection, row, search_terms(row.question, row.answer))
         for text_hash, text in texts.items():
-            insert_text(connection, answer_id, bytes.fromhex(text_hash), text)
+            insert_text(connection, answer_id, bytes.fromhex(text_hash), text, chunks.get(text_hash, ()))
         seal_answer(connection, row.trace_id)
 
 
@@ -168,7 +170,7 @@ def insert_answer(connection: sqlite3.Connection, row: AnswerRow, terms: str) ->
 def packed_texts(connection: sqlite3.Connection, trace_id: str) -> dict[str, str]:
     """The texts that an answer's prompt held, by sha256; empty where nothing was kept, damaged ones left out."""
     rows = connection.execute(
-        "SELECT lower(hex(text_hash)), plain_text(text) FROM answers JOIN answer_texts USING (answer_id)"
+        f"SELECT lower(hex(text_hash)), {PLAIN_TEXT} FROM answers JOIN answer_texts USING (answer_id)"
         " JOIN packed_texts USING (text_id) WHERE trace_id = ?",
         [trace_id],
     )
@@ -209,7 +211,7 @@ def count_answers(connection: sqlite3.Connection, most: int | None = None) -> in
 
 def answers_bytes(connection: sqlite3.Connection) -> int:
     """The room that answers take in the file, with their texts and indexes."""
-    tables = ("answers", "answer_records", "answer_texts", "packed_texts", "episodes")
+    tables = ("answers", "answer_records", "answer_texts", "packed_texts", "text_chunks", "episodes")
     names = f"SELECT name FROM sqlite_schema WHERE tbl_name IN {marks(tables)} OR name LIKE 'answer_search%'"
     try:
         query = f"SELECT sum(pgsize) FROM dbstat WHERE aggregate = TRUE AND name IN ({names})"
@@ -232,7 +234,7 @@ def count_answers_with(connection: sqlite3.Connection, texts: Sequence[str]) -> 
             "SELECT trace_id FROM answers WHERE instr(question, ?1) OR instr(answer, ?1)"
             f" OR instr(recorded({RECORD}, 'raw_answer'), ?1)"
             " UNION SELECT trace_id FROM answers JOIN answer_texts USING (answer_id) JOIN packed_texts USING (text_id)"
-            " WHERE instr(plain_text(text), ?1)",
+            f" WHERE instr({PLAIN_TEXT}, ?1)",
             [text],
         )
         found.update(trace_id for (trace_id,) in rows)

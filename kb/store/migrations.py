@@ -8,6 +8,7 @@ and so no sqlite_utils.
 
 from __future__ import annotations
 
+import json
 import os
 import uuid
 from hashlib import sha256
@@ -15,7 +16,8 @@ from pathlib import Path
 
 from sqlite_utils import Database, Migrations
 
-from kb.store.records import insert_record, insert_text
+from kb.store.packed_texts import insert_text, made_of, refer_to_chunks
+from kb.store.records import RECORD, insert_record
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
 from kb.store.seals import seal_all, seal_moved_answer
 from kb.store.search_terms import search_terms
@@ -159,6 +161,27 @@ def m014_answer_records(database: Database) -> None:
             insert_text(database.conn, answer_id, _hash_bytes(text_hash), text)
         seal_moved_answer(database.conn, trace_id)
     _execute(database, "m014_answer_records_end")
+
+
+@migrations(name="m015_texts_of_chunks")
+def m015_texts_of_chunks(database: Database) -> None:
+    """Texts of prompts that chunks hold: what the chunks have of them is not stored again."""
+    _execute(database, "m015_texts_of_chunks")
+    find = "SELECT text_id, plain_text(text, NULL) FROM packed_texts WHERE text_hash = ? AND text_id NOT IN (SELECT text_id FROM text_chunks)"
+    rows = database.execute(f"SELECT recorded({RECORD}, 'packed_json') FROM answers ORDER BY answer_id").fetchall()
+    for (packed_json,) in rows:
+        for text_hash, chunk_ids in made_of(json.loads(packed_json or "[]")).items():
+            found = database.execute(find, [_hash_bytes(text_hash)]).fetchone()
+            if found and found[1] is not None:
+                refer_to_chunks(database.conn, found[0], found[1], chunk_ids)
+    # Written anew, one after the other: rows that became short leave pages half empty.
+    database.execute("PRAGMA defer_foreign_keys = ON")
+    chunks = database.execute("SELECT chunk_id, text_id FROM text_chunks").fetchall()
+    texts = database.execute("SELECT text_id, text_hash, text FROM packed_texts ORDER BY text_id").fetchall()
+    database.execute("DELETE FROM text_chunks")
+    database.execute("DELETE FROM packed_texts")
+    database.conn.executemany("INSERT INTO packed_texts (text_id, text_hash, text) VALUES (?, ?, ?)", texts)
+    database.conn.executemany("INSERT INTO text_chunks (chunk_id, text_id) VALUES (?, ?)", chunks)
 
 
 def _hash_bytes(text_hash: str) -> bytes:

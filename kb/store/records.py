@@ -1,7 +1,7 @@
 """Long texts of the history ↔ compressed bytes with a checksum, and the named texts of one answer ↔ one record of them.
 
 A damaged one reads as None, never as another text. Layout: a byte for the kind, the CRC-32 of the text in UTF-8, four
-bytes big-endian, and raw deflate. A kind that was published is never changed: stored answers are read with it for ever.
+bytes big-endian, and raw deflate. One of a source is read with the source that it was made of. A kind that was published is never changed: stored answers are read with it for ever.
 """
 
 from __future__ import annotations
@@ -17,8 +17,9 @@ from typing import Any
 RECORD = "(SELECT joined(piece_id, piece) FROM answer_records AS held WHERE held.answer_id = answers.answer_id)"
 # Four of them fill a page of 4,096 bytes. In one piece, most records would leave half of a page empty.
 _PIECE_BYTES = 1_000
-_PLAIN, _RECORD = 1, 2
+_PLAIN, _RECORD, _OF_SOURCE = 1, 2, 3
 _HEAD = struct.Struct(">BI")
+_WINDOW_BYTES = 1 << 15
 # What records have in common: deflate refers to it instead of writing it again. The most frequent stands last.
 _WORDS_OF_RECORDS = (
     b'"mode": "ACKNOWLEDGE", "chosen_by": "a question", "included": ["act_history", "client_context",'
@@ -47,14 +48,17 @@ _WORDS_OF_RECORDS = (
 )
 
 
-def compress(text: str) -> bytes:
-    """A text as bytes that `decompress` reads."""
-    return _deflate(_PLAIN, text)
+def compress(text: str, source: bytes = b"") -> bytes:
+    """A text as bytes that `decompress` reads, with the same source.
+
+    source  texts that most of it stands in, in UTF-8; it is referred to and not written again
+    """
+    return _deflate(_OF_SOURCE if source else _PLAIN, text, source)
 
 
-def decompress(packed: bytes | None) -> str | None:
-    """The text that was compressed; None where the bytes are damaged, or none."""
-    return _inflate(_PLAIN, packed)
+def decompress(packed: bytes | None, source: bytes | None = None) -> str | None:
+    """The text that was compressed; None where the bytes or the source are damaged, or not there."""
+    return _inflate(_OF_SOURCE, packed, source) if source else _inflate(_PLAIN, packed)
 
 
 def make_record(texts: Mapping[str, str | None]) -> bytes:
@@ -85,16 +89,6 @@ def insert_record(connection: sqlite3.Connection, answer_id: int, texts: Mapping
     connection.executemany("INSERT INTO answer_records (answer_id, piece) VALUES (?, ?)", pieces)
 
 
-def insert_text(connection: sqlite3.Connection, answer_id: int, text_hash: bytes, text: str) -> None:
-    """A text that an answer's prompt held, stored unless it is; part of the caller's transaction."""
-    find = "SELECT text_id FROM packed_texts WHERE text_hash = ?"
-    found = connection.execute(find, [text_hash]).fetchone()
-    if found is None:
-        insert = "INSERT INTO packed_texts (text_hash, text) VALUES (?, ?)"
-        found = (connection.execute(insert, [text_hash, compress(text)]).lastrowid,)
-    connection.execute("INSERT OR IGNORE INTO answer_texts (answer_id, text_id) VALUES (?, ?)", [answer_id, found[0]])
-
-
 class _Joined:
     """SQL's `joined(number, bytes)`: the pieces of a group, by number, as one."""
 
@@ -111,27 +105,32 @@ class _Joined:
 
 
 def teach_records(connection: sqlite3.Connection) -> None:
-    """Let SQL of this connection read them: `plain_text(bytes)`, `recorded(bytes, name)`, both NULL for damaged ones; `joined`."""
-    connection.create_function("plain_text", 1, decompress, deterministic=True)
+    """Let SQL of this connection read them: `plain_text(bytes, source)`, `recorded(bytes, name)`, both NULL for damaged ones; `joined`."""
+    connection.create_function("plain_text", 2, decompress, deterministic=True)
     connection.create_function("recorded", 2, lambda packed, name: (read_record(packed) or {}).get(name))
     connection.create_aggregate("joined", 2, _Joined)
 
 
-def _deflate(kind: int, text: str) -> bytes:
+def _deflate(kind: int, text: str, source: bytes = b"") -> bytes:
     raw = text.encode("utf-8", "surrogatepass")
-    words = _WORDS_OF_RECORDS if kind == _RECORD else b""
-    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, words)
+    known = _known(kind, source)
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS, 9, zlib.Z_DEFAULT_STRATEGY, known)
     return _HEAD.pack(kind, zlib.crc32(raw)) + deflate.compress(raw) + deflate.flush()
 
 
-def _inflate(kind: int, packed: bytes | None) -> str | None:
+def _inflate(kind: int, packed: bytes | None, source: bytes | None = None) -> str | None:
     if not isinstance(packed, bytes) or len(packed) < _HEAD.size:
         return None
     written, checksum = _HEAD.unpack_from(packed)
-    inflate = zlib.decompressobj(-zlib.MAX_WBITS, _WORDS_OF_RECORDS if kind == _RECORD else b"")
+    inflate = zlib.decompressobj(-zlib.MAX_WBITS, _known(kind, source or b""))
     try:
         raw = inflate.decompress(packed[_HEAD.size :])
         text = raw.decode("utf-8", "surrogatepass")
     except (zlib.error, UnicodeDecodeError):
         return None
     return text if written == kind and inflate.eof and zlib.crc32(raw) == checksum else None
+
+
+def _known(kind: int, source: bytes) -> bytes:
+    """What a text may refer to; deflate looks back 32 kB at most."""
+    return {_PLAIN: b"", _RECORD: _WORDS_OF_RECORDS, _OF_SOURCE: source[-_WINDOW_BYTES:]}[kind]

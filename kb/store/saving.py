@@ -16,6 +16,7 @@ from kb.store.fingerprints import add_fingerprints
 from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 from kb.store.notes import write_notes
+from kb.store.packed_texts import refer_again, write_out
 from kb.store.seals import seal_document
 
 
@@ -62,10 +63,12 @@ def save_document(
             "INSERT OR IGNORE INTO document_tags (doc_id, tag) VALUES (?, ?)", [(doc_id, tag) for tag in draft.tags]
         )
         if not keeps_chunks:
+            lost_texts = write_out(connection, doc_id)
             connection.execute("DELETE FROM chunks WHERE doc_id = ?", [doc_id])
             connection.executemany(
                 f"INSERT INTO chunks ({_CHUNK_COLUMNS}) VALUES {marks(_CHUNK_COLUMNS.split(','))}", rows
             )
+            refer_again(connection, lost_texts)
         new_vectors = connection.executemany(
             "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
@@ -165,6 +168,7 @@ def _remove(connection: sqlite3.Connection, doc_ids: Sequence[int]) -> int:
         removed = 0
         for doc_id in doc_ids:
             withdraw_neighbours(connection, [doc_id])
+            write_out(connection, doc_id)
             removed += connection.execute("DELETE FROM documents WHERE doc_id = ?", [doc_id]).rowcount
         if removed:
             connection.execute(

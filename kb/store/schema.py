@@ -18,4 +18,5 @@ MIGRATION_NAMES = (
     "m012_stopped_files",
     "m013_changes",
     "m014_answer_records",
+    "m015_texts_of_chunks",
 )

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kb.records import Chunk
+from kb.store.packed_texts import PLAIN_TEXT
 from kb.store.records import RECORD
 
 FetchChunks = Callable[[Iterable[int]], Mapping[int, Chunk]]
@@ -59,7 +60,7 @@ def _text_of(
     connection: sqlite3.Connection, passage: Mapping[str, Any], citation: Mapping[str, Any], fetch_chunks: FetchChunks
 ) -> str:
     """The passage's chunks that hold the cited lines; the whole passage where its chunks have changed since."""
-    find = "SELECT plain_text(text) FROM packed_texts WHERE text_hash = ?"
+    find = f"SELECT {PLAIN_TEXT} FROM packed_texts WHERE text_hash = ?"
     row = connection.execute(find, [bytes.fromhex(passage["text_hash"])]).fetchone()
     whole = str(row[0] or "") if row else ""
     first, last = _lines_of(citation["uri"])

@@ -13,6 +13,7 @@ from hashlib import sha256
 from kb.store.chunks import batches_of, marks
 from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stored_encoder, transaction
 from kb.store.door import Rows, method
+from kb.store.packed_texts import PLAIN_TEXT
 from kb.store.seals import broken_answers, broken_documents, broken_facts
 
 # Affinity of a column → the storage classes its values may have.
@@ -171,7 +172,7 @@ def rebuild_btrees(connection: sqlite3.Connection) -> None:
 
 def _altered_texts(connection: sqlite3.Connection) -> Iterator[int]:
     for text_id, text_hash, text in connection.execute(
-        "SELECT text_id, hex(text_hash), plain_text(text) FROM packed_texts"
+        f"SELECT text_id, hex(text_hash), {PLAIN_TEXT} FROM packed_texts"
     ):
         if text is None or _hash(text) != text_hash.lower():
             yield text_id

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -66,7 +66,13 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file; what was written is in it then, and on the disk, also where another process goes on reading.
+
+        Without this the last one to close moves the log into the file, and a reader cannot.
+        """
+        if self._connection.total_changes and not self._connection.in_transaction:
+            with suppress(sqlite3.OperationalError):  # no room: it stays in the log, where it is safe as well
+                checkpoint(self._connection)
         self._connection.close()
 
     @contextmanager

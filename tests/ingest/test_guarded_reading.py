@@ -24,7 +24,7 @@ from tests.ingest.hostile import FILES, docx, epub, mutate, xlsx
 PAGE = b"<html><body><h1>Otters</h1><p>They hold hands while they sleep.</p></body></html>"
 SAMPLES = sorted(path for path in FORMATS.iterdir() if path.name.startswith("sample."))
 MUTATIONS = 80
-# benchmarks/chaos.py tries all of them, each in a run of its own, with the real limits.
+# benchmarks/chaos_files.py tries all of them, each in a run of its own, with the real limits.
 STOPPED = ("form draws itself.pdf", "gap of two billion rows.xlsx")
 REFUSED = ("bomb.docx", "locked.docx", "deep.ipynb", "page tree is a ring.pdf", "billion laughs.docx")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -81,3 +83,13 @@ def test_a_cut_backup_is_refused(kb: Call, corpus_home: Path, tmp_path: Path) ->
     assert kb("backup", copy, home=corpus_home).code == 0
     copy.write_bytes(copy.read_bytes()[: copy.stat().st_size // 2])
     assert kb("restore", copy, home=tmp_path / "home").code == 2
+
+
+def test_the_file_alone_has_what_was_just_written(kb: Call, small_home: Path, tmp_path: Path) -> None:
+    """Also while another process reads, and so keeps SQLite's log: who copies the file takes everything along."""
+    (tmp_path / "copy").mkdir()
+    with closing(sqlite3.connect(small_home / "kb.sqlite")) as reader:
+        reader.execute("SELECT count(*) FROM facts").fetchone()
+        assert kb("remember", "The key is under the mat.", home=small_home).code == 0
+        shutil.copy(small_home / "kb.sqlite", tmp_path / "copy")
+    assert "under the mat" in kb("facts", home=tmp_path / "copy").out

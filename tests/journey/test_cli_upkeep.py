@@ -11,9 +11,11 @@ from typing import Any
 
 import pytest
 
+from kb.config.load import MOST_HOME_BYTES
 from kb.store.database import open_for_writing
 from kb.store.lock import writer_lock
 from tests.journey.conftest import Call
+from tests.journey.folders import OTTERS, fill, paths_found
 
 
 def search(kb: Call, home: Path, mode: str = "hybrid") -> list[dict[str, Any]]:
@@ -173,3 +175,19 @@ def test_a_backup_made_while_somebody_writes_is_whole(kb: Call, corpus_home: Pat
     again = kb("backup", copy, home=corpus_home)
     assert again.code == 2
     assert "exists" in again.err
+
+
+@pytest.mark.parametrize("name", ["y" * 300, "/".join(["x" * 200] * 4)])
+def test_a_home_whose_path_is_too_long_is_an_error(kb: Call, tmp_path: Path, name: str) -> None:
+    for words in (["status"], ["remember", "x is y"], ["ingest", tmp_path]):
+        found = kb(*words, home=tmp_path / name)
+        assert (found.code, "the path of the data folder has" in found.err, "--home" in found.err) == (2, True, True)
+
+
+def test_a_home_of_the_longest_path_works(kb: Call, tmp_path: Path) -> None:
+    home = tmp_path
+    while (left := MOST_HOME_BYTES - len(str(home)) - 1) > 0:
+        home = home / ("z" * min(left, 200))
+    fill(tmp_path / "notes", {"otters.md": OTTERS})
+    assert kb("ingest", tmp_path / "notes", "--words-only", home=home).code == 0
+    assert paths_found(kb, home, "otter") == {"otters.md"}

@@ -90,6 +90,17 @@ def test_on_a_full_disk_questions_are_answered_and_rm_makes_room(
     assert kb("doctor", home=home).code == 0
 
 
+@pytest.mark.parametrize("disk", ["8m"], indirect=True)
+def test_rm_makes_room_where_the_indexes_have_none(kb: Call, disk: Path, tmp_path: Path) -> None:
+    """A home of a few notes: what its indexes take is less than SQLite's log needs. An ingest has put a reserve aside."""
+    home, notes = disk / "home", many_files(tmp_path / "notes", 12, sentences=12)
+    assert kb("ingest", notes, "--words-only", home=home).code == 0
+    fill(disk)
+    removed = kb("rm", "0/*", home=home)
+    assert (removed.code, "removed the indexes" in removed.err) == (0, True), removed.err
+    assert set(documents(home).keys()) == {f"notes/{n % 3}/light-{n:03d}.md" for n in range(12) if n % 3}
+
+
 @pytest.mark.parametrize("disk", ["600k", "1m", "3m"], indirect=True)
 def test_an_older_store_on_a_full_disk_stays_as_it_was(kb: Call, disk: Path) -> None:
     home = disk / "home"
