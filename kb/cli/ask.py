@@ -12,6 +12,7 @@ from kb.cli.answer_printer import AnswerPrinter
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.model import ModelOption, model_settings
+from kb.cli.model_offer import offer_model
 from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
 from kb.cli.sources import shown_places
@@ -83,6 +84,7 @@ def ask(
         llm__temperature=temperature,
         llm__seed=seed,
     )
+    config = offer_model(invocation, config)
     seen = read_known_text_option(invocation, config, window)
     streams = _streams(stream, invocation)
     question = " ".join(words)

@@ -20,6 +20,7 @@ from kb.cli.chat_prompt import ask_for_lines
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.looking import open_place
 from kb.cli.model import ModelOption, model_settings
+from kb.cli.model_offer import offer_model
 from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
 from kb.cli.session_views import session_of, to_markdown
@@ -53,7 +54,7 @@ def chat(
 
     if session is not None and resume:
         raise InvalidInput("--session and --continue exclude each other", fix="leave one of them out")
-    config = invocation.config(search__mode=mode, rag__k=k, **model_settings(model))
+    config = offer_model(invocation, invocation.config(search__mode=mode, rag__k=k, **model_settings(model)))
     notes = _Notes(invocation.quiet)
     with invocation.base(config, notes).runtime() as kb:
         kb.require_documents()

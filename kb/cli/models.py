@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from kb.cli.invocation import Invocation, command
 from kb.cli.listing import LimitOption, Sortings, arranged, sort_option
+from kb.cli.model import write_model
 from kb.cli.tables import Table, draw
 from kb.cli.terminal import has_colour, say
 from kb.cli.views import Finished
-from kb.config import LlmConfig, set_keys, user_config_path
+from kb.config import LlmConfig
 from kb.errors import ModelNotPulled
 from kb.llm.model_info import PulledModel, PullStep, find_by_name
 from kb.llm.protocol import NoServer
@@ -125,7 +124,7 @@ def _print_list(found: ModelList) -> None:
             row.name,
             row.parameters,
             model_size(row.size_bytes) if row.size_bytes else "",
-            "" if row.provider == "ollama" else "quotes your documents, no language model",
+            "" if row.provider == "ollama" else "quotes your documents, no model",
         )
         for row in found.models
     ]
@@ -140,16 +139,9 @@ def use(invocation: Invocation, name: NameArgument) -> None:
     'extractive' quotes the documents and asks no language model.
     """
     config = invocation.config().llm
-    provider = provider_of(name)
-    keys = {"llm.provider": provider} if provider == name else {"llm.model": name}
-    if provider != name:
+    if provider_of(name) != name:
         _check_pulled(invocation, OllamaServer(config), name)
-        if config.provider not in ("auto", provider):
-            keys["llm.provider"] = "auto"
-    path = _config_file(invocation)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    old = path.read_text(encoding="utf-8-sig") if path.is_file() else ""
-    path.write_text(set_keys(old, keys), encoding="utf-8")
+    path = write_model(invocation, config, name)
     done = Finished(done=f"kb answers with {name} from now on", path=str(path))
     invocation.emit(done, lambda record: say(f"{record.done}; it is set in {record.path}"))
 
@@ -166,13 +158,6 @@ def _check_pulled(invocation: Invocation, server: OllamaServer, name: str) -> No
             fix=f"kb models pull {name}",
             model=name,
         )
-
-
-def _config_file(invocation: Invocation) -> Path:
-    """The file that the configuration is read from; the home's where there is none yet."""
-    home = invocation.home / "config.toml"
-    candidates = [invocation.config_path] if invocation.config_path else [home, user_config_path(os.environ)]
-    return next((path for path in candidates if path.is_file()), candidates[0])
 
 
 @app.command("pull")

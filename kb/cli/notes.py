@@ -12,6 +12,9 @@ _KOREAN = (
     (r"no Ollama at (\S+): answering with quotes from your documents, without a language model",
      r"\1에 Ollama가 없어, 언어 모델 없이 문서를 인용해 답합니다"),
     (r"no Ollama at (\S+): (.*)", r"\1에 Ollama가 없습니다: \2"),
+    (r"Ollama at (\S+) has no (\S+) \((kb models pull [^;]+); it has (.*): (kb models use NAME)\): answering with quotes"
+     r" from your documents, without a language model",
+     r"\1의 Ollama에 \2 모델이 없고(\3) \4 모델이 있습니다(\5). 언어 모델 없이 문서를 인용해 답합니다"),
     (r"Ollama at (\S+) has no (\S+) \((kb models pull \S+)\): answering with quotes from your documents,"
      r" without a language model", r"\1의 Ollama에 \2 모델이 없어(\3), 언어 모델 없이 문서를 인용해 답합니다"),
     (r"(.*): answering with quotes from your documents, without a language model",

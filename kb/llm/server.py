@@ -252,7 +252,8 @@ class OllamaServer:
                 f"Ollama at {self.endpoint} has no model {model}; it has {pulled or 'none at all'}",
                 fix=f"kb models pull {model}{', or take one of those: kb models use NAME' if pulled else ''}",
                 model=model,
-                in_short=f"Ollama at {self.endpoint} has no {model} (kb models pull {model})",
+                in_short=f"Ollama at {self.endpoint} has no {model} (kb models pull {model}"
+                + (f"; it has {pulled}: kb models use NAME)" if pulled else ")"),
                 pulled=pulled,
                 status=status,
             )

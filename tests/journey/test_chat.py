@@ -93,6 +93,17 @@ def test_facts_are_told_back_and_never_cited(kb: Call, corpus_home: Path) -> Non
     assert "[#" not in found.out
 
 
+def test_a_session_is_saved_once(kb: Call, corpus_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = f"/save\n{FIRST}\n/save\n/save\n/save none/x.md\n/why\n"
+    found = kb("chat", *TALK, "--session", "a / b", home=corpus_home, stdin=lines)
+    assert "nothing was asked yet" in found.out
+    assert "saved 1 turn to a-b.md" in found.out
+    assert (tmp_path / "a-b.md").read_text().startswith(f"# a / b\n\n## {FIRST}\n")
+    assert ("a-b.md is there already" in found.err, "cannot write none/x.md" in found.err) == (True, True)
+    assert "I asked no language model" in found.out
+
+
 def test_window_lists_what_was_shown(kb: Call, corpus_home: Path) -> None:
     found = kb("chat", *TALK, home=corpus_home, stdin=f"/window\n{FIRST}\n/window\n")
     assert "this session has shown no passage yet" in found.out

@@ -62,7 +62,7 @@ def test_auto_without_the_model_falls_back_and_says_how_to_get_it() -> None:
         model, said = choose(endpoint=server.url, model=MODEL)
     assert isinstance(model, ExtractiveModel)
     assert said == [
-        f"Ollama at {server.url} has no {MODEL} (kb models pull {MODEL}): answering with quotes from your documents, without a language model"
+        f"Ollama at {server.url} has no {MODEL} (kb models pull {MODEL}; it has gemma3:4b: kb models use NAME): answering with quotes from your documents, without a language model"
     ]
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import fcntl
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
 import termios
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyte
+import pytest
 
 PATIENCE_SECONDS = 60
 
@@ -76,3 +79,49 @@ def show(
     while lines and not lines[-1]:
         lines.pop()
     return Screen(lines, screen, raw)
+
+
+class Prompt:
+    """A program at a terminal: what is typed into it, and what then stands on the screen."""
+
+    def __init__(self, words: list[str], folder: Path, home: Path) -> None:
+        self._screen = pyte.Screen(120, 40)
+        self._stream = pyte.ByteStream(self._screen)
+        self._terminal, slave = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "HOME": str(folder), "KB_HOME": str(home), "HISTFILE": ""}
+        environment["LC_ALL"] = "C.UTF-8"
+        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        self._process = subprocess.Popen(
+            words,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=environment,
+            cwd=folder,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # fish leaves where it has no terminal of its own
+        )
+        os.close(slave)
+
+    def type(self, text: str) -> None:
+        os.write(self._terminal, text.encode())
+
+    def wait_for(self, text: str) -> None:
+        """Read until the text stands on the screen; fail with the screen after a long while."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while text not in self.shown():
+            ready, _, _ = select.select([self._terminal], [], [], max(end - time.monotonic(), 0))
+            if not ready:
+                pytest.fail(f"waited for {text!r}:\n{self.shown()}")
+            read = os.read(self._terminal, 65536)
+            if b"\x1b[c" in read:  # fish asks what terminal this is, and waits for it
+                self.type("\x1b[?1;2c")
+            self._stream.feed(read)
+
+    def shown(self) -> str:
+        return "\n".join(line.rstrip() for line in self._screen.display).rstrip()
+
+    def close(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        os.close(self._terminal)

@@ -13,6 +13,8 @@ from kb.llm.extractive import ExtractiveModel
 NOTES = [
     f"no Ollama at http://127.0.0.1:11434: answering with {ExtractiveModel.title}",
     f"Ollama at http://10.0.0.2:11434 has no qwen2.5:3b (kb models pull qwen2.5:3b): answering with {ExtractiveModel.title}",
+    "Ollama at http://10.0.0.2:11434 has no qwen2.5:3b (kb models pull qwen2.5:3b; it has a:1b, b: kb models use NAME):"
+    f" answering with {ExtractiveModel.title}",
     f"answering with {ExtractiveModel.title}",
     "answering with qwen2.5:3b on Ollama at http://10.0.0.2:11434",
     "note: ms-marco does not know this language: the order is that of the search",
