@@ -37,6 +37,7 @@ class Store:
         self.made_private = make_private_home(home) if write else 0
         self._connection: sqlite3.Connection = open_for_writing(home) if write else open_for_reading(home)
         self.corpus = Corpus(self._connection)
+        self._is_closed = False
 
     @cached_property
     def journal(self) -> Journal:
@@ -56,8 +57,13 @@ class Store:
 
         Without this the last one to close moves the log into the file, and a reader cannot.
         """
+        if self._is_closed:
+            return
+        self._is_closed = True
         if self._connection.total_changes and not self._connection.in_transaction:
-            with suppress(sqlite3.OperationalError):  # no room: it stays in the log, where it is safe as well
+            with suppress(
+                sqlite3.DatabaseError
+            ):  # no room: it stays in the log, where it is safe; damage is said elsewhere
                 checkpoint(self._connection)
         self._connection.close()
 
