@@ -14,6 +14,8 @@ import shutil
 import sqlite3
 from collections.abc import Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,15 +46,43 @@ def bytes_by_table(home: Path) -> dict[str, int]:
             return {}
 
 
-def growth(home: Path, questions: Sequence[str], mode: SearchMode | None = None) -> tuple[float, Mapping[str, float]]:
-    """(bytes per answer, the same by table), of asking these questions once each; the home is left with the answers."""
+def row_bytes(home: Path) -> int:
+    """Bytes of all rows, without the empty part of pages; 0 where SQLite was built without dbstat."""
+    with closing(sqlite3.connect(home / FILE_NAME)) as store:
+        try:
+            return int(store.execute("SELECT sum(payload) FROM dbstat").fetchone()[0])
+        except sqlite3.OperationalError:
+            return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What some answers cost, in bytes.
+
+    mean    of each, with the empty part of pages; by_table is what each table and index has of it
+    single  the rows of each answer, smallest first
+    """
+
+    mean: float
+    by_table: Mapping[str, float]
+    single: Sequence[int]
+
+
+def growth(home: Path, questions: Sequence[str], mode: SearchMode | None = None) -> Growth:
+    """What it costs to ask these questions once each; the home is left with the answers."""
     before, tables = used_bytes(home), bytes_by_table(home)
+    rows = [row_bytes(home)]
     with kb.open(home) as base:
         for question in questions:
             base.ask(question, mode=mode)
+            rows.append(row_bytes(home))
     asked = len(questions)
     each = {name: (size - tables.get(name, 0)) / asked for name, size in bytes_by_table(home).items()}
-    return (used_bytes(home) - before) / asked, {name: size for name, size in each.items() if size}
+    return Growth(
+        mean=(used_bytes(home) - before) / asked,
+        by_table={name: size for name, size in each.items() if size},
+        single=sorted(after - earlier for earlier, after in pairwise(rows)),
+    )
 
 
 def main() -> None:
@@ -67,10 +97,13 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         home = Path(folder, "home")
         shutil.copytree(given.home, home)
-        each, tables = growth(home, questions)
-    for name, size in sorted(tables.items(), key=lambda row: -row[1]):
+        grown = growth(home, questions)
+    for name, size in sorted(grown.by_table.items(), key=lambda row: -row[1]):
         print(f"{name:<34} {size:9,.0f}")
-    print(f"{len(questions)} answers, bytes for each: {each:,.0f}, bar {BAR_BYTES:,}")
+    tenth = grown.single[int(0.9 * len(questions))]
+    print(
+        f"{len(questions)} answers, bytes for each: {grown.mean:,.0f}, rows of nine in ten below {tenth:,}, bar {BAR_BYTES:,}"
+    )
 
 
 if __name__ == "__main__":

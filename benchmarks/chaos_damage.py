@@ -46,8 +46,8 @@ class Flip:
 
 
 def files_of(home: Path) -> list[Path]:
-    """The files of a home that hold something: lock files and logs of commands are left out."""
-    left_out = ("write.lock", "commands.log", ".lock")
+    """The files of a home that hold something: lock files, logs of commands and the reserve are left out."""
+    left_out = ("write.lock", "commands.log", ".lock", "reserve")
     return sorted(f for f in home.rglob("*") if f.is_file() and f.stat().st_size and not f.name.endswith(left_out))
 
 

@@ -40,6 +40,7 @@ class Store:
         self.was_brought_up_to_date = False
         self._connection: sqlite3.Connection = open_for_writing(home) if write else self._open_for_reading()
         self.corpus = Corpus(self._connection)
+        self._is_closed = False
 
     def _open_for_reading(self) -> sqlite3.Connection:
         try:
@@ -70,8 +71,13 @@ class Store:
 
         Without this the last one to close moves the log into the file, and a reader cannot.
         """
+        if self._is_closed:
+            return
+        self._is_closed = True
         if self._connection.total_changes and not self._connection.in_transaction:
-            with suppress(sqlite3.OperationalError):  # no room: it stays in the log, where it is safe as well
+            with suppress(
+                sqlite3.DatabaseError
+            ):  # no room: it stays in the log, where it is safe; damage is said elsewhere
                 checkpoint(self._connection)
         self._connection.close()
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from kb.config.load import MOST_HOME_BYTES
+from kb.index.stamp import RESERVE
 from kb.store.database import open_for_writing
 from kb.store.lock import writer_lock
 from tests.journey.conftest import Call
@@ -154,7 +155,7 @@ def test_reindex_builds_both_indexes_anew(kb: Call, corpus_home: Path) -> None:
     old = {entry.name for entry in (corpus_home / "index").iterdir()}
     assert kb("reindex", home=corpus_home).code == 0
     new = {entry.name for entry in (corpus_home / "index").iterdir()}
-    assert new & old == {"lexical.json", "vector.json"}
+    assert new & old == {"lexical.json", "vector.json", RESERVE}
     assert search(kb, corpus_home) == before
 
 

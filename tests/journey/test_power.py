@@ -2,22 +2,66 @@
 
 from __future__ import annotations
 
+import os
+import re
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
+from benchmarks import chaos_indexes
 from benchmarks.chaos_power import Event, pull_the_plug, read_call
+from tests.journey.conftest import ROOT
+
+LARGE_INDEX = """
+import sys
+from pathlib import Path
+from kb.config import SearchConfig
+from kb.index import checksum, vector_index
+from kb.index.keeper import write_index
+from kb.index.stamp import Origin
+checksum.READ_AT_MOST_BYTES = int(sys.argv[2])
+rows, origin = [(n, bytes(60) + b"\\0\\0\\x80?") for n in range(1, 9)], Origin(1, "state", "digest", 16)
+write_index(Path(sys.argv[1]), vector_index.VECTORS, origin, SearchConfig(), lambda w: w.upsert(iter(rows)))
+"""
 
 
-def test_the_store_opens_at_an_acknowledged_state() -> None:
+@pytest.fixture
+def strace() -> None:
     if (
         not shutil.which("strace")
         or subprocess.run(["strace", "-qq", "true"], check=False, capture_output=True).returncode
     ):
         pytest.skip("strace is not installed, or there is no right to trace a process")
-    assert pull_the_plug(25, 8, 1) == {"sound": 25}
-    assert pull_the_plug(25, 8, 1, is_disk_honest=False)["sound"] < 25
+
+
+def test_the_store_opens_at_an_acknowledged_state(strace: None) -> None:
+    assert pull_the_plug(25, 4, 1) == {"sound": 25}
+    assert pull_the_plug(25, 4, 1, is_disk_honest=False)["sound"] < 25
+
+
+def test_an_index_that_lost_pages_is_never_believed() -> None:
+    ends = chaos_indexes.pull_the_plug(12, 1)
+    assert ends["wrong"] == 0
+    assert ends["0 of 2 built anew"] < 12
+
+
+@pytest.mark.parametrize(("most_bytes", "is_synced"), [(0, True), (16_000_000, False)])
+def test_an_index_that_is_not_read_in_full_is_synced_before_its_stamp(
+    strace: None, tmp_path: Path, most_bytes: int, is_synced: bool
+) -> None:
+    log = tmp_path / "calls"
+    trace = ["strace", "-f", "-y", "-qq", "-e", "trace=fsync,rename", "-o", log, sys.executable, "-c", LARGE_INDEX]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    subprocess.run([*trace, tmp_path / "index", str(most_bytes)], env=environment, check=True)
+    before, found, _ = log.read_text().partition('vector.json")')
+    assert found, "the stamp was not renamed into its place"
+    synced = re.findall(r"fsync\(\d+<[^>]*\.unfinished/([^>]+)>", before)
+    written = {file.name for file in (tmp_path / "index").rglob("*/*") if file.is_file()}
+    assert len(written) >= 3
+    assert set(synced) == (written if is_synced else set())
 
 
 @pytest.mark.parametrize(
