@@ -101,7 +101,7 @@ def keep_models(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
     folder  the encoders' cache of this test run
     """
-    monkeypatch.setattr("kb.embed.encoder.FastEncoder", _open_encoder)
+    monkeypatch.setattr("kb.embed.encoder.open_fast", _open_encoder)
     monkeypatch.setattr(
         "kb.reader.packaged.PackagedReader", lambda model, files: _open_reader(model, files, folder / "encoders")
     )
