@@ -74,7 +74,7 @@ def rm(
         raise InvalidInput("nothing named", fix="name paths, or a --source; kb list shows what there is")
     documents = _with_room(invocation, partial(_remove, invocation, targets or (), source or ()))
     removal = Removal(removed=tuple(f"{d.source}/{d.path}" for d in documents))
-    invocation.emit(removal, partial(_print_removal, invocation=invocation))
+    invocation.emit(removal, lambda _: _print_removal(documents, invocation))
 
 
 def _remove(invocation: Invocation, targets: Sequence[str], sources: Sequence[str]) -> list[Document]:
@@ -96,7 +96,8 @@ def _with_room(invocation: Invocation, work: Callable[[], list[Document]]) -> li
         return work()
 
 
-def _print_removal(removal: Removal, invocation: Invocation) -> None:
-    for name in removal.removed if invocation.verbose or len(removal.removed) <= MOST_NAMED else ():
-        say(f"removed {harmless_line(name)}")
-    invocation.notify(f"{len(removal.removed)} removed; their files are untouched")
+def _print_removal(documents: Sequence[Document], invocation: Invocation) -> None:
+    several = len({document.source for document in documents}) > 1
+    for document in documents if invocation.verbose or len(documents) <= MOST_NAMED else ():
+        say(f"removed {harmless_line(f'{document.source}/{document.path}' if several else document.path)}")
+    invocation.notify(f"{len(documents)} removed; their files are untouched")
