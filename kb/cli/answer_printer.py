@@ -53,6 +53,7 @@ class AnswerPrinter:
         self._held = ""
         self._printed = ""
         self._has_marked = False
+        self._is_quote = False
         self._wrap = WordWrap(terminal_columns())
         # The folder of each source, for links; filled by whoever has the store open.
         self.roots: Mapping[str, str | None] = {}
@@ -75,6 +76,7 @@ class AnswerPrinter:
         """A quote, its sentence that answers in bold: it is no model's, so no refusal is waited for."""
         self._stop_spinner()
         self._printed += text
+        self._is_quote = True  # and so is all that follows it
         at = 0
         for start, end in spans:
             sys.stdout.write(self._wrap.feed(harmless(text[at:start])))
@@ -100,7 +102,7 @@ class AnswerPrinter:
         # Noted first: a Ctrl-C may come as soon as it is out.
         self._printed, self._held = self._printed + text, ""
         self._stop_spinner()
-        if self.renders:
+        if self.renders and not self._is_quote:
             self._markdown = self._markdown or MarkdownStream()
             self._markdown.feed(text)
         else:

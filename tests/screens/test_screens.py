@@ -98,6 +98,15 @@ def test_an_answer_without_a_model(corpus_home: Path) -> None:
     assert sum("every 14 days" in line for line in lines) == 1
 
 
+@pytest.mark.parametrize("question", ["what are the wind limits", "how is a mirror kept clean"])
+def test_an_answer_of_several_quotes_is_there_once(corpus_home: Path, question: str) -> None:
+    """What follows the first quote is written as it is; only a model's text is rendered as Markdown."""
+    screen = show("ask", question, "--mode", "lexical", home=corpus_home, rows=80)
+    assert [line for line in screen.lines if "See also:" in line] == ["See also:"]
+    paragraphs = [line for line in screen.lines if len(line) > 40 and "#L" not in line]
+    assert sorted(paragraphs) == sorted(set(paragraphs))
+
+
 def ask_a_model(
     text: str, home: Path, monkeypatch: pytest.MonkeyPatch, *, rows: int = 40, plain: bool = False
 ) -> Screen:
