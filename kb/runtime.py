@@ -335,7 +335,11 @@ class Runtime:
         """Why vector search might miss something, as words for a hint."""
         _, digest, _ = self.stored_encoder()
         missing = self.corpus.count_missing_vectors(digest)
-        return f"{missing} chunks have no vector yet: run kb ingest again" if missing else "every chunk has its vector"
+        return (
+            f"{missing:,} chunks have no vector yet: kb ingest --resume makes them"
+            if missing
+            else "every chunk has its vector"
+        )
 
     # ---- reader
 

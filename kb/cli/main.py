@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
@@ -96,7 +97,7 @@ def _parse(arguments: list[str], json: bool) -> Call | int:
             _parse([*arguments, "--help"], json)
         return ExitCode.USER_ERROR
     if arguments[0] == "help" and "help" not in COMMANDS:
-        arguments = [*(word for word in arguments[1:] if not word.startswith("-")), "--help"]
+        arguments = [*takewhile(lambda word: not word.startswith("-"), arguments[1:]), "--help"]
     option, _, value = arguments[0].partition("=")
     if option in ("--show-completion", "--install-completion"):
         show_or_install(option, value or next(iter(arguments[1:]), None))

@@ -169,6 +169,7 @@ def test_every_command_has_two_examples() -> None:
 def test_help_is_a_command_too(kb: Call) -> None:
     for words in (["help", "search"], ["help", "answers", "show"]):
         assert kb(*words).out == kb(*words[1:], "--help").out != ""
+        assert kb(*words, home=Path("a home")).out == kb(*words[1:], "--help").out
     assert kb("help").out == kb("--help").out == kb("-h").out
     assert kb("-V").out == kb("--version").out
 
