@@ -5,6 +5,7 @@ It holds what was read from private files, and every question asked. SQLite give
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from collections.abc import Iterator
@@ -55,6 +56,18 @@ def take_from_others(path: Path) -> int:
 def open_private(path: str | os.PathLike[str], flags: int) -> int:
     """An opener for `open`: a file that it creates is its owner's alone."""
     return os.open(path, flags, 0o600)
+
+
+def replace_private_json(path: Path, value: object) -> bool:
+    """Write a short file in one step, for its owner alone; False where nothing can be written: it is not worth an error."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with open(unfinished, "w", encoding="utf-8", errors="surrogateescape", opener=open_private) as file:
+            json.dump(value, file)
+        unfinished.replace(path)
+    except OSError:
+        return False
+    return True
 
 
 def _tree(path: Path) -> Iterator[Path]:

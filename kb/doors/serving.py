@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kb.private import open_private
+from kb.private import replace_private_json
 
 FILE_NAME = "serving.json"
 ASK_SECONDS = 2.0
@@ -21,18 +21,12 @@ HEALTHY = b"ok\n"
 @contextmanager
 def noted_address(home: Path, url: str) -> Iterator[None]:
     """Keep the address while the block runs; a home that is not there yet, or is read-only, does without."""
-    note: Path | None = home / FILE_NAME
-    unfinished = home / f"{FILE_NAME}.{os.getpid()}.part"
-    try:
-        with open(unfinished, "w", encoding="utf-8", opener=open_private) as file:
-            json.dump({"url": url, "pid": os.getpid()}, file)
-        unfinished.replace(home / FILE_NAME)
-    except OSError:
-        note = None
+    note = home / FILE_NAME
+    is_noted = replace_private_json(note, {"url": url, "pid": os.getpid()})
     try:
         yield
     finally:
-        if note is not None and _read(note).get("pid") == os.getpid():
+        if is_noted and _read(note).get("pid") == os.getpid():
             with suppress(OSError):
                 note.unlink()
 

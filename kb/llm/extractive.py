@@ -37,8 +37,8 @@ WORDS_ALONE = 1.6
 # Longer sentences are no short quotes.
 LONGEST_FURTHER_CHARS = 320
 
-# Where a reader has read the paragraphs, so many of the sentences that are best by then are compared by meaning too: a third
-# of the work (49 sentences a question on the Rust book), and as many answers hold the gold text (benchmarks/answers.py).
+# Where a reader has read the paragraphs, so many of the sentences that are best by then are compared by meaning too: encoding
+# all of them was the dearest step of an answer.
 COMPARED_SENTENCES = 16
 
 # Sentences that answer no question to a knowledge base, in several scripts.

@@ -6,12 +6,11 @@ A file and not a table: reading commands open the store read-only. It holds plac
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kb.private import open_private
+from kb.private import replace_private_json
 
 FILE_NAME = "last_shown.json"
 
@@ -33,14 +32,7 @@ def note_shown(home: Path, places: Sequence[ShownPlace]) -> bool:
     """Keep the places that are shown now instead of the ones before; False where nothing can be written."""
     if not home.is_dir():
         return False
-    unfinished = home / f"{FILE_NAME}.{os.getpid()}.part"
-    try:
-        with open(unfinished, "w", encoding="utf-8", errors="surrogateescape", opener=open_private) as file:
-            json.dump([asdict(place) for place in places], file)
-        unfinished.replace(home / FILE_NAME)
-    except OSError:  # a read-only data folder: the list is not worth an error
-        return False
-    return True
+    return replace_private_json(home / FILE_NAME, [asdict(place) for place in places])
 
 
 def read_shown(home: Path) -> list[ShownPlace]:

@@ -7,12 +7,11 @@ and not a table: reading commands open the store read-only.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from kb.private import open_private
+from kb.private import replace_private_json
 
 FILE_NAME = "recent_searches.json"
 # The place that may answer it, and two to compare it with.
@@ -44,14 +43,7 @@ def note_search(home: Path, query: str, places: Sequence[FoundPlace], keep: int)
         return False
     new = RecentSearch(query, tuple(places[:KEPT_PLACES]))
     kept = [new, *(search for search in read_searches(home) if search.query != query)][:keep]
-    unfinished = home / f"{FILE_NAME}.{os.getpid()}.part"
-    try:
-        with open(unfinished, "w", encoding="utf-8", errors="surrogateescape", opener=open_private) as file:
-            json.dump([asdict(search) for search in kept], file)
-        unfinished.replace(home / FILE_NAME)
-    except OSError:  # a read-only data folder: the list is not worth an error
-        return False
-    return True
+    return replace_private_json(home / FILE_NAME, [asdict(search) for search in kept])
 
 
 def read_searches(home: Path) -> list[RecentSearch]:
