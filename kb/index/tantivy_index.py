@@ -93,7 +93,7 @@ class TantivyWriter:
         if base:
             link_files(base, path)
         with _naming_refusal():
-            self._index = tantivy.Index(_schema(), path=str(path))
+            self._index = _without_watching(tantivy.Index(_schema(), path=str(path)))
             self._writer = self._index.writer(heap_size=WRITER_HEAP_BYTES, num_threads=1)
         self._taken: set[int] = set()
         self._deleted: set[int] = set()
@@ -211,6 +211,15 @@ class _Counted:
         return None
 
 
+def _without_watching(index: Any) -> Any:
+    """Keeps Tantivy's thread, which looks for a new meta.json twice a second, from opening the files again.
+
+    kb never changes the folder of an index that is open, and mapped files that somebody cuts meanwhile end a process.
+    """
+    index.config_reader("manual")
+    return index
+
+
 def _schema() -> Any:
     import tantivy
 
@@ -257,7 +266,7 @@ class TantivyIndex:
         if not os.access(path, os.W_OK):
             self._mirror = _mirror_read_only(path)
         with _naming_damage():
-            index = tantivy.Index.open(self._mirror.name if self._mirror else str(path))
+            index = _without_watching(tantivy.Index.open(self._mirror.name if self._mirror else str(path)))
             self._schema = index.schema
             self._searcher = index.searcher()
             self._counted = _Counted(index, path)

@@ -17,6 +17,7 @@ from typing import Literal
 from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import is_full, transaction
+from kb.store.seals import seal_file
 from kb.store.tags import applied_tags, document_tag_lists
 
 
@@ -66,6 +67,7 @@ def touch_document(connection: sqlite3.Connection, doc_id: int, now: Stamp) -> N
             " WHERE doc_id = ?",
             [now.size_bytes, now.mtime_ns, now.content_hash, now.signature, now.identity, doc_id],
         )
+        seal_file(connection, doc_id)
 
 
 def stopped_files(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[str, str]]:

@@ -19,7 +19,7 @@ from sqlite_utils import Database, Migrations
 from kb.store.packed_texts import insert_text, made_of, refer_to_chunks
 from kb.store.records import RECORD, insert_record
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
-from kb.store.seals import seal_all, seal_moved_answer
+from kb.store.seals import seal_all, seal_all_files, seal_moved_answer
 from kb.store.search_terms import search_terms
 
 _SQL = Path(__file__).parent / "sql"
@@ -182,6 +182,13 @@ def m015_texts_of_chunks(database: Database) -> None:
     database.execute("DELETE FROM packed_texts")
     database.conn.executemany("INSERT INTO packed_texts (text_id, text_hash, text) VALUES (?, ?, ?)", texts)
     database.conn.executemany("INSERT INTO text_chunks (chunk_id, text_id) VALUES (?, ?)", chunks)
+
+
+@migrations(name="m016_file_seals")
+def m016_file_seals(database: Database) -> None:
+    """A checksum of what is known of each document's file, which changes without the rest."""
+    _execute(database, "m016_file_seals")
+    seal_all_files(database.conn)
 
 
 def _hash_bytes(text_hash: str) -> bytes:

@@ -19,4 +19,5 @@ MIGRATION_NAMES = (
     "m013_changes",
     "m014_answer_records",
     "m015_texts_of_chunks",
+    "m016_file_seals",
 )

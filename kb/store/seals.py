@@ -12,7 +12,7 @@ from hashlib import blake2b
 
 from kb.store.records import RECORD
 
-# What is shown of a document, with what was read out of it. Size, time and hash of its file change without it.
+# What is shown of a document, with what was read out of it.
 _OF_DOCUMENT = (
     "SELECT source, path, title, type, language, note, indexed_at FROM documents WHERE doc_id = ?",
     "SELECT tag FROM document_tags WHERE doc_id = ? ORDER BY tag",
@@ -24,6 +24,8 @@ _OF_DOCUMENT = (
     "SELECT version, text FROM gists WHERE doc_id = ?",
     "SELECT position, line, text FROM open_items WHERE doc_id = ? ORDER BY position",
 )
+# Of its file: changes without the rest.
+_OF_FILE = ("SELECT size_bytes, mtime_ns, content_hash, signature, file_identity FROM documents WHERE doc_id = ?",)
 # Of an answer, with all that is shown of it.
 _OF_ANSWER = (
     "SELECT question, answer, grounded, refusal_reason, model_id, model_provider, model_digest, embedding_model_id,"
@@ -45,8 +47,14 @@ _OF_FACT = ("SELECT text, session_id FROM facts WHERE fact_id = ?",)
 
 def seal_document(connection: sqlite3.Connection, doc_id: int) -> None:
     """Seal a document as it stands now; the last step of the transaction that writes it."""
+    _seal_contents(connection, doc_id)
+    seal_file(connection, doc_id)
+
+
+def seal_file(connection: sqlite3.Connection, doc_id: int) -> None:
+    """Seal what is known of a document's file as it stands now."""
     connection.execute(
-        "UPDATE documents SET seal = ? WHERE doc_id = ?", [_seal(connection, _OF_DOCUMENT, doc_id), doc_id]
+        "UPDATE documents SET file_seal = ? WHERE doc_id = ?", [_seal(connection, _OF_FILE, doc_id), doc_id]
     )
 
 
@@ -76,7 +84,7 @@ def seal_moved_answer(connection: sqlite3.Connection, trace_id: str) -> None:
 def seal_all(connection: sqlite3.Connection) -> None:
     """Seal everything that an earlier version has stored; part of m011."""
     for doc_id in _ids(connection, "SELECT doc_id FROM documents"):
-        seal_document(connection, int(doc_id))
+        _seal_contents(connection, int(doc_id))
     query = _OF_ANSWER_BEFORE.format(table="answers")
     for trace_id in _ids(connection, "SELECT trace_id FROM answers"):
         seal = _seal(connection, (query,), trace_id)
@@ -85,11 +93,18 @@ def seal_all(connection: sqlite3.Connection) -> None:
         seal_fact(connection, int(fact_id))
 
 
+def seal_all_files(connection: sqlite3.Connection) -> None:
+    """Seal the files of all documents; part of m016."""
+    for doc_id in _ids(connection, "SELECT doc_id FROM documents"):
+        seal_file(connection, int(doc_id))
+
+
 def broken_documents(connection: sqlite3.Connection) -> Iterator[tuple[int, str]]:
     """(doc_id, source/path) of the documents that are not as they were sealed; one without a seal is not compared."""
-    rows = connection.execute("SELECT doc_id, source || '/' || path, seal FROM documents ORDER BY doc_id").fetchall()
-    for doc_id, place, seal in rows:
-        if seal is not None and seal != _seal(connection, _OF_DOCUMENT, doc_id):
+    find = "SELECT doc_id, source || '/' || path, seal, file_seal FROM documents ORDER BY doc_id"
+    for doc_id, place, seal, file_seal in connection.execute(find).fetchall():
+        sealed = ((seal, _OF_DOCUMENT), (file_seal, _OF_FILE))
+        if any(said is not None and said != _seal(connection, queries, doc_id) for said, queries in sealed):
             yield doc_id, place
 
 
@@ -105,6 +120,12 @@ def broken_facts(connection: sqlite3.Connection) -> Iterator[int]:
     for fact_id, seal in connection.execute("SELECT fact_id, seal FROM facts ORDER BY fact_id").fetchall():
         if seal is not None and seal != _seal(connection, _OF_FACT, fact_id):
             yield fact_id
+
+
+def _seal_contents(connection: sqlite3.Connection, doc_id: int) -> None:
+    connection.execute(
+        "UPDATE documents SET seal = ? WHERE doc_id = ?", [_seal(connection, _OF_DOCUMENT, doc_id), doc_id]
+    )
 
 
 def _seal(connection: sqlite3.Connection, queries: tuple[str, ...], key: int | str) -> str:

@@ -24,6 +24,7 @@ from kb.index.ties import cut_ranking
 from kb.search.bounds import background, best_possible
 from kb.text import analyze, analyze_query
 from tests.contract.toy_engines import TOY_LEXICAL, TOY_VECTOR
+from tests.cut import cut_file
 
 WORDS = [
     a + b for a in ("ra", "to", "mi", "ke", "lu", "so", "ni", "va") for b in ("bat", "len", "dor", "pim", "gus", "fen")
@@ -279,7 +280,7 @@ def test_an_index_that_does_not_hold_what_its_stamp_says_is_refused(example: Exa
         open_index(tmp_path, example.engine, wrong, example.settings)
     files = [path for path in (tmp_path / stamp.place, *(tmp_path / stamp.place).rglob("*")) if path.is_file()]
     for path in files:
-        path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+        cut_file(path, path.stat().st_size // 2)
     with pytest.raises((IndexOutOfDate, OSError)):
         open_index(tmp_path, example.engine, stamp, example.settings)
 

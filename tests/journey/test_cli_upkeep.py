@@ -15,6 +15,7 @@ from kb.config.load import MOST_HOME_BYTES
 from kb.index.stamp import RESERVE
 from kb.store.database import open_for_writing
 from kb.store.lock import writer_lock
+from tests.cut import cut_file
 from tests.journey.conftest import Call
 from tests.journey.folders import OTTERS, fill, paths_found
 
@@ -94,9 +95,9 @@ def delete_index(home: Path) -> None:
 
 
 def damage_index(home: Path) -> None:
-    for file in (home / "index").rglob("*"):
+    for file in list((home / "index").rglob("*")):
         if file.is_file() and file.name not in ("lexical.json", "vector.json"):
-            os.truncate(file, file.stat().st_size // 3)
+            cut_file(file, file.stat().st_size // 3)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from kb.index.stamp import RESERVE
+from tests.cut import cut_file
 from tests.journey.conftest import ROOT, Call
 
 QUERY = ("search", "wind limits of the telescope", "-k", 20, "--json")
@@ -62,15 +63,15 @@ def delete_places(index: Path) -> None:
 
 
 def truncate_files(index: Path) -> None:
-    for file in index.rglob("*"):
+    for file in list(index.rglob("*")):
         if (file.is_file() and file.parent != index) or file.suffix == "":
-            os.truncate(file, file.stat().st_size // 2) if file.is_file() else None
+            cut_file(file, file.stat().st_size // 2) if file.is_file() else None
 
 
 def empty_files(index: Path) -> None:
-    for file in index.rglob("*"):
+    for file in list(index.rglob("*")):
         if file.is_file() and file.name not in ("lexical.json", "vector.json"):
-            os.truncate(file, 0)
+            cut_file(file, 0)
 
 
 def delete_one_segment_file(index: Path) -> None:
