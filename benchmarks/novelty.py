@@ -12,9 +12,7 @@ from __future__ import annotations
 
 import argparse
 import random
-import sqlite3
 import statistics
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -31,9 +29,6 @@ from kb.packing.known_text import KnownText, known_text_from_blocks, known_text_
 from kb.packing.known_text_payload import known_text_from_payload, known_text_payload, read_payload
 from kb.packing.novelty import NoveltyCandidate, NoveltySettings, assess, make_cache, penalize
 from kb.shingles import minhash, shingle_hashes, simhash64, token_hashes
-from kb.store.database import open_for_writing
-from kb.store.documents import save_source
-from kb.store.fingerprints import add_fingerprints
 from kb.wire import to_json
 
 ROOT = Path(__file__).parents[1]
@@ -257,7 +252,7 @@ def ms_each(work: Callable[[list[str]], object], texts: list[str]) -> float:
 
 
 def print_times(documents: Sequence[list[str]]) -> None:
-    """Milliseconds per fingerprint, per window, and what a chunk costs when it is stored."""
+    """Milliseconds per fingerprint and per window."""
     words = [word for document in documents for word in document]
     texts: list[str] = []
     start = 0
@@ -302,38 +297,6 @@ def print_times(documents: Sequence[list[str]]) -> None:
     began = time.perf_counter()
     cut = known_text_from_text(huge)
     print(f"window of {len(huge):,} characters: {time.perf_counter() - began:.1f} s, {cut.dropped_chars:,} dropped")
-    print_storing(texts)
-
-
-def print_storing(texts: Sequence[str]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        connection = open_for_writing(Path(folder))
-        save_source(connection, "s", "/")
-        doc_id = fill(connection, texts)
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        before = (Path(folder) / "kb.sqlite").stat().st_size
-        connection.execute("BEGIN IMMEDIATE")
-        began = time.perf_counter()
-        add_fingerprints(connection, doc_id)
-        connection.execute("COMMIT")
-        seconds = time.perf_counter() - began
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        added = (Path(folder) / "kb.sqlite").stat().st_size - before
-        connection.close()
-    print(f"stored: {seconds / len(texts) * 1000:.3f} ms and {added / len(texts):,.0f} bytes a chunk")
-
-
-def fill(connection: sqlite3.Connection, texts: Sequence[str]) -> int:
-    """Chunks without fingerprints, as an earlier kb left them."""
-    from kb.drafts import ChunkDraft, DocumentDraft
-    from kb.store.saving import save_document
-
-    draft = DocumentDraft("s", "a.md", "a", "markdown", "en", (), 1, 1, "hash", "signature")
-    rows = [(ChunkDraft(i, 0, len(text), text, (), 2, 1, 2), f"e:{i}") for i, text in enumerate(texts)]
-    doc_id = save_document(connection, draft, rows, "digest", {}).doc_id
-    connection.execute("DELETE FROM chunk_fingerprints")
-    connection.execute("VACUUM")
-    return doc_id
 
 
 if __name__ == "__main__":

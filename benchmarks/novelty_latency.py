@@ -2,8 +2,7 @@
 
     python benchmarks/novelty_latency.py [--chunks 100000] [--home DIR] [--rounds 200]
 
-A 5,000-token window and 20 candidates. Warm: the chunks' fingerprints are stored. Cold: none is stored and none is kept in
-memory. Both make the window of its text anew, as every request does. Then one round of expansion (three more hybrid
+A 5,000-token window and 20 candidates. Warm: the process has compared these chunks before. Cold: it has not. Both make the window of its text anew, as every request does. Then one round of expansion (three more hybrid
 searches, their candidates pressed, both pools fused), a whole `kb context` with and without the window, and a whole search.
 The home is that of latency.py: words drawn at random, vectors of random direction.
 """
@@ -70,7 +69,7 @@ def measure(kb: Runtime, rounds: int) -> None:
         with_none = kb.config
         kb.config = replace(
             with_none, novelty=replace(with_none.novelty, minhash_permutations=127)
-        )  # none is stored of these
+        )  # none is kept of these
         process_cache.cache_clear()
         timed(
             "added, cold",
@@ -91,7 +90,7 @@ def measure(kb: Runtime, rounds: int) -> None:
 
 
 def cold_window(kb: Runtime, text: str) -> KnownText:
-    """A window of another shape than the stored fingerprints have."""
+    """A window of another shape than those before have."""
     from kb.packing.novelty import NoveltySettings
 
     return known_text_from_text(text, NoveltySettings.of(kb.config.novelty).shape)

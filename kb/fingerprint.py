@@ -8,7 +8,6 @@ punctuation around them: shingles and SimHash are made of these, so quotes, emph
 from __future__ import annotations
 
 import hashlib
-import struct
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -44,9 +43,7 @@ __all__ = [
     "fingerprint",
     "fingerprint_many",
     "normalize",
-    "pack",
     "tokens_of",
-    "unpack",
 ]
 
 # Bump when a fingerprint of the same text changes: the normal form, the tokens, the hashes or the permutations.
@@ -179,53 +176,6 @@ def sha256_of(normalized: str) -> str:
 def sketch_of(shingles: Hashes, k: int, permutations: int) -> Sketch:
     """Shingle hashes as a sketch."""
     return Sketch(k, minhash(shingles, permutations).astype("<u4", copy=False).tobytes(), count_distinct(shingles))
-
-
-# ---- as bytes
-
-_MAGIC = b"kbfp\x01"
-_HEADER = struct.Struct("<BBH")  # k, short k, permutations
-_BODY = struct.Struct("<32sQIII")  # sha256, simhash64, token count, shingle counts
-
-
-def header(shape: Shape = DEFAULT_SHAPE) -> bytes:
-    """What packed fingerprints of this version and shape begin with."""
-    return _MAGIC + _HEADER.pack(shape.k, shape.short_k, shape.permutations)
-
-
-def pack(fingerprint: Fingerprint) -> bytes:
-    """A fingerprint as bytes: 1,085 at the default shape."""
-    return b"".join(
-        (
-            header(fingerprint.shape),
-            _BODY.pack(
-                bytes.fromhex(fingerprint.sha256),
-                fingerprint.simhash64,
-                fingerprint.token_count,
-                fingerprint.long.shingle_count,
-                fingerprint.short.shingle_count,
-            ),
-            fingerprint.long.minhash,
-            fingerprint.short.minhash,
-        )
-    )
-
-
-def unpack(packed: bytes, shape: Shape = DEFAULT_SHAPE) -> Fingerprint | None:
-    """A fingerprint from its bytes; None when another version or shape made them, or they are damaged."""
-    start = header(shape)
-    width = shape.permutations * 4
-    if not packed.startswith(start) or len(packed) != len(start) + _BODY.size + 2 * width:
-        return None
-    digest, simhash, tokens, long_count, short_count = _BODY.unpack_from(packed, len(start))
-    signatures = packed[len(start) + _BODY.size :]
-    return Fingerprint(
-        sha256=digest.hex(),
-        simhash64=simhash,
-        long=Sketch(shape.k, signatures[:width], long_count),
-        short=Sketch(shape.short_k, signatures[width:], short_count),
-        token_count=tokens,
-    )
 
 
 class FingerprintCache:

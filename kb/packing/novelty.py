@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kb.config import NoveltyConfig
 from kb.fingerprint import DEFAULT_SHAPE, Fingerprint, FingerprintCache, Shape, fingerprint_of
@@ -23,6 +23,12 @@ from kb.normal_form import normalize, spaced
 from kb.packing.known_text import KnownText
 from kb.packing.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash
 from kb.shingles import token_hashes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Hashes = NDArray[np.uint64]
 
 Source = Literal["chunk", "path"]
 Reason = Literal["exact_duplicate", "near_duplicate", "self_referential", "partial", "novel"]
@@ -39,14 +45,12 @@ class NoveltyCandidate:
 
     candidate_id  the chunk's id, or the place of the path in its slice
     base_score    what it was found with, higher is better
-    fingerprint   where one is stored; computed when it is None or of another shape than the known text's
     """
 
     source: Source
     candidate_id: int
     text: str
     base_score: float
-    fingerprint: Fingerprint | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +130,7 @@ def assess(
     hashes = token_hashes(normal)
     if not len(hashes) or known_text.is_empty:
         return OverlapAssessment(False, None, 0.0, 0.0, "novel", not known_text.has_text)
-    known = _fingerprint(candidate, normal, known_text.shape, cache)
+    known = _fingerprint(normal, hashes, known_text.shape, cache)
     distance = nearest_simhash(known_text, known)
     if known.sha256 in known_text.digests or has_verbatim(known_text, spaced(normal)):
         taken_off = penalty(candidate.source, 1.0, settings)
@@ -147,13 +151,10 @@ def assess(
     )
 
 
-def _fingerprint(candidate: NoveltyCandidate, normal: str, shape: Shape, cache: FingerprintCache | None) -> Fingerprint:
-    stored = candidate.fingerprint
-    if stored is not None and stored.shape == shape:
-        return stored
+def _fingerprint(normal: str, hashes: Hashes, shape: Shape, cache: FingerprintCache | None) -> Fingerprint:
     if cache is not None and cache.shape == shape:
         return cache.of_normal_form(normal)
-    return fingerprint_of(normal, token_hashes(normal), shape)
+    return fingerprint_of(normal, hashes, shape)
 
 
 def _reason(overlap: float, settings: NoveltySettings) -> Reason:

@@ -120,8 +120,7 @@ def penalize_chunks(kb: Runtime, ranking: Ranking, k: int, known: KnownText) -> 
     """
     ids = [chunk_id for chunk_id, _ in ranking]
     texts = {i: chunk.text for i, chunk in kb.corpus.fetch_chunks(ids).items()}
-    stored = kb.corpus.fetch_fingerprints(ids, known.shape)
-    candidates = [NoveltyCandidate("chunk", i, texts[i], score, stored.get(i)) for i, score in ranking if i in texts]
+    candidates = [NoveltyCandidate("chunk", i, texts[i], score) for i, score in ranking if i in texts]
     return penalize_overlap(kb, candidates, k, known)
 
 

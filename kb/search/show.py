@@ -26,7 +26,7 @@ def vary(kb: Runtime, request: SearchRequest, fused: Fused) -> Varied:
     """The ranking with more kinds of hits among the first: what stands below them is as it was.
 
     A fusion by ranks is exact: nothing is folded or moved. As deep as the retrievers search, so that the first ten are the
-    same whether ten or a hundred are shown. Fingerprints that cannot be read fold nothing, with a warning.
+    same whether ten or a hundred are shown.
     """
     if request.as_found or fused.kind == "rrf":
         return Varied(fused.ranking)
@@ -34,8 +34,7 @@ def vary(kb: Runtime, request: SearchRequest, fused: Fused) -> Varied:
     looked_at, rest = fused.ranking[:depth], fused.ranking[depth:]
     found = kb.corpus.fetch_texts([chunk_id for chunk_id, _ in looked_at])
     texts = {chunk_id: text for chunk_id, (_, text) in found.items()}
-    stored = or_warn(lambda: kb.corpus.fetch_fingerprints(found), "looking for copies", kb.notify, kb.log)
-    kept, copies = fold_copies(looked_at, texts, stored or {})
+    kept, copies = fold_copies(looked_at, texts)
     # BM25 and cosines of one retriever were not measured; their lists are looked at as they are.
     loss = kb.config.search.repeat_loss if fused.kind == "convex" else 0.0
     document_of = {chunk_id: doc_id for chunk_id, (doc_id, _) in found.items()}

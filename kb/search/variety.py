@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from kb.fingerprint import SHORT_TEXT_TOKENS, Fingerprint, Sketch, normalize, tokens_of
+from kb.fingerprint import SHORT_TEXT_TOKENS, normalize, tokens_of
 from kb.records import CopyKind, Ranking
 
-# Share of a passage's shingles that a better hit must have for the passage to be its copy; measured on the texts, since an
-# estimate of 128 permutations is off by .05.
+# Share of a passage's shingles that a better hit must have for the passage to be its copy.
 COPIED_SHARE = 0.9
-# The estimate from which texts are compared at all: three standard errors below.
-WORTH_COMPARING = 0.75
 SHINGLE_WORDS = 3
-# Of two texts that share half of their shingles, one pair in 65,000 agrees in none of so many permutations.
-BANDS = 16
+# The longest words of a passage; texts are compared where a better hit has so many of them. Of the words of a copy, a
+# tenth may be others, and those may be the longest.
+PROBED_WORDS = 16
+PROBES_SHARED = 0.6
 
 
 def spread_documents(ranking: Ranking, document_of: Mapping[int, int], loss: float) -> list[tuple[int, float]]:
@@ -42,58 +42,45 @@ def spread_documents(ranking: Ranking, document_of: Mapping[int, int], loss: flo
 
 
 def fold_copies(
-    ranking: Ranking, texts: Mapping[int, str], fingerprints: Mapping[int, Fingerprint]
+    ranking: Ranking, texts: Mapping[int, str]
 ) -> tuple[list[tuple[int, float]], dict[int, list[tuple[int, CopyKind]]]]:
     """The ranking without passages that a better one says word for word, or nearly.
 
+    texts    those that may be copies or have them
     returns  what is left, and for each passage that has copies their chunk_ids, with how alike they are
     """
     kept: list[tuple[int, float]] = []
     copies: dict[int, list[tuple[int, CopyKind]]] = {}
-    like: dict[tuple[int, int | str], list[int]] = {}  # what is kept, by each of its first permutations
+    with_word: dict[str, list[int]] = {}  # what is kept, by its words
     for chunk_id, score in ranking:
-        bands = _bands(fingerprints.get(chunk_id))
-        for better in dict.fromkeys(i for band in bands for i in like.get(band, ())):
-            kind = _copy_kind(better, chunk_id, texts, fingerprints)
+        words = _words(texts[chunk_id]) if chunk_id in texts else set()
+        probes = sorted(sorted(words), key=len, reverse=True)[:PROBED_WORDS]
+        shared = Counter(better for word in probes for better in with_word.get(word, ()))
+        alike = [better for better, count in shared.items() if count >= PROBES_SHARED * len(probes)]
+        for better in alike:
+            kind = _copy_kind(texts[better], texts[chunk_id])
             if kind:
                 copies.setdefault(better, []).append((chunk_id, kind))
                 break
         else:
             kept.append((chunk_id, score))
-            for band in bands:
-                like.setdefault(band, []).append(chunk_id)
+            for word in words:
+                with_word.setdefault(word, []).append(chunk_id)
     return kept, copies
 
 
-def _bands(fingerprint: Fingerprint | None) -> list[tuple[int, int | str]]:
-    """The first permutations of a signature, and its sha256 as one more: copies have one of them in common."""
-    if fingerprint is None:
-        return []
-    signature = memoryview(fingerprint.long.minhash).cast("I")[:BANDS]
-    return [(-1, fingerprint.sha256), *enumerate(signature)]
+def _words(text: str) -> set[str]:
+    """The words of a text, with the punctuation at them; the text itself where it has none."""
+    return set(text.lower().split()) or {text}
 
 
-def _copy_kind(
-    better: int, later: int, texts: Mapping[int, str], fingerprints: Mapping[int, Fingerprint]
-) -> CopyKind | None:
-    one, other = fingerprints.get(better), fingerprints.get(later)
-    if one is None or other is None:
-        return None
-    if one.sha256 == other.sha256:
+def _copy_kind(better: str, later: str) -> CopyKind | None:
+    one, other = normalize(better), normalize(later)
+    if one == other:
         return "same"
-    if min(one.token_count, other.token_count) < SHORT_TEXT_TOKENS:
+    if min(len(tokens_of(one)), len(tokens_of(other))) < SHORT_TEXT_TOKENS:
         return None
-    if _containment(one.long, other.long) < WORTH_COMPARING:
-        return None
-    return "near" if holds_copy(texts[better], texts[later]) else None
-
-
-def _containment(whole: Sketch, part: Sketch) -> float:
-    """About which share of a text's shingles another has, by the permutations that agree."""
-    a, b = (memoryview(sketch.minhash).cast("I") for sketch in (whole, part))
-    jaccard = sum(map(int.__eq__, a, b)) / len(a)
-    shared = jaccard * (whole.shingle_count + part.shingle_count) / (1 + jaccard)
-    return shared / max(1, part.shingle_count)
+    return "near" if holds_copy(better, later) else None
 
 
 def holds_copy(whole: str, part: str) -> bool:

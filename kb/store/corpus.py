@@ -15,7 +15,6 @@ from kb.store.door import Rows, method
 
 if TYPE_CHECKING:
     from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
-    from kb.fingerprint import Fingerprint, Shape
     from kb.store.derived import Derived, GraphRows, NeighbourRows, NoteRows, TagRows
     from kb.store.saving import Saved
 
@@ -102,11 +101,6 @@ class Corpus(Rows):
     chunks_at_lines = method(chunks.chunks_at_lines)
     chunk_starts = method(chunks.chunk_starts)
     count_chunks = method(chunks.count_chunks)
-
-    def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape | None = None) -> dict[int, Fingerprint]:
-        """See `kb.store.fingerprints.fetch_fingerprints`; None for the default shape."""
-        read = self._derived.fetch_fingerprints
-        return read(chunk_ids) if shape is None else read(chunk_ids, shape)
 
     # filters
     allowed_documents = method(filters.allowed_documents)

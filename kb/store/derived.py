@@ -1,4 +1,4 @@
-"""What is derived from documents: graph, tags, notes, neighbours, fingerprints; and what writes documents with all of it.
+"""What is derived from documents: graph, tags, notes, neighbours; and what writes documents with all of it.
 
 A search reads none of this: `kb.store.corpus` opens it on first use.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from kb.store import fingerprints, graph, neighbours, notes, saving, tags
+from kb.store import graph, neighbours, notes, saving, tags
 from kb.store.door import Rows, method
 
 
@@ -69,4 +69,3 @@ class Derived(Rows):
 
     save_document = method(saving.save_document)
     remove_documents = method(saving.remove_documents)
-    fetch_fingerprints = method(fingerprints.fetch_fingerprints)

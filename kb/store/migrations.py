@@ -74,7 +74,7 @@ def m004_neighbourhoods(database: Database) -> None:
 
 @migrations(name=MIGRATION_NAMES[4])
 def m005_fingerprints(database: Database) -> None:
-    """The fingerprint of each chunk's text; filled as documents are written."""
+    """The fingerprint of each chunk's text; m017 drops them."""
     _execute(database, "m005_fingerprints")
 
 

@@ -15,7 +15,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Literal, Protocol
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
-from kb.fingerprint import Fingerprint, Shape
 from kb.records import Chunk, Document, Filters
 from kb.store.changes import LogKind
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
@@ -103,9 +102,6 @@ class CorpusDoor(Protocol):
 
     def chunks_at_lines(self, path: str, first: int, last: int, /) -> list[tuple[str, bool, str]]:
         """(root of its source, lies wholly inside, text) of every chunk at a path that touches these lines."""
-
-    def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape | None = None, /) -> dict[int, Fingerprint]:
-        """Stored fingerprints by chunk id; the caller computes a missing one from the text."""
 
     def vectors_of(self, encoder_digest: str, chunk_ids: Iterable[int], /) -> Iterator[tuple[int, bytes]]:
         """(chunk_id, float32 bytes) of these chunks, in no particular order."""

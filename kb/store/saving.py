@@ -12,7 +12,6 @@ from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.store.chunks import marks
 from kb.store.database import empty_log, is_full, raise_revision, transaction
 from kb.store.documents import utc_text
-from kb.store.fingerprints import add_fingerprints
 from kb.store.graph import replace_graph
 from kb.store.neighbours import add_neighbours, withdraw_neighbours
 from kb.store.notes import write_notes
@@ -43,7 +42,7 @@ def save_document(
     graph: GraphDraft | None = None,
     notes: DocumentNotes | None = None,
 ) -> Saved:
-    """Write a document with its chunks, tags, vectors, fingerprints and graph in one transaction, in place of what was there.
+    """Write a document with its chunks, tags, vectors and graph in one transaction, in place of what was there.
 
     chunks     each with the hash its vector is filed under
     vectors    hash → float32 bytes, for hashes the store does not have yet
@@ -74,7 +73,6 @@ def save_document(
             [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
         ).rowcount
         add_neighbours(connection, doc_id, encoder_digest)
-        add_fingerprints(connection, doc_id)
         is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph)
         if notes is not None:
             write_notes(connection, doc_id, notes)

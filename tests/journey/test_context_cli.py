@@ -157,12 +157,6 @@ def test_the_token_is_the_traversals_in_every_case(
         assert (f"admissibility: {issued}" in found["text"]) == (
             f"admissibility: {issued}" in plain["text"]
         ) or not found["text"]
-    with sqlite3.connect(corpus_home / "kb.sqlite") as store:
-        store.execute("DROP TABLE chunk_fingerprints")
-    failed = context(kb, corpus_home, query, "--seen", block)
-    assert failed["text"] == plain["text"]
-    assert failed["admissibility_token"] == issued
-    assert "no-graph" not in failed["text"]
     assert context(kb, corpus_home, query, "--no-graph")["admissibility_token"] is None
 
 
@@ -307,30 +301,6 @@ def test_the_project_is_the_folders_name(kb: Call, corpus_home: Path, tmp_path: 
 
 
 # ---- what fails falls back
-
-
-def test_a_window_that_cannot_be_pressed_with_gives_the_plain_result_and_a_warning(
-    kb: Call, corpus_home: Path, tmp_path: Path
-) -> None:
-    plain = kb("context", QUERY, home=corpus_home)
-    (tmp_path / "window.md").write_text(chunk_text(kb, corpus_home)[1])
-    with sqlite3.connect(corpus_home / "kb.sqlite") as store:
-        store.execute("DROP TABLE chunk_fingerprints")
-    found = kb("context", QUERY, "--seen", tmp_path / "window.md", home=corpus_home)
-    assert (found.code, found.out) == (0, plain.out)
-    assert found.err.startswith("warning: comparing the passages with the seen text failed (OperationalError")
-    hits = kb("search", QUERY, "--seen", tmp_path / "window.md", home=corpus_home)
-    assert hits.out == kb("search", QUERY, home=corpus_home).out
-    assert "the plain result is shown" in hits.err
-
-
-def test_damaged_fingerprints_are_made_again(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
-    (tmp_path / "window.md").write_text(chunk_text(kb, corpus_home)[1])
-    words = ["context", QUERY, "--seen", tmp_path / "window.md"]
-    expected = kb(*words, home=corpus_home)
-    with sqlite3.connect(corpus_home / "kb.sqlite") as store:
-        store.execute("UPDATE chunk_fingerprints SET fingerprint = x'00ff'")
-    assert kb(*words, home=corpus_home) == expected
 
 
 def test_an_expansion_that_fails_keeps_the_first_pass(kb: Call, corpus_home: Path, tmp_path: Path) -> None:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 
+from kb.ask.pipeline import ask as ask_question
+from kb.ask.records import AskRequest
+from kb.config import Config
+from kb.context.pipeline import compose
+from kb.context.records import ContextRequest
+from kb.packing.known_text import known_text_from_text
+from kb.records import SearchRequest
+from kb.runtime import open_runtime
+from kb.search.pipeline import search
 from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, Call
 
@@ -169,13 +179,24 @@ def test_a_replayed_answer_knows_no_window(kb: Call, corpus_home: Path) -> None:
         assert replay.code == 0, replay.err
 
 
-def test_a_failing_window_never_fails_an_answer(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
-    plain = ask(kb, corpus_home, QUESTION)
-    with sqlite3.connect(corpus_home / "kb.sqlite") as store:
-        store.execute("DROP TABLE chunk_fingerprints")
-    found = kb("ask", QUESTION, "--seen", CORPUS / "guide" / "marigold-telescope.md", "--json", home=corpus_home)
-    assert found.json()["answer"] == plain["answer"]
-    assert "warning: comparing the evidence with the seen text failed" in found.err
+def test_seen_text_that_cannot_be_compared_fails_nothing(kb: Call, corpus_home: Path) -> None:
+    """A search, a context and an answer are what they are without it, and say so."""
+    seen = known_text_from_text((CORPUS / "guide" / "marigold-telescope.md").read_text())
+    broken = replace(seen, whole=replace(seen.whole, simhash64=-1))  # more than 64 bits cannot hold
+    warnings: list[str] = []
+    with open_runtime(corpus_home, Config(), notify=warnings.append) as base:
+        plain, without = ContextRequest(query=QUERY), SearchRequest(QUERY)
+        block, expected = compose(base, replace(plain, known_text=broken)), compose(base, plain)
+        assert block.text == expected.text
+        assert block.admissibility_token == expected.admissibility_token
+        assert next(note for note in block.notes if note not in expected.notes).startswith(
+            "warning: comparing the passages with the seen text failed (OverflowError"
+        )
+        assert search(base, without, broken).hits == search(base, without).hits
+        asked = AskRequest(QUESTION)
+        assert ask_question(base, replace(asked, known_text=broken)).answer == ask_question(base, asked).answer
+    failed = [warning.split(" failed (")[0] for warning in warnings if "failed" in warning]
+    assert failed == [f"warning: comparing the {what} with the seen text" for what in ("hits", "evidence")]
 
 
 def test_verbose_requests_log_one_line_each(kb: Call, corpus_home: Path) -> None:

@@ -18,8 +18,6 @@ from kb.fingerprint import (
     fingerprint,
     fingerprint_many,
     normalize,
-    pack,
-    unpack,
 )
 from kb.shingles import minhash, multipliers, shingle_hashes, shingles_behind, simhash64, token_hashes
 
@@ -98,10 +96,13 @@ def test_permutations_are_the_same_on_every_machine() -> None:
 
 
 def test_a_fingerprint_is_the_same_for_ever() -> None:
-    """A change here needs another FP_VERSION: what homes have stored is compared with what is computed."""
+    """A change here needs another FP_VERSION: what callers have kept is compared with what is computed."""
     found = fingerprint("The mirror of Marigold is cleaned twice a year, 거울은 한 해에 두 번.")
     assert FP_VERSION == "kb-fp-1"
-    assert hashlib.sha256(pack(found)).hexdigest() == "cd67b8dfc22eb15270fa3a198763fe77180b3fd3248308084007753e932647e5"
+    assert (
+        hashlib.sha256(repr(found).encode()).hexdigest()
+        == "b2f96f3fd7f4d2e897b151052437500cdb4d058e6558d925d0790f63e4f2fc63"
+    )
 
 
 def test_a_signature_tells_its_shingles() -> None:
@@ -138,23 +139,11 @@ def test_a_lone_surrogate_is_no_crash() -> None:
 
 @settings(max_examples=50)
 @given(st.lists(st.text(max_size=80), max_size=5), st.sampled_from([Shape(), Shape(7, 64), Shape(2, 16)]))
-def test_one_by_one_and_together_and_through_bytes_are_the_same(texts: list[str], shape: Shape) -> None:
+def test_one_by_one_and_together_are_the_same(texts: list[str], shape: Shape) -> None:
     together = fingerprint_many(texts, shape)
     assert together == [fingerprint(text, shape) for text in texts]
     assert together == [fingerprint(normalize(text), shape) for text in texts]
-    for one in together:
-        assert one.shape == shape
-        assert unpack(pack(one), shape) == one
-
-
-def test_bytes_of_another_version_or_shape_are_no_fingerprint() -> None:
-    packed = pack(fingerprint("one two three four five six"))
-    assert len(packed) == 1085
-    assert unpack(packed, Shape(7, 128)) is None
-    assert unpack(packed, Shape(5, 64)) is None
-    assert unpack(b"kbfp\x02" + packed[5:]) is None
-    assert unpack(packed[:-1]) is None
-    assert unpack(b"") is None
+    assert all(one.shape == shape for one in together)
 
 
 def test_the_cache_keeps_the_newest_used_and_forgets_the_old() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.config import Config, NoveltyConfig
-from kb.fingerprint import Fingerprint, FingerprintCache, Shape, fingerprint, sha256_of
+from kb.fingerprint import FingerprintCache, Shape, fingerprint, sha256_of
 from kb.normal_form import normalize
 from kb.packing.known_text import KnownText, known_text_from_blocks, known_text_from_text
 from kb.packing.known_text_payload import known_text_from_payload, known_text_payload
@@ -37,8 +37,8 @@ def words(count: int, start: int = 0) -> str:
     return " ".join(f"w{number}" for number in range(start, start + count))
 
 
-def chunk(text: str, score: float = 1.0, stored: Fingerprint | None = None) -> NoveltyCandidate:
-    return NoveltyCandidate("chunk", 1, text, score, stored)
+def chunk(text: str, score: float = 1.0) -> NoveltyCandidate:
+    return NoveltyCandidate("chunk", 1, text, score)
 
 
 def as_payload(window: KnownText) -> KnownText:
@@ -140,15 +140,6 @@ def test_a_signature_that_agrees_everywhere_is_still_no_exact_duplicate() -> Non
     assert scored.overlap.overlap_ratio == 0.999
     assert scored.adjusted_score > 0
     assert not may_omit(scored)
-
-
-def test_stored_fingerprints_are_used_when_they_are_of_the_windows_shape() -> None:
-    """A wrong one shows which was used: it says the text is another block of the window."""
-    window = known_text_from_blocks([words(40), words(40, 100)])
-    wrong = fingerprint(words(40, 100))
-    assert assess(chunk("something else entirely", stored=wrong), window, DEFAULTS).exact_match
-    other_shape = fingerprint(words(40, 100), Shape(5, 64))
-    assert not assess(chunk("something else entirely", stored=other_shape), window, DEFAULTS).exact_match
 
 
 def test_the_cache_is_used_when_it_is_of_the_windows_shape() -> None:

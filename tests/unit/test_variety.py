@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from kb.fingerprint import fingerprint_many
 from kb.search.variety import fold_copies, holds_copy, spread_documents
 
 TEXT = (
@@ -19,7 +18,7 @@ OTHER = (
 
 def fold(*texts: str) -> tuple[list[int], dict[int, list[tuple[int, str]]]]:
     ranking = [(i, 1 - i / 10) for i in range(len(texts))]
-    kept, copies = fold_copies(ranking, dict(enumerate(texts)), dict(enumerate(fingerprint_many(texts))))
+    kept, copies = fold_copies(ranking, dict(enumerate(texts)))
     return [i for i, _ in kept], {i: list(rows) for i, rows in copies.items()}
 
 
@@ -35,6 +34,7 @@ def fold(*texts: str) -> tuple[list[int], dict[int, list[tuple[int, str]]]]:
         ((TEXT, TEXT.replace("writes", "notes")), [0], {0: [(1, "near")]}),
         (("Open the valve.", "Open  the valve."), [0], {0: [(1, "same")]}),
         (("Open the valve.", "Open the gate."), [0, 1], {}),
+        (("---", "---", "***"), [0, 2], {0: [(1, "same")]}),
     ],
 )
 def test_copies_are_folded_into_the_better_hit(
@@ -50,8 +50,8 @@ def test_another_number_is_no_copy() -> None:
     assert fold(one, one.replace("60", "65"))[0] == [0, 1]
 
 
-def test_chunks_without_a_fingerprint_stay() -> None:
-    assert fold_copies([(1, 0.5), (2, 0.4)], {1: TEXT, 2: TEXT}, {}) == ([(1, 0.5), (2, 0.4)], {})
+def test_chunks_without_a_text_stay() -> None:
+    assert fold_copies([(1, 0.5), (2, 0.4)], {1: TEXT}) == ([(1, 0.5), (2, 0.4)], {})
 
 
 RANKING = [(1, 0.80), (2, 0.79), (3, 0.78), (4, 0.75), (5, 0.20)]
