@@ -20,7 +20,7 @@ from kb.errors import IndexOutOfDate, IoError
 from kb.index.checksum import READ_AT_MOST_BYTES, find_damage
 from kb.index.mending import mending
 from kb.index.protocol import Engine, Index, IndexWriter, Row
-from kb.index.stamp import IndexStamp, Origin, read_stamp, replace_index, restamp
+from kb.index.stamp import IndexStamp, Origin, clear_old, read_stamp, replace_index, restamp
 
 # Damage that a rebuilt index has as well is not of its files.
 OPEN_ATTEMPTS = 3
@@ -282,6 +282,7 @@ class IndexKeeper(Generic[Row, Index]):
     def _follow(self, stamp: IndexStamp, origin: Origin, changed: Sequence[int]) -> IndexStamp:
         """The index with these chunks as they are now. raises IndexOutOfDate for a damaged one"""
         if not changed:
+            clear_old(self._folder, self.kind, stamp.place)  # a writer may have been killed before it came to that
             is_older = stamp.revision < origin.revision
             return restamp(self._folder, self.kind, stamp, origin) if is_older else stamp
         if damage := find_damage(self._folder / stamp.place, stamp.sums, READ_AT_MOST_BYTES):

@@ -112,7 +112,7 @@ def replace_index(
         _remove(unfinished)
         raise
     stamp = _write_stamp(folder, name, replace(built, place=place, sums=sums))
-    _clear_old(folder, name, place)
+    clear_old(folder, name, place)
     return stamp
 
 
@@ -164,7 +164,7 @@ def remove_indexes(folder: Path) -> int:
     return freed
 
 
-def _clear_old(folder: Path, name: str, place: str) -> None:
+def clear_old(folder: Path, name: str, place: str) -> None:
     """Remove earlier indexes of this kind, and what killed builds left: one process builds at a time.
 
     Who has one open goes on reading it: an opened index has mapped all of its files, which stay until it is closed.

@@ -93,3 +93,14 @@ def same_as_new(home: Path) -> None:
         kb.refresh_indexes(force=True)
         theirs = rankings(kb, queries)
     assert all(agree(a, b) for kind in ours for a, b in zip(ours[kind], theirs[kind], strict=True))
+
+
+def test_what_a_killed_writer_left_goes_with_the_next_one_also_where_nothing_is_to_be_done(tmp_path: Path) -> None:
+    with Edited(tmp_path, Config()) as kb:
+        kb.documents += [kb.save(length=5)]
+        kb.refresh_indexes()
+        before = sorted((tmp_path / INDEX_FOLDER).iterdir())
+        for name in ("lexical-0", "vector-0.unfinished"):
+            (tmp_path / INDEX_FOLDER / name).mkdir()
+        kb.refresh_indexes()
+    assert sorted((tmp_path / INDEX_FOLDER).iterdir()) == before
