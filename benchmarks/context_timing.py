@@ -20,6 +20,7 @@ from kb.runtime import Runtime, open_runtime
 from kb.search.passage_packs import pack_found
 from kb.search.stability import score_chunks
 from kb.store.database import raise_revision, transaction, write_meta
+from kb.store.vectors import file_vectors
 
 DIMENSIONS, CHUNKS_PER_DOCUMENT, WORDS_PER_CHUNK, CANDIDATES, ROUNDS = 384, 20, 140, 200, 100
 DIGEST = "random"
@@ -80,13 +81,10 @@ def fill(kb: Runtime, chunk_count: int, rng: np.random.Generator) -> None:
                 start = position * 1000
                 kb.store._connection.execute(
                     "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, end_line, heading_path, text,"
-                    " text_hash, embed_hash, token_count) VALUES (?, ?, ?, ?, ?, ?, '[\"Setup\"]', ?, '', ?, 200)",
+                    " embed_hash, token_count) VALUES (?, ?, ?, ?, ?, ?, '[\"Setup\"]', ?, ?, 200)",
                     [doc_id, position, start, start + len(text), position + 1, position + 1, text, key],
                 )
-                kb.store._connection.execute(
-                    "INSERT INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
-                    [DIGEST, key, vectors[position].tobytes()],
-                )
+                file_vectors(kb.store._connection, DIGEST, {key: vectors[position].tobytes()})
         raise_revision(kb.store._connection)
 
 

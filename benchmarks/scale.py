@@ -30,6 +30,7 @@ from kb.config import Config, cache_folder
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.embed.registry import open_encoder
 from kb.runtime import open_runtime
+from kb.store.vectors import short_name
 
 CORPUS = Path(__file__).parents[1] / "fixtures" / "corpus"
 CHUNKS_PER_DOCUMENT = 20
@@ -107,7 +108,7 @@ def fill(home: Path, chunks: int) -> None:
         for number in range(chunks // CHUNKS_PER_DOCUMENT):
             rows, blobs = [], {}
             for position in range(CHUNKS_PER_DOCUMENT):
-                text, name = " ".join(next(texts)), f"h{number}-{position}"
+                text, name = " ".join(next(texts)), short_name(f"{number}-{position}".encode().ljust(16))
                 rows.append((ChunkDraft(position, 0, len(text), text, (f"Part {position}",), 200, 1, 2), name))
                 blobs[name] = next(vectors).tobytes()
             draft = DocumentDraft("generated", f"d{number}.md", f"Title {number}", "markdown", "en", (), 1, 1, "h", "s")

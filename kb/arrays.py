@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     FloatVector = NDArray[np.float32]
     DoubleVector = NDArray[np.float64]
     IntVector = NDArray[np.int64]
+    ShortMatrix = NDArray[np.int16]
+    ByteMatrix = NDArray[np.int8]
 else:
-    FloatMatrix = FloatVector = DoubleVector = IntVector = Any
+    FloatMatrix = FloatVector = DoubleVector = IntVector = ShortMatrix = ByteMatrix = Any
 
 # Texts → their vectors: (n, d) float32, rows of unit length.
 Encode = Callable[[Sequence[str]], FloatMatrix]

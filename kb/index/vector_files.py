@@ -1,24 +1,28 @@
 """Vectors in files that are mapped into memory: segments, each written once, of flat rows or of rows sorted into cells.
 
-A segment is a file of chunk_ids, one of vectors, for cells their centres and ends besides, and where rows are gone a file
-of their positions. An index is some segments and `layout.json`, which names them. Reading needs numpy alone.
+A segment is a file of chunk_ids, three of vectors (`kb/fixed_point.py`: scales, high bytes and low bytes), for cells their
+centres and ends besides, and where rows are gone a file of their positions. An index is some segments and `layout.json`,
+which names them. A search reads the high bytes of all rows that it compares, and both of the best. Reading needs numpy alone.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from kb.arrays import FloatMatrix, FloatVector, IntVector
+from kb.arrays import ByteMatrix, FloatMatrix, FloatVector, IntVector, ShortMatrix
 from kb.errors import IndexOutOfDate
+from kb.fixed_point import from_fixed_point, to_fixed_point
 
 LAYOUT = "layout.json"
 # Rows that are gathered at once: 25 MB at 384 dimensions.
 BLOCK_ROWS = 16_384
+# Rows whose high bytes are made float32 at once: 1.5 MB, which a processor's cache holds.
+ROUGH_ROWS = 1_024
 # Lower than any cosine.
 NEVER = -2.0
 
@@ -40,7 +44,7 @@ class SegmentRecord:
 
     def files(self) -> list[str]:
         """Its files, each written once."""
-        kinds = ["ids", "vectors", *(("centres", "ends", "order") if self.cells else ())]
+        kinds = ["ids", "scales", "high", "low", *(("centres", "ends", "order") if self.cells else ())]
         return [f"{self.name}.{kind}" for kind in kinds if self.rows] + ([self.gone] if self.gone else [])
 
 
@@ -82,6 +86,39 @@ def write_layout(folder: Path, layout: Layout) -> None:
     (folder / LAYOUT).write_text(json.dumps(asdict(layout)))
 
 
+class PackedRows:
+    """Vectors in 16 bits, mapped; rows[positions] are float32."""
+
+    def __init__(self, folder: Path, name: str, rows: int, dimensions: int) -> None:
+        import numpy as np
+
+        self._scales: FloatVector = _mapped(folder / f"{name}.scales", np.float32, (rows,))
+        self._high: ByteMatrix = _mapped(folder / f"{name}.high", np.int8, (rows, dimensions))
+        self._low: ByteMatrix = _mapped(folder / f"{name}.low", np.int8, (rows, dimensions))
+
+    def __getitem__(self, positions: IntVector) -> FloatMatrix:
+        import numpy as np
+
+        numbers: ShortMatrix = self._high[positions] * np.int16(256) + self._low[positions]
+        return from_fixed_point(self._scales[positions], numbers)
+
+    def rough_cosines(self, query: FloatVector, part: slice) -> FloatVector:
+        """Cosines by the high bytes alone, (n,)."""
+        import numpy as np
+
+        high, cosines = self._high[part], np.empty(part.stop - part.start, np.float32)
+        for at in range(0, len(high), ROUGH_ROWS):
+            cosines[at : at + ROUGH_ROWS] = high[at : at + ROUGH_ROWS].astype(np.float32) @ query
+        cosines *= 256 * self._scales[part]
+        return cosines
+
+    def rough_error(self) -> float:
+        """The standard deviation of a rough cosine's error, of the row with the largest scale: of low bytes at random."""
+        import numpy as np
+
+        return float(np.nanmax(self._scales, initial=0)) * 256 / 12**0.5
+
+
 class Segment:
     """A segment, mapped."""
 
@@ -91,7 +128,7 @@ class Segment:
         self.record = record
         rows, cells = record.rows, record.cells
         self.ids: IntVector = _mapped(folder / f"{record.name}.ids", np.int64, (rows,))
-        self.vectors: FloatMatrix = _mapped(folder / f"{record.name}.vectors", np.float32, (rows, dimensions))
+        self.vectors = PackedRows(folder, record.name, rows, dimensions)
         self.gone: IntVector = _mapped(folder / record.gone, np.int64, (record.gone_rows,))
         if cells:
             self.centres: FloatMatrix = _mapped(folder / f"{record.name}.centres", np.float32, (cells, dimensions))
@@ -127,11 +164,11 @@ class Segment:
         return np.sort(positions[~_is_among(positions, self.gone)])
 
     def near(self, query: FloatVector, probes: int) -> tuple[IntVector, FloatVector]:
-        """Positions and cosines, to the last digits, of the rows in the cells nearest to a query, of all in a flat one."""
+        """Positions and rough cosines of the rows in the cells nearest to a query, of all in a flat one."""
         import numpy as np
 
         if not self.record.cells:
-            scores = self.vectors @ query
+            scores = self.vectors.rough_cosines(query, slice(0, self.record.rows))
             scores[self.gone] = NEVER
             return np.arange(self.record.rows), scores
         probes = min(probes, self.record.cells)
@@ -140,7 +177,7 @@ class Segment:
         begins = np.where(nearest, self.ends[nearest - 1], 0)
         parts = [slice(int(begin), int(end)) for begin, end in zip(begins, ends, strict=True)]
         positions = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-        scores = np.concatenate([self.vectors[part] @ query for part in parts])
+        scores = np.concatenate([self.vectors.rough_cosines(query, part) for part in parts])
         scores[_is_among(positions, self.gone)] = NEVER
         return positions, scores
 
@@ -156,7 +193,7 @@ class Segment:
 class Gathered:
     """Rows of several matrices as one, none of them copied."""
 
-    def __init__(self, parts: Iterable[tuple[IntVector, FloatMatrix, IntVector]], dimensions: int) -> None:
+    def __init__(self, parts: Iterable[tuple[IntVector, FloatMatrix | PackedRows, IntVector]], dimensions: int) -> None:
         """parts: chunk_ids and vectors of a matrix, and the positions of its rows that are meant."""
         import numpy as np
 
@@ -201,9 +238,16 @@ def write_segment(
     ids = rows.ids[order]
     if len(rows):
         ids.tofile(folder / f"{name}.ids")
-        with (folder / f"{name}.vectors").open("wb") as file:
+        with ExitStack() as files:
+            scales, high, low = (
+                files.enter_context((folder / f"{name}.{kind}").open("wb")) for kind in ("scales", "high", "low")
+            )
             for block in rows.blocks(order):
-                file.write(block.tobytes())
+                factors, numbers = to_fixed_point(block)
+                rounded = (numbers.astype(np.int32) + 128) >> 8
+                scales.write(factors.tobytes())
+                high.write(rounded.astype(np.int8).tobytes())
+                low.write((numbers - 256 * rounded).astype(np.int8).tobytes())
         if centres is not None and cells is not None:
             centres.astype(np.float32).tofile(folder / f"{name}.centres")
             np.cumsum(np.bincount(cells, minlength=count)).astype(np.int64).tofile(folder / f"{name}.ends")

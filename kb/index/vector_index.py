@@ -23,6 +23,7 @@ from kb.index.vector_files import (
     NEVER,
     Gathered,
     Layout,
+    PackedRows,
     Segment,
     SegmentRecord,
     exact_cosines,
@@ -33,7 +34,7 @@ from kb.index.vector_files import (
 )
 from kb.records import Ranking
 
-FORMAT = "vectors-1"
+FORMAT = "vectors-2"
 
 # Flat segments are joined with the one before until each is this many times as large as the next: so a row is copied
 # about log2(n) times in its life, and a search reads log2(n) segments.
@@ -44,8 +45,9 @@ GONE_SHARE = 0.25
 LOOSE_SHARE = 0.1
 # Cells are made anew once there are this many times as many rows as when they were made.
 OUTGROWN = 3
-# Digits in which a BLAS's sums differ from exact ones: whatever comes so near to the last place is computed exactly.
-SLACK = 2e-6
+# Standard deviations that a rough cosine may be off, and digits in which a BLAS's sums differ from exact ones: whatever comes
+# so near to the last place is computed exactly. Of a thousand million rows, one is further off than six.
+SIGMAS, SLACK = 6, 2e-6
 
 
 class VectorWriter:
@@ -138,7 +140,7 @@ class VectorWriter:
         """The segments of the new index, written or taken over; the cells to look into, and their recall."""
         import numpy as np
 
-        def live(segment: Segment, gone: IntVector) -> tuple[IntVector, FloatMatrix, IntVector]:
+        def live(segment: Segment, gone: IntVector) -> tuple[IntVector, PackedRows, IntVector]:
             return segment.ids, segment.vectors, np.setdiff1d(segment.live_positions(), gone, assume_unique=True)
 
         before, dimensions = self._layout, self._origin.dimensions
@@ -223,8 +225,13 @@ class MappedVectors:
         found: list[tuple[IntVector, FloatVector]] = []
         with naming_damage():
             for segment in self._segments:
-                places, scores = segment.near(wanted, self._probes) if only is None else segment.among(wanted, only)
-                places = places[_best(scores, depth, NEVER)]
+                if only is None:
+                    places, scores = segment.near(wanted, self._probes)
+                    slack = 2 * SIGMAS * segment.vectors.rough_error() * float(np.linalg.norm(wanted)) + SLACK
+                else:
+                    places, scores = segment.among(wanted, only)
+                    slack = SLACK
+                places = places[_best(scores, depth, slack)]
                 found.append((segment.ids[places], exact_cosines(segment.vectors[places], wanted)))
             if not found:
                 return []
@@ -263,13 +270,13 @@ class MappedVectors:
         )
 
 
-def _best(scores: FloatVector, depth: int, never: float) -> Any:
+def _best(scores: FloatVector, depth: int, slack: float) -> Any:
     """Which scores may be among the `depth` best, once they are computed exactly."""
     import numpy as np
 
-    scores = np.nan_to_num(scores, nan=never)
-    least = float(np.partition(scores, -depth)[-depth]) - SLACK if len(scores) > depth else never / 2
-    return np.flatnonzero(scores >= max(least, never / 2))
+    scores = np.nan_to_num(scores, nan=NEVER)
+    least = float(np.partition(scores, -depth)[-depth]) - slack if len(scores) > depth else NEVER / 2
+    return np.flatnonzero(scores >= max(least, NEVER / 2))
 
 
 VECTORS: VectorEngine = Engine("vector", FORMAT, VectorWriter, MappedVectors)

@@ -22,6 +22,7 @@ from kb.ingest.readers import READERS
 from kb.ingest.report import Outcome, Result
 from kb.ingest.titles import title_of
 from kb.store.documents import Stamp
+from kb.store.vectors import short_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Settings:
 
     def embed_hash(self, text: str) -> str:
         """What a vector is filed under: the text with its prefix, so that prefixes never mix."""
-        return hash_bytes(f"{self.document_prefix}\0{text}".encode())
+        return short_name(sha256(f"{self.document_prefix}\0{text}".encode()).digest())
 
     def embedding_text(self, title: str, chunk: ChunkDraft) -> str:
         """What is embedded for a chunk, without the encoder's prefix."""

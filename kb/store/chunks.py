@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from kb.records import Chunk, Citation
-from kb.store.database import WHOLE_VECTOR, raise_revision, transaction
+from kb.store.database import raise_revision, transaction
+from kb.store.vectors import ENCODER_ID, WHOLE_VECTOR, file_vectors, unpack_vector, unpacked
 
 # SQLite 3.40 allows 32,766 variables in one statement; smaller batches keep the statement cache useful.
 VARIABLES_PER_STATEMENT = 500
 
 _CHUNK_COLUMNS = (
     "SELECT chunk_id, doc_id, source, path, title, heading_path, text, token_count, position, start_char, end_char,"
-    " start_line, end_line, page, section, text_hash, indexed_at,"
+    " start_line, end_line, page, section, lower(hex(text_digest)), indexed_at,"
     " (SELECT json_group_array(tag) FROM document_tags WHERE document_tags.doc_id = documents.doc_id)"
     " FROM chunks JOIN documents USING (doc_id)"
 )
@@ -180,12 +181,13 @@ def count_chunks(connection: sqlite3.Connection) -> int:
 
 def vector_rows(connection: sqlite3.Connection, encoder_digest: str) -> Iterator[tuple[int, bytes]]:
     """Every chunk that has a vector of this encoder, in id order, as (chunk_id, float32 bytes)."""
-    rows: Iterator[tuple[int, bytes]] = connection.execute(
-        f"SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash) WHERE encoder_digest = ? {WHOLE_VECTOR}"
-        " ORDER BY chunk_id",
-        [encoder_digest],
+    return unpacked(
+        connection.execute(
+            f"SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash) WHERE encoder_id = {ENCODER_ID}"
+            f" {WHOLE_VECTOR} ORDER BY chunk_id",
+            [encoder_digest],
+        )
     )
-    return rows
 
 
 def vectors_of(
@@ -193,10 +195,12 @@ def vectors_of(
 ) -> Iterator[tuple[int, bytes]]:
     """The vectors of these chunks, as (chunk_id, float32 bytes), in no particular order."""
     for batch in batches_of(chunk_ids):
-        yield from connection.execute(
-            "SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash)"
-            f" WHERE encoder_digest = ? AND chunk_id IN {marks(batch)} {WHOLE_VECTOR}",
-            [encoder_digest, *batch],
+        yield from unpacked(
+            connection.execute(
+                "SELECT chunk_id, vector FROM chunks JOIN embeddings USING (embed_hash)"
+                f" WHERE encoder_id = {ENCODER_ID} AND chunk_id IN {marks(batch)} {WHOLE_VECTOR}",
+                [encoder_digest, *batch],
+            )
         )
 
 
@@ -205,7 +209,7 @@ def stored_hashes(connection: sqlite3.Connection, encoder_digest: str, hashes: I
     found: set[str] = set()
     for batch in batches_of(hashes):
         rows = connection.execute(
-            f"SELECT embed_hash FROM embeddings WHERE encoder_digest = ? AND embed_hash IN {marks(batch)}",
+            f"SELECT embed_hash FROM embeddings WHERE encoder_id = {ENCODER_ID} AND embed_hash IN {marks(batch)}",
             [encoder_digest, *batch],
         )
         found.update(row[0] for row in rows)
@@ -216,7 +220,7 @@ def count_missing_vectors(connection: sqlite3.Connection, encoder_digest: str) -
     """How many chunks have no vector of this encoder: they cannot be found by vector search."""
     row = connection.execute(
         "SELECT count(*) FROM chunks WHERE NOT EXISTS (SELECT 1 FROM embeddings"
-        " WHERE embeddings.embed_hash = chunks.embed_hash AND encoder_digest = ?)",
+        f" WHERE embeddings.embed_hash = chunks.embed_hash AND encoder_id = {ENCODER_ID})",
         [encoder_digest],
     ).fetchone()
     return int(row[0])
@@ -237,7 +241,7 @@ def chunks_without_vector(connection: sqlite3.Connection, encoder_digest: str) -
     rows = connection.execute(
         "SELECT chunk_id FROM chunks JOIN documents USING (doc_id)"
         " WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.embed_hash = chunks.embed_hash"
-        " AND encoder_digest = ?) ORDER BY mtime_ns DESC, doc_id, position",
+        f" AND encoder_id = {ENCODER_ID}) ORDER BY mtime_ns DESC, doc_id, position",
         [encoder_digest],
     )
     return [chunk_id for (chunk_id,) in rows]
@@ -262,10 +266,7 @@ def save_vectors(
             "UPDATE chunks SET embed_hash = ?1 WHERE chunk_id = ?2 AND embed_hash IS NOT ?1",
             [(h, chunk_id) for chunk_id, h in hashes.items()],
         )
-        connection.executemany(
-            "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
-            [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
-        )
+        file_vectors(connection, encoder_digest, vectors)
         raise_revision(connection)
 
 
@@ -286,10 +287,11 @@ def sample_vectors(connection: sqlite3.Connection, encoder_digest: str, most: in
     chosen = ids[:: max(1, len(ids) // max(1, most))][:most]
     rows = connection.execute(
         "SELECT title, heading_path, text, embed_hash, vector FROM chunks JOIN documents USING (doc_id)"
-        f" JOIN embeddings USING (embed_hash) WHERE encoder_digest = ? AND chunk_id IN {marks(chosen)} {WHOLE_VECTOR}",
+        f" JOIN embeddings USING (embed_hash) WHERE encoder_id = {ENCODER_ID} AND chunk_id IN {marks(chosen)}"
+        f" {WHOLE_VECTOR}",
         [encoder_digest, *chosen],
     )
-    return [EmbeddedChunk(t, read_headings(h), text, e, v) for t, h, text, e, v in rows]
+    return [EmbeddedChunk(t, read_headings(h), text, e, unpack_vector(v)) for t, h, text, e, v in rows]
 
 
 def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:

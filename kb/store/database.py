@@ -19,6 +19,7 @@ from urllib.parse import quote
 
 from kb.errors import CorruptStore, IoError, NotIndexed
 from kb.private import open_private
+from kb.store.compact import compact
 from kb.store.records import teach_records
 from kb.store.schema import FILE_NAME, MIGRATION_NAMES, MIGRATION_SET
 
@@ -34,12 +35,6 @@ ENCODER_PARTS = (
     "encoder_query_prefix",
     "encoder_document_prefix",
 )
-# The end of a WHERE clause that leaves out vectors of another length than the stored encoder's, which only damage makes.
-WHOLE_VECTOR = (
-    "AND length(vector) = coalesce(nullif((SELECT 4 * value FROM meta WHERE name = 'encoder_dimensions'), 0),"
-    " length(vector))"
-)
-
 # How far the logs of kb/store/changes.py are at a revision; sqlite_sequence keeps the last id of an emptied log.
 _NOTE_REVISION = """
     INSERT OR REPLACE INTO revisions (revision, state, lexical_change, vector_change) SELECT
@@ -107,8 +102,11 @@ def open_for_writing(home: Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA synchronous = NORMAL")
         _switch_to_wal(connection)
-        if applied_migrations(connection) != list(MIGRATION_NAMES):
+        before = applied_migrations(connection)
+        if before != list(MIGRATION_NAMES):
             _migrate(connection, path)
+            if before:
+                _shrink(connection, home)
     except sqlite3.OperationalError as error:
         free = shutil.disk_usage(home).free
         fix = f"check the permissions and the free space of {home} ({free / 1e6:,.1f} MB)"
@@ -166,6 +164,15 @@ def _migrate(connection: sqlite3.Connection, path: Path) -> None:
             f"{path} cannot be brought up to date, it stays as it was: {error}",
             fix="restore a copy made with kb backup, or move it away and ingest again",
         ) from error
+
+
+def _shrink(connection: sqlite3.Connection, home: Path) -> None:
+    """Give back what an older store no longer takes; where there is no room to write it anew, it is used for what comes."""
+    try:
+        compact(connection, home)
+    except sqlite3.OperationalError as error:
+        if not is_of_the_machine(error):
+            raise
 
 
 def is_of_the_machine(error: Exception) -> bool:

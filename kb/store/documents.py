@@ -107,8 +107,9 @@ def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
 def _remove_unused(connection: sqlite3.Connection) -> int:
     with transaction(connection):
         return connection.execute(
-            "DELETE FROM embeddings WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'encoder_digest') AND encoder_digest"
-            " NOT IN (SELECT value FROM meta WHERE name IN ('encoder_digest', 'next_encoder_digest'))"
+            "DELETE FROM embeddings WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'encoder_digest') AND encoder_id NOT IN"
+            " (SELECT encoder_id FROM encoders JOIN meta ON digest = value"
+            " WHERE name IN ('encoder_digest', 'next_encoder_digest'))"
             " OR NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.embed_hash = embeddings.embed_hash)"
             " AND NOT EXISTS (SELECT 1 FROM next_embed_hashes AS next WHERE next.embed_hash = embeddings.embed_hash)"
         ).rowcount

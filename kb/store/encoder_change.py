@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from kb.store.chunks import UnembeddedChunk, read_headings
 from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stamp_rows, transaction, write_meta
+from kb.store.vectors import file_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,7 @@ def save_next_vectors(
             " SELECT chunk_id, ? FROM chunks WHERE chunk_id = ?",
             [(embed_hash, chunk_id) for chunk_id, embed_hash in hashes.items()],
         )
-        connection.executemany(
-            "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
-            [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
-        )
+        file_vectors(connection, encoder_digest, vectors)
 
 
 def switch_encoder(connection: sqlite3.Connection) -> bool:

@@ -21,6 +21,7 @@ from kb.store.records import RECORD, insert_record
 from kb.store.schema import MIGRATION_NAMES, MIGRATION_SET
 from kb.store.seals import seal_all, seal_all_files, seal_moved_answer
 from kb.store.search_terms import search_terms
+from kb.store.vectors import pack_vector, short_name
 
 _SQL = Path(__file__).parent / "sql"
 
@@ -189,6 +190,22 @@ def m016_file_seals(database: Database) -> None:
     """A checksum of what is known of each document's file, which changes without the rest."""
     _execute(database, "m016_file_seals")
     seal_all_files(database.conn)
+
+
+@migrations(name="m017_less_room")
+def m017_less_room(database: Database) -> None:
+    """Vectors in 16 bits, hashes shorter, encoders by number, no fingerprints."""
+    for name, function in (("short_hash", _short_hash), ("packed", pack_vector), ("unhexed", _hash_bytes)):
+        database.conn.create_function(name, 1, function, deterministic=True)
+    _execute(database, "m017_less_room")
+
+
+def _short_hash(embed_hash: str) -> str:
+    """As `kb.ingest.prepare` names a vector now; what only damage can have made stays as it is."""
+    try:
+        return short_name(bytes.fromhex(embed_hash))
+    except ValueError:
+        return embed_hash
 
 
 def _hash_bytes(text_hash: str) -> bytes:

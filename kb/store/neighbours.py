@@ -14,7 +14,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kb.store.chunks import batches_of, marks
-from kb.store.database import WHOLE_VECTOR, transaction
+from kb.store.database import transaction
+from kb.store.vectors import ENCODER_ID, WHOLE_VECTOR, read_vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -64,21 +65,21 @@ def add_neighbours(connection: sqlite3.Connection, doc_id: int, encoder_digest: 
 
     rows = connection.execute(
         "SELECT chunk_id, position, vector FROM chunks LEFT JOIN embeddings"
-        f" ON embeddings.embed_hash = chunks.embed_hash AND encoder_digest = ? {WHOLE_VECTOR}"
+        f" ON embeddings.embed_hash = chunks.embed_hash AND encoder_id = {ENCODER_ID} {WHOLE_VECTOR}"
         " WHERE doc_id = ? ORDER BY position",
         [encoder_digest, doc_id],
     ).fetchall()
     if not rows or any(vector is None for _, _, vector in rows):
         return
-    vectors = np.frombuffer(b"".join(vector for _, _, vector in rows), dtype="<f4").reshape(len(rows), -1)
+    vectors = read_vectors([vector for _, _, vector in rows])
     beside: list[float | None] = [
         None,
         *(round(float(a @ b), COSINE_DIGITS) for a, b in pairwise(vectors)),
         None,
     ]
     connection.executemany(
-        "INSERT OR REPLACE INTO chunk_neighbours (chunk_id, encoder_digest, doc_id, position, chunk_count, before, after)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        "INSERT OR REPLACE INTO chunk_neighbours (chunk_id, encoder_id, doc_id, position, chunk_count, before, after)"
+        f" VALUES (?, {ENCODER_ID}, ?, ?, ?, ?, ?)",
         [
             (chunk_id, encoder_digest, doc_id, position, len(rows), beside[i], beside[i + 1])
             for i, (chunk_id, position, _) in enumerate(rows)
@@ -93,13 +94,13 @@ def withdraw_neighbours(connection: sqlite3.Connection, doc_ids: Iterable[int]) 
 
     for doc_id in doc_ids:
         rows = connection.execute(
-            "SELECT n.encoder_digest, vector FROM chunk_neighbours n JOIN chunks USING (chunk_id) JOIN embeddings"
-            " ON embeddings.embed_hash = chunks.embed_hash AND embeddings.encoder_digest = n.encoder_digest"
-            f" WHERE n.doc_id = ? {WHOLE_VECTOR}",
+            "SELECT digest, vector FROM chunk_neighbours n JOIN chunks USING (chunk_id) JOIN embeddings"
+            " ON embeddings.embed_hash = chunks.embed_hash AND embeddings.encoder_id = n.encoder_id"
+            f" JOIN encoders ON encoders.encoder_id = n.encoder_id WHERE n.doc_id = ? {WHOLE_VECTOR}",
             [doc_id],
         ).fetchall()
         if rows:
-            vectors = np.frombuffer(b"".join(vector for _, vector in rows), dtype="<f4").reshape(len(rows), -1)
+            vectors = read_vectors([vector for _, vector in rows])
             _add_to_project(connection, doc_id, rows[0][0], -len(rows), -vectors.sum(axis=0, dtype=np.float64))
         connection.execute("DELETE FROM chunk_neighbours WHERE doc_id = ?", [doc_id])
 
@@ -131,7 +132,7 @@ def _add_to_project(
 def heal_neighbours(connection: sqlite3.Connection, encoder_digest: str) -> int:
     """Add every document that this encoder's rows lack, and delete other encoders' rows; returns how many were added."""
     with transaction(connection):
-        connection.execute("DELETE FROM chunk_neighbours WHERE encoder_digest != ?", [encoder_digest])
+        connection.execute(f"DELETE FROM chunk_neighbours WHERE encoder_id IS NOT {ENCODER_ID}", [encoder_digest])
         connection.execute("DELETE FROM projects WHERE encoder_digest != ?", [encoder_digest])
     missing = [
         doc_id
@@ -157,7 +158,7 @@ def neighbours_of(
         rows = connection.execute(
             "SELECT chunk_id, doc_id, position, chunk_count, before, after, source,"
             f" {_FOLDER} FROM chunk_neighbours JOIN documents USING (doc_id)"
-            f" WHERE encoder_digest = ? AND chunk_id IN {marks(batch)}",
+            f" WHERE encoder_id = {ENCODER_ID} AND chunk_id IN {marks(batch)}",
             [encoder_digest, *batch],
         )
         found |= {row[0]: Neighbour(*[*row[:6], (row[6], row[7])]) for row in rows}
@@ -167,7 +168,6 @@ def neighbours_of(
 
 
 def _compute(connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Sequence[int]) -> dict[int, Neighbour]:
-    import numpy as np
 
     places: dict[int, tuple[int, int, int, str, str]] = {}
     vectors: dict[tuple[int, int], NDArray[np.float32]] = {}
@@ -182,10 +182,10 @@ def _compute(connection: sqlite3.Connection, encoder_digest: str, chunk_ids: Seq
             "SELECT near.doc_id, near.position, vector FROM chunks own JOIN chunks near ON near.doc_id = own.doc_id"
             " AND near.position BETWEEN own.position - 1 AND own.position + 1 JOIN embeddings"
             " ON embeddings.embed_hash = near.embed_hash"
-            f" WHERE encoder_digest = ? AND own.chunk_id IN {marks(batch)} {WHOLE_VECTOR}",
+            f" WHERE encoder_id = {ENCODER_ID} AND own.chunk_id IN {marks(batch)} {WHOLE_VECTOR}",
             [encoder_digest, *batch],
         ):
-            vectors[doc_id, position] = np.frombuffer(vector, dtype="<f4")
+            vectors[doc_id, position] = read_vectors([vector])[0]
 
     def cosine(doc_id: int, a: int, b: int) -> float | None:
         one, other = vectors.get((doc_id, a)), vectors.get((doc_id, b))

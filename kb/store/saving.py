@@ -17,6 +17,7 @@ from kb.store.neighbours import add_neighbours, withdraw_neighbours
 from kb.store.notes import write_notes
 from kb.store.packed_texts import refer_again, write_out
 from kb.store.seals import seal_document
+from kb.store.vectors import file_vectors
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +69,7 @@ def save_document(
                 f"INSERT INTO chunks ({_CHUNK_COLUMNS}) VALUES {marks(_CHUNK_COLUMNS.split(','))}", rows
             )
             refer_again(connection, lost_texts)
-        new_vectors = connection.executemany(
-            "INSERT OR IGNORE INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
-            [(encoder_digest, embed_hash, vector) for embed_hash, vector in vectors.items()],
-        ).rowcount
+        new_vectors = file_vectors(connection, encoder_digest, vectors)
         add_neighbours(connection, doc_id, encoder_digest)
         is_graph_new = replace_graph(connection, doc_id, draft.source, draft.path, graph)
         if notes is not None:
@@ -92,7 +90,9 @@ def _shown_fields(connection: sqlite3.Connection, doc_id: int | None) -> tuple[o
     return (row, tags)
 
 
-def _has_chunks(connection: sqlite3.Connection, doc_id: int, rows: Sequence[tuple[str | int | None, ...]]) -> bool:
+def _has_chunks(
+    connection: sqlite3.Connection, doc_id: int, rows: Sequence[tuple[str | bytes | int | None, ...]]
+) -> bool:
     stored = connection.execute(f"SELECT {_CHUNK_COLUMNS} FROM chunks WHERE doc_id = ? ORDER BY position", [doc_id])
     return stored.fetchall() == list(rows)
 
@@ -119,12 +119,12 @@ def _document_values(draft: DocumentDraft) -> dict[str, str | int | None]:
 
 
 _CHUNK_COLUMNS = (
-    "doc_id, position, start_char, end_char, start_line, end_line, page, section, heading_path, text, text_hash,"
+    "doc_id, position, start_char, end_char, start_line, end_line, page, section, heading_path, text, text_digest,"
     " embed_hash, token_count"
 )
 
 
-def _chunk_row(doc_id: int, chunk: ChunkDraft, embed_hash: str) -> tuple[str | int | None, ...]:
+def _chunk_row(doc_id: int, chunk: ChunkDraft, embed_hash: str) -> tuple[str | bytes | int | None, ...]:
     return (
         doc_id,
         chunk.position,
@@ -136,7 +136,7 @@ def _chunk_row(doc_id: int, chunk: ChunkDraft, embed_hash: str) -> tuple[str | i
         chunk.section,
         json.dumps(chunk.heading_path, ensure_ascii=False),
         chunk.text,
-        sha256(chunk.text.encode()).hexdigest(),
+        sha256(chunk.text.encode()).digest(),
         embed_hash,
         chunk.token_count,
     )

@@ -20,4 +20,5 @@ MIGRATION_NAMES = (
     "m014_answer_records",
     "m015_texts_of_chunks",
     "m016_file_seals",
+    "m017_less_room",
 )

@@ -16,14 +16,16 @@ from kb.store.records import RECORD
 _OF_DOCUMENT = (
     "SELECT source, path, title, type, language, note, indexed_at FROM documents WHERE doc_id = ?",
     "SELECT tag FROM document_tags WHERE doc_id = ? ORDER BY tag",
-    "SELECT position, start_char, end_char, start_line, end_line, page, section, heading_path, text_hash, token_count"
-    " FROM chunks WHERE doc_id = ? ORDER BY position",
+    "SELECT position, start_char, end_char, start_line, end_line, page, section, heading_path,"
+    " lower(hex(text_digest)), token_count FROM chunks WHERE doc_id = ? ORDER BY position",
     "SELECT key, kind, weight, form, label, line, position FROM graph_names WHERE doc_id = ? ORDER BY key, kind, weight",
     "SELECT subject_kind, subject_key, subject_label, predicate, object_kind, object_key, object_label, line, position"
     " FROM graph_edges WHERE doc_id = ? ORDER BY edge_id",
     "SELECT version, text FROM gists WHERE doc_id = ?",
     "SELECT position, line, text FROM open_items WHERE doc_id = ? ORDER BY position",
 )
+# As the step m011 sealed documents: the same rows, from another column.
+_OF_DOCUMENT_BEFORE = tuple(query.replace("lower(hex(text_digest))", "text_hash") for query in _OF_DOCUMENT)
 # Of its file: changes without the rest.
 _OF_FILE = ("SELECT size_bytes, mtime_ns, content_hash, signature, file_identity FROM documents WHERE doc_id = ?",)
 # Of an answer, with all that is shown of it.
@@ -47,7 +49,8 @@ _OF_FACT = ("SELECT text, session_id FROM facts WHERE fact_id = ?",)
 
 def seal_document(connection: sqlite3.Connection, doc_id: int) -> None:
     """Seal a document as it stands now; the last step of the transaction that writes it."""
-    _seal_contents(connection, doc_id)
+    seal = _seal(connection, _OF_DOCUMENT, doc_id)
+    connection.execute("UPDATE documents SET seal = ? WHERE doc_id = ?", [seal, doc_id])
     seal_file(connection, doc_id)
 
 
@@ -84,7 +87,8 @@ def seal_moved_answer(connection: sqlite3.Connection, trace_id: str) -> None:
 def seal_all(connection: sqlite3.Connection) -> None:
     """Seal everything that an earlier version has stored; part of m011."""
     for doc_id in _ids(connection, "SELECT doc_id FROM documents"):
-        _seal_contents(connection, int(doc_id))
+        seal = _seal(connection, _OF_DOCUMENT_BEFORE, doc_id)
+        connection.execute("UPDATE documents SET seal = ? WHERE doc_id = ?", [seal, doc_id])
     query = _OF_ANSWER_BEFORE.format(table="answers")
     for trace_id in _ids(connection, "SELECT trace_id FROM answers"):
         seal = _seal(connection, (query,), trace_id)
@@ -120,12 +124,6 @@ def broken_facts(connection: sqlite3.Connection) -> Iterator[int]:
     for fact_id, seal in connection.execute("SELECT fact_id, seal FROM facts ORDER BY fact_id").fetchall():
         if seal is not None and seal != _seal(connection, _OF_FACT, fact_id):
             yield fact_id
-
-
-def _seal_contents(connection: sqlite3.Connection, doc_id: int) -> None:
-    connection.execute(
-        "UPDATE documents SET seal = ? WHERE doc_id = ?", [_seal(connection, _OF_DOCUMENT, doc_id), doc_id]
-    )
 
 
 def _seal(connection: sqlite3.Connection, queries: tuple[str, ...], key: int | str) -> str:

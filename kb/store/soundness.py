@@ -15,6 +15,7 @@ from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stored_e
 from kb.store.door import Rows, method
 from kb.store.packed_texts import PLAIN_TEXT
 from kb.store.seals import broken_answers, broken_documents, broken_facts
+from kb.store.vectors import ENCODER_ID, NUMBER_BYTES, SCALE_BYTES, read_vectors
 
 # Affinity of a column → the storage classes its values may have.
 _CLASSES = {"TEXT": ("text", "blob", "null"), "INTEGER": ("integer", "null"), "REAL": ("real", "integer", "null")}
@@ -47,7 +48,8 @@ def count_wrong_vectors(connection: sqlite3.Connection) -> int:
     """How many vectors of the stored encoder have another length than its vectors."""
     _, digest, dimensions = stored_encoder(connection)
     row = connection.execute(
-        "SELECT count(*) FROM embeddings WHERE encoder_digest = ? AND length(vector) <> ?", [digest, 4 * dimensions]
+        f"SELECT count(*) FROM embeddings WHERE encoder_id = {ENCODER_ID} AND length(vector) <> ?",
+        [digest, SCALE_BYTES + NUMBER_BYTES * dimensions],
     ).fetchone()
     return int(row[0])
 
@@ -62,12 +64,12 @@ def wrong_vectors(connection: sqlite3.Connection, tolerance: float) -> list[str]
     _, digest, dimensions = stored_encoder(connection)
     found = []
     for embed_hash, vector in connection.execute(
-        "SELECT embed_hash, vector FROM embeddings WHERE encoder_digest = ?", [digest]
+        f"SELECT embed_hash, vector FROM embeddings WHERE encoder_id = {ENCODER_ID}", [digest]
     ):
-        if not isinstance(vector, bytes) or len(vector) != 4 * dimensions:
+        if not isinstance(vector, bytes) or len(vector) != SCALE_BYTES + NUMBER_BYTES * dimensions:
             found.append(embed_hash)
             continue
-        norm = float(np.linalg.norm(np.frombuffer(vector, dtype="<f4").astype(np.float64)))
+        norm = float(np.linalg.norm(read_vectors([vector]).astype(np.float64)))
         if norm == 0 and not _has_words(connection, embed_hash):
             continue
         if not abs(norm - 1) <= tolerance:  # written so that NaN is found
@@ -96,7 +98,8 @@ def remove_vectors(connection: sqlite3.Connection, hashes: Collection[str]) -> i
     with transaction(connection):
         for batch in batches_of(hashes):
             removed += connection.execute(
-                f"DELETE FROM embeddings WHERE encoder_digest = ? AND embed_hash IN {marks(batch)}", [digest, *batch]
+                f"DELETE FROM embeddings WHERE encoder_id = {ENCODER_ID} AND embed_hash IN {marks(batch)}",
+                [digest, *batch],
             ).rowcount
         if removed:
             connection.execute("DELETE FROM chunk_neighbours")
@@ -121,7 +124,7 @@ def find_altered(connection: sqlite3.Connection) -> Altered:
     """Compare every text with its hash, and every document, answer and fact with its seal."""
     documents = dict(broken_documents(connection))
     rows = connection.execute(
-        "SELECT doc_id, source || '/' || path, text, text_hash FROM chunks JOIN documents USING (doc_id)"
+        "SELECT doc_id, source || '/' || path, text, lower(hex(text_digest)) FROM chunks JOIN documents USING (doc_id)"
     )
     for doc_id, place, text, text_hash in rows:
         if _hash(text) != text_hash:
@@ -151,8 +154,8 @@ def mend_meta(connection: sqlite3.Connection) -> int:
             mended += 1
         if not (read_meta(connection, ENCODER_PARTS[2]) or "0").isdecimal():
             connection.execute(
-                "UPDATE meta SET value = (SELECT length(vector) / 4 FROM embeddings WHERE encoder_digest ="
-                " (SELECT value FROM meta WHERE name = ?) GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1)"
+                f"UPDATE meta SET value = (SELECT (length(vector) - {SCALE_BYTES}) / {NUMBER_BYTES} FROM embeddings"
+                " JOIN encoders USING (encoder_id) WHERE digest = (SELECT value FROM meta WHERE name = ?) GROUP BY length(vector) ORDER BY count(*) DESC LIMIT 1)"
                 " WHERE name = ?",
                 [ENCODER_PARTS[1], ENCODER_PARTS[2]],
             )

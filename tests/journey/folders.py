@@ -109,7 +109,7 @@ def assert_complete(home: Path) -> None:
     without = (
         "SELECT path FROM chunks JOIN documents USING (doc_id) WHERE NOT EXISTS (SELECT 1 FROM embeddings"
         " WHERE embeddings.embed_hash = chunks.embed_hash"
-        " AND encoder_digest = (SELECT value FROM meta WHERE name = 'encoder_digest'))"
+        " AND encoder_id = (SELECT encoder_id FROM encoders JOIN meta ON digest = value WHERE name = 'encoder_digest'))"
     )
     assert rows(home, without) == []
 

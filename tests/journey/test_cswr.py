@@ -12,6 +12,7 @@ import jsonschema
 import numpy as np
 import pytest
 
+from kb.store.vectors import read_vectors
 from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, Call
 
@@ -58,7 +59,7 @@ class TestExplain:
             corpus_home,
             "SELECT chunk_id, path, vector FROM chunks JOIN documents USING (doc_id) JOIN embeddings USING (embed_hash)",
         )
-        vectors = np.stack([np.frombuffer(blob, dtype="<f4") for *_, blob in stored])
+        vectors = read_vectors([blob for *_, blob in stored])
         projects = [str(path).split("/")[0] if "/" in str(path) else "" for _, path, _ in stored]
         place = {chunk_id: i for i, (chunk_id, *_) in enumerate(stored)}
         for row in found["trace"]["stability"]["chunks"]:

@@ -112,7 +112,7 @@ def test_a_change_is_stopped_and_gone_on_with(
     assert f"the last {change['chunks']} of {status['chunks']} chunks" in finished.err
 
     assert_complete(corpus_home)
-    assert rows(corpus_home, "SELECT count(*), count(DISTINCT encoder_digest) FROM embeddings") == [(texts, 1)]
+    assert rows(corpus_home, "SELECT count(*), count(DISTINCT encoder_id) FROM embeddings") == [(texts, 1)]
     after, said = hits_of(kb, corpus_home)
     assert after != before
     assert said == ""

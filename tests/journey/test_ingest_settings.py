@@ -94,14 +94,16 @@ def test_another_encoder_is_refused_and_then_healed(kb: Call, home: Path, notes:
     assert (counted(report), report["vectors_written"]) == ({"unchanged": 2}, 0)
     assert "otters.md" in paths_found(kb, home, "otter", "vector")
 
-    execute(home, "UPDATE embeddings SET encoder_digest = 'another'")
+    execute(home, "UPDATE encoders SET digest = 'another'")
     execute(home, "UPDATE meta SET value = 'another' WHERE name = 'encoder_digest'")
     execute(home, "UPDATE documents SET signature = 'of another'")
     assert mismatch(kb, home)["code"] == "embedding_mismatch"
     report = ingest(kb, home, notes)
     assert counted(report) == {"unchanged": 2}, "read again, and found the same"
     assert report["vectors_written"] == len(rows(home, "SELECT chunk_id FROM chunks"))
-    assert rows(home, "SELECT count(*) FROM embeddings WHERE encoder_digest = 'another'") == [(0,)]
+    assert rows(home, "SELECT count(*) FROM embeddings JOIN encoders USING (encoder_id) WHERE digest = 'another'") == [
+        (0,)
+    ]
     assert "otters.md" in paths_found(kb, home, "otter", "vector")
 
     execute(home, "DELETE FROM embeddings")
@@ -115,7 +117,7 @@ def test_another_encoder_is_refused_and_then_healed(kb: Call, home: Path, notes:
 def test_another_encoder_is_healed_for_what_is_out_of_reach(kb: Call, home: Path, notes: Path, tmp_path: Path) -> None:
     """Documents whose files are not part of this ingest get vectors of the present encoder too."""
     ingest(kb, home, notes)
-    execute(home, "UPDATE embeddings SET encoder_digest = 'another'")
+    execute(home, "UPDATE encoders SET digest = 'another'")
     execute(home, "UPDATE meta SET value = 'another' WHERE name = 'encoder_digest'")
     ingest(kb, home, fill(tmp_path / "more", {"comets.md": COMETS, "bread.md": BREAD}))
     assert_complete(home)

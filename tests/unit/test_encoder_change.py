@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,11 +21,12 @@ from kb.store.encoder_change import (
     switch_encoder,
 )
 from kb.store.saving import remove_documents
+from kb.store.vectors import file_vectors
 
 OLD, NEW = ("old", "o" * 64, 2), ("new", "n" * 64, 3)
 PREFIXES = ("query: ", "passage: ")
 # Three dimensions of 4 bytes; an old one has two.
-VECTOR = b"a new vector"
+VECTOR, OLD_VECTOR = struct.pack("<3f", 1, 0, 0), struct.pack("<2f", 0, 1)
 
 
 @pytest.fixture
@@ -40,14 +42,11 @@ def store(tmp_path: Path) -> Iterator[sqlite3.Connection]:
             [n, f"{n}.txt"],
         )
         connection.execute(
-            "INSERT INTO chunks (chunk_id, doc_id, position, start_char, end_char, heading_path, text, text_hash,"
-            " embed_hash, token_count) VALUES (?, ?, 0, 0, 1, '[]', 'x', 't', ?, 1)",
+            "INSERT INTO chunks (chunk_id, doc_id, position, start_char, end_char, heading_path, text, embed_hash,"
+            " token_count) VALUES (?, ?, 0, 0, 1, '[]', 'x', ?, 1)",
             [n, n, f"old{n}"],
         )
-        connection.execute(
-            "INSERT INTO embeddings (encoder_digest, embed_hash, vector) VALUES (?, ?, ?)",
-            [OLD[1], f"old{n}", b"old vect"],
-        )
+        file_vectors(connection, OLD[1], {f"old{n}": OLD_VECTOR})
     yield connection
     connection.close()
 

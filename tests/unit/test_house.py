@@ -15,7 +15,16 @@ PACKAGE = ROOT / "kb"
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
-    ["kb.text", "kb.text_units", "kb.normal_form", "kb.extras", "kb.private", "kb.providers", "kb.places"],
+    [
+        "kb.fixed_point",
+        "kb.text",
+        "kb.text_units",
+        "kb.normal_form",
+        "kb.extras",
+        "kb.private",
+        "kb.providers",
+        "kb.places",
+    ],
     ["kb.symbols", "kb.shingles", "kb.language"],
     ["kb.fingerprint"],
     ["kb.config"],

@@ -22,6 +22,7 @@ from kb.store.neighbours import (
     neighbours_of,
     read_projects,
 )
+from kb.store.vectors import read_vectors
 
 
 def save(
@@ -64,7 +65,7 @@ def from_scratch(connection: sqlite3.Connection) -> dict[tuple[str, str], tuple[
     ):
         folder = path.split("/")[0] if "/" in path and not several else ""
         count, total = sums.get((source, folder), (0, [0.0, 0.0]))
-        vector = np.frombuffer(blob, "<f4").tolist()
+        vector = read_vectors([blob])[0].tolist()
         sums[source, folder] = (count + 1, [a + b for a, b in zip(total, vector, strict=True)])
     return sums
 
@@ -103,7 +104,8 @@ def test_what_is_not_stored_is_computed_and_nothing_is_written(store: sqlite3.Co
 
 def test_another_encoders_rows_are_replaced(store: sqlite3.Connection) -> None:
     save(store, "a.md", [0, 60])
-    store.execute("UPDATE chunk_neighbours SET encoder_digest = 'old', after = 0.9 WHERE position = 0")
+    store.execute("INSERT INTO encoders (encoder_id, digest) VALUES (9, 'old')")
+    store.execute("UPDATE chunk_neighbours SET encoder_id = 9, after = 0.9 WHERE position = 0")
     store.execute("UPDATE projects SET encoder_digest = 'old'")
     heal_neighbours(store, "d")
     assert next(iter(neighbours_of(store, "d", all_ids(store)).values())).after == pytest.approx(0.5)
