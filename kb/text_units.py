@@ -49,4 +49,4 @@ def unit_starts(text: str) -> list[int]:
     for pattern, per_ten in _dense():
         places = [match.start() for match in pattern.finditer(text)]
         starts += [places[i * per_ten // 10] for i in range(-(-len(places) * 10 // per_ten))]
-    return sorted(starts)
+    return sorted(set(starts))
