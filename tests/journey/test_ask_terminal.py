@@ -20,7 +20,7 @@ import pytest
 from kb.store.answers import AnswerRow, list_answers
 from kb.store.database import open_for_reading
 from kb.wire import TERMINAL_DANGERS
-from tests.journey.conftest import Call, take_ctrl_c
+from tests.journey.conftest import Call, call_aside, take_ctrl_c
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import Pause, RecordedServer, Reply, answer, last_line, line
 
@@ -362,11 +362,7 @@ def hostile_home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) 
     root = tmp_path_factory.mktemp("hostile")
     (root / "docs").mkdir()
     (root / "docs" / "vault.md").write_text(FORGED, encoding="utf-8")
-    (root / "cache").mkdir()
-    (root / "cache" / "kb").symlink_to(encoder_cache)
-    words = [sys.executable, "-m", "kb", "ingest", str(root / "docs"), "--home", str(root / "home"), "--quiet"]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(root / "cache")}
-    subprocess.run(words, env=environment, check=True, capture_output=True)
+    call_aside(["ingest", root / "docs", "--home", root / "home", "--quiet"], root / "cache", encoder_cache)
     return root / "home"
 
 

@@ -8,12 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
-from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, Call
+from tests.schemas import check_wire
 
 QUESTION = "How often must the mirror be cleaned?"
 
@@ -37,7 +36,7 @@ def change(home: Path, *statements: str) -> None:
 class TestExplain:
     def test_every_hit_has_its_axes(self, kb: Call, corpus_home: Path) -> None:
         found = kb("search", QUESTION, "-k", "5", "--explain", "--json", home=corpus_home).json()
-        jsonschema.validate(found, json_schema("search_response.v1"))
+        check_wire(found, "search_response.v1")
         stability = found["trace"]["stability"]
         assert [row["chunk_id"] for row in stability["chunks"]] == [hit["chunk_id"] for hit in found["hits"]]
         assert [row["csw"] for row in stability["chunks"]] == [hit["retrieval"]["csw"] for hit in found["hits"]]
@@ -219,7 +218,7 @@ class TestRecalibration:
     ) -> None:
         monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "100")
         few = kb("expert", "recalibrate", "--json", home=corpus_home).json()
-        jsonschema.validate(few, json_schema("cswr.v1"))
+        check_wire(few, "cswr.v1")
         assert [(d["domain"], d["threshold"]) for d in few["domains"]] == [
             ("general", 0.7),
             ("tech", 0.65),
