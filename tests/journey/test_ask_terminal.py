@@ -173,7 +173,7 @@ class TestInterrupted:
             terminal.read_until("Every 14")
             terminal.process.send_signal(signal.SIGINT)
             text = terminal.read_all()
-            assert server.client_left.wait(5.0)
+            assert server.client_left.wait(PATIENCE_SECONDS)
         check_interrupted(terminal.process, corpus_home)
         assert "The mirror must be cleaned. Every 14\n" in text
         assert "the text above is not an answer: broke off" in text
@@ -203,7 +203,7 @@ class TestInterrupted:
             wait_for(lambda: bool(server.loads if is_loading else server.chats))
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE_SECONDS)
-            assert server.client_left.wait(5.0)
+            assert server.client_left.wait(PATIENCE_SECONDS)
         assert process.returncode == 130
         assert ("may stay busy" in err.decode()) == (not is_loading)
         row = stored(corpus_home)
@@ -303,7 +303,7 @@ class TestPipes:
             process.stdout.close()
             assert process.wait(PATIENCE_SECONDS) == 0
             assert process.stderr.read() == b""
-            assert server.client_left.wait(5.0)
+            assert server.client_left.wait(PATIENCE_SECONDS)
         row = stored(corpus_home)
         assert (row.raw_answer, row.refusal_reason) == ("Well. Now: ", "llm_stream_aborted")
 
