@@ -10,9 +10,6 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-# What stood there is this folder.
-sys.path[0] = str(Path(__file__).parents[1])
-
 
 def put(name: str, value: object) -> None:
     """As `MonkeyPatch.setattr`, for the life of the process."""
@@ -20,9 +17,17 @@ def put(name: str, value: object) -> None:
     setattr(import_module(module), attribute, value)
 
 
-if __name__ == "__main__":
-    from kb.cli.main import main
+def keep() -> None:
+    """Let this process keep what its models say."""
     from tests.kept_models import keep_models
 
     keep_models(put, Path(os.environ["XDG_CACHE_HOME"]) / "kb")
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])  # what stood there is this folder
+
+    from kb.cli.main import main
+
+    keep()
     main()

@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,8 +113,9 @@ def take_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def call_aside(words: Sequence[str | Path], cache: Path, encoder_cache: Path, **settings: str) -> None:
-    """Run a command that must work, in this process, before the fixtures of a test are there.
+@contextmanager
+def aside(cache: Path, encoder_cache: Path, **settings: str) -> Iterator[None]:
+    """What `own_environment` gives a test, for fixtures that several tests share.
 
     cache     a folder to make, for XDG_CACHE_HOME
     settings  environment variables; others of kb are unset
@@ -126,6 +128,12 @@ def call_aside(words: Sequence[str | Path], cache: Path, encoder_cache: Path, **
         for name, value in {"XDG_CACHE_HOME": str(cache), "KB_LLM__PROVIDER": "extractive", **settings}.items():
             patch.setenv(name, value)
         keep_models(patch.setattr, encoder_cache)
+        yield
+
+
+def call_aside(words: Sequence[str | Path], cache: Path, encoder_cache: Path, **settings: str) -> None:
+    """Run a command that must work, `aside`."""
+    with aside(cache, encoder_cache, **settings):
         assert run([str(word) for word in words], False) in (0, 1)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.journey.conftest import CORPUS, Call
+from tests.journey.conftest import CORPUS, ROOT, Call
 from tests.schemas import check_wire
 
 QUESTION = "How often must the mirror be cleaned?"
@@ -70,13 +70,13 @@ class TestExplain:
     def test_an_answer_is_not_scored_for_nothing(self, corpus_home: Path) -> None:
         """The axes of every hit are for the log and for --explain: without either `ask` does not import their scoring."""
         code = (
-            "import sys; from kb.cli.main import run; run(sys.argv[1:], True);"
+            "import sys; from tests.kept_kb import keep; keep(); from kb.cli.main import run; run(sys.argv[1:], True);"
             "print(bool({'kb.search.stability', 'kb.packing.stability'} & set(sys.modules)), file=sys.stderr)"
         )
         words = ["ask", QUESTION, "--json", "--model", "extractive", "--home", str(corpus_home)]
         for more, scored in (([], "False"), (["--explain"], "True")):
             done = subprocess.run(
-                [sys.executable, "-c", code, *words, *more], capture_output=True, text=True, check=True
+                [sys.executable, "-c", code, *words, *more], cwd=ROOT, capture_output=True, text=True, check=True
             )
             assert done.stderr.splitlines()[-1] == scored
             assert json.loads(done.stdout)["grounded"]

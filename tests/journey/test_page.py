@@ -17,7 +17,7 @@ import lxml.html
 import pytest
 
 from kb.library import KnowledgeBase
-from tests.journey.conftest import Call
+from tests.journey.conftest import Call, aside
 from tests.journey.mcp_client import http_server, server_environment
 from tests.journey.pages import EVIL, HOSTILE_NAME, QUESTION, SESSION, config, make_home
 from tests.schemas import check_wire
@@ -26,10 +26,7 @@ from tests.schemas import check_wire
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    (folder / "cache").mkdir()
-    (folder / "cache" / "kb").symlink_to(encoder_cache)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    with aside(folder / "cache", encoder_cache):
         return make_home(folder)
 
 

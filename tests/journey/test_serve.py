@@ -16,8 +16,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kb.config import Config, EmbeddingConfig
+from kb.embed.model_files import ENGLISH_MODEL
 from kb.library import KnowledgeBase
-from tests.journey.conftest import CORPUS
+from tests.journey.conftest import CORPUS, call_aside
 from tests.journey.mcp_client import http_server, http_talk, server_environment
 from tests.llm.recorded_server import MODEL, Pause, RecordedServer, Reply, line
 from tests.schemas import check_wire
@@ -27,12 +28,10 @@ GUIDE = ("marigold-telescope.md", "thistle-telescope.md")
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     home = tmp_path_factory.mktemp("serve-home") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        with KnowledgeBase(home, Config(embedding=EmbeddingConfig(model="all-MiniLM-L6-v2"))) as base:
-            base.ingest(*(CORPUS / "guide" / name for name in GUIDE))
+    words = ["ingest", *(CORPUS / "guide" / name for name in GUIDE), "--home", home, "--quiet"]
+    call_aside(words, home.parent / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
     return home
 
 
