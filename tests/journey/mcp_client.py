@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,10 +83,13 @@ def stdio_talk(home: Path, environment: dict[str, str], **options: Any) -> Itera
 
 
 @contextmanager
-def http_server(home: Path, environment: dict[str, str], *words: str) -> Iterator[str]:
-    """A `kb` command that serves HTTP on a free port; gives the address that it prints."""
-    command = [*KB, *words, "--home", str(home)]
-    server = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+def http_server(home: Path, environment: dict[str, str], *words: str, command: Sequence[str] = KB) -> Iterator[str]:
+    """A `kb` command that serves HTTP on a free port; gives the address that it prints.
+
+    command  OWN_MODELS for what is measured
+    """
+    started = [*command, *words, "--home", str(home)]
+    server = subprocess.Popen(started, env=environment, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     try:
         said = ""
