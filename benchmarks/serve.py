@@ -23,6 +23,7 @@ import httpx
 
 from kb.config import Config
 from kb.library import KnowledgeBase
+from tests.journey.conftest import OWN_MODELS
 from tests.journey.mcp_client import http_server
 
 ROOT = Path(__file__).parents[1]
@@ -110,7 +111,9 @@ def main() -> None:
             with KnowledgeBase(home, Config()) as base:
                 base.ingest(ROOT / "fixtures" / "corpus")
         measure_library(home)
-        with http_server(home, {**os.environ, "PYTHONPATH": str(ROOT)}, "serve", "--http", "0") as address:
+        with http_server(
+            home, {**os.environ, "PYTHONPATH": str(ROOT)}, "serve", "--http", "0", command=OWN_MODELS
+        ) as address:
             httpx.get(f"{address}api/search", params={"query": "warm"}, timeout=60)
             used = resource.getrusage(resource.RUSAGE_CHILDREN)
             waits, failed, written = asyncio.run(load(address.rstrip("/"), home, given.searchers, given.seconds))

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -11,8 +15,10 @@ from filelock import FileLock
 from hypothesis import settings
 
 from kb.config import EmbeddingConfig
-from kb.embed.model_files import ENGLISH_MODEL
-from kb.embed.registry import open_encoder
+from kb.embed.bert import INPUTS
+from kb.embed.export import EXPORT_FORMAT
+from kb.embed.fast import Export
+from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
 
 TESTS = Path(__file__).parent
 # Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
@@ -34,26 +40,71 @@ SLOW = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests of the slow folders and files; start the longest test first, so that no core waits for it at the end."""
-    items.sort(key=lambda item: item.path.name != "test_quality_gate.py")
+    """Mark the tests of the slow folders and files, and put them first, the longest of all at the very beginning.
+
+    So no core waits for that one at the end; and while the first process exports the encoders and reads the corpus, which
+    the slow tests share, the second is at the quick ones: it begins in the middle.
+    """
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)
+    items.sort(key=lambda item: (item.path.name != "test_quality_gate.py", "slow" not in item.keywords))
+
+
+def pytest_collection_finish() -> None:
+    """What the collection made stays to the end: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+# What a slim installation lacks.
+EXTRAS = ("torch", "sentence_transformers", "transformers", "gensim", "sklearn", "scipy")
+PREPARE = f"""
+import sys
+from dataclasses import replace
+from pathlib import Path
+sys.modules.update(dict.fromkeys({EXTRAS!r}))
+from kb.config import EmbeddingConfig
+from kb.embed.registry import open_encoder
+for model in sys.argv[2:]:
+    config = replace(EmbeddingConfig(), model=model)
+    open_encoder(config, Path(sys.argv[1]), print).encode_documents(["prepare"])
+"""
+# What was printed while the encoders were prepared, in their cache folder.
+PREPARED = "prepared.txt"
 
 
 @pytest.fixture(scope="session")
 def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder with the embedded encoders exported, made once per test run and shared by all xdist workers."""
+    """A cache folder with the embedded encoders exported, made once per test run and shared by all xdist workers.
+
+    It is made as in a slim installation, and where an export is broken and a killed process left a part of another:
+    tests/embed/test_slim.py and test_packed.py look at what came of it.
+    """
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
     cache = root / "encoder_cache"
     with FileLock(root / "encoder_cache.lock"):
         if not (cache / "encoders").is_dir():
-            for model in (EmbeddingConfig().model, ENGLISH_MODEL):
-                config = replace(EmbeddingConfig(), model=model)
-                open_encoder(config, cache, lambda line: None).encode_query("prepare")
+            unfinished = root / "unfinished_cache"
+            break_export(find_model(EmbeddingConfig().model, unfinished), unfinished / "encoders")
+            words = [sys.executable, "-c", PREPARE, str(unfinished), EmbeddingConfig().model, ENGLISH_MODEL]
+            told = subprocess.run(words, capture_output=True, text=True, check=False)
+            assert told.returncode == 0, told.stderr
+            (unfinished / PREPARED).write_text(told.stdout)
+            unfinished.rename(cache)
     return cache
+
+
+def break_export(files: ModelFiles, exports: Path) -> None:
+    """Leave an export that cannot be opened, and one that was not finished."""
+    (exports / files.digest).mkdir(parents=True)
+    (exports / f"{files.digest}.0000.unfinished").mkdir()
+    export = Export(str(exports / files.digest), INPUTS, files.dimensions, files.max_length, 1, False, 1.0)
+    content = asdict(export) | {"format": EXPORT_FORMAT}
+    (exports / files.digest / "export.json").write_text(json.dumps(content))
+    (exports / files.digest / "model.onnx").write_bytes(b"cut")
 
 
 # A machine that is busy is no fault of what is tested: no example has a time limit.

@@ -1,21 +1,21 @@
 """Encoders and readers that stay open between the tests of one process, as in `kb serve`: opening them is most of what a call costs.
 
 They are the real ones. What they said of a text is kept too, in a file that the processes of one test run share: the same
-questions are asked of the same documents again and again.
+questions are asked of the same documents again and again. A model that has nothing new to say is not opened at all.
+`KB` is the command line as a process that keeps what they say in this file too.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-
-import numpy as np
-import pytest
+from typing import Any
 
 from kb.arrays import FloatMatrix
 from kb.embed.fast import Export, FastEncoder
@@ -23,6 +23,8 @@ from kb.reader.packaged import PackagedReader
 
 # The file, in the folder of the encoders' cache.
 KEPT = "kept_results.sqlite"
+# `kb` as a process of its own: every module is the real one, and nothing but the models is kept.
+KB = (sys.executable, str(Path(__file__).with_name("kept_kb.py")))
 
 
 class Results:
@@ -53,22 +55,30 @@ class Results:
 
 
 class KeptEncoder(FastEncoder):
-    """Encodes each text once."""
+    """Encodes each text once, and opens its session for the first new one."""
 
     def __init__(self, export: Export) -> None:
-        super().__init__(export)
+        self._export = export
+        self._is_open = False
         folder = Path(export.folder)
         self._results = Results(folder.parent, folder.name)
 
     def encode(self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None) -> FloatMatrix:
-        encode = super().encode
-        found = self._results.fill(texts, lambda new: [vector.tobytes() for vector in encode(new)])
+        import numpy as np
+
+        found = self._results.fill(texts, self._encode_new)
         if on_batch:
             on_batch(len(texts))
         vectors = np.zeros((len(texts), self._export.dimensions), dtype=np.float32)
         for row, text in enumerate(texts):
             vectors[row] = np.frombuffer(found[text], dtype=np.float32)
         return vectors
+
+    def _encode_new(self, texts: list[str]) -> list[bytes]:
+        if not self._is_open:
+            super().__init__(self._export)
+            self._is_open = True
+        return [vector.tobytes() for vector in super().encode(texts)]
 
 
 class KeptReader(PackagedReader):
@@ -96,12 +106,11 @@ def _open_encoder(export: Export) -> KeptEncoder:
     return _open_kept(replace(export, folder=str(Path(export.folder).resolve())))
 
 
-def keep_models(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:
     """Let what opens the embedded models find those that are open already.
 
+    put     puts an object in the place of the one with this name: `setattr` of a `MonkeyPatch`
     folder  the encoders' cache of this test run
     """
-    monkeypatch.setattr("kb.embed.encoder.open_fast", _open_encoder)
-    monkeypatch.setattr(
-        "kb.reader.packaged.PackagedReader", lambda model, files: _open_reader(model, files, folder / "encoders")
-    )
+    put("kb.embed.encoder.open_fast", _open_encoder)
+    put("kb.reader.packaged.PackagedReader", lambda model, files: _open_reader(model, files, folder / "encoders"))

@@ -12,12 +12,14 @@ import sqlite3
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cache
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
 import typer
+from typer.main import get_command
 
 from kb import __version__
 from kb.cli.commands import COMMANDS, GROUPS, Entry, present_names
@@ -106,9 +108,9 @@ def _parse(arguments: list[str], json: bool) -> Call | int:
         print_help()
         return ExitCode.DONE
     arguments = _with_present_names(arguments)
-    app = build_app(arguments)
+    name = arguments[0] if arguments[0] in COMMANDS else None
     try:
-        result = app(args=arguments, prog_name="kb", standalone_mode=False)
+        result = _command(name, COMMANDS[name] if name else None)(args=arguments, prog_name="kb", standalone_mode=False)
         sys.stdout.flush()
     except SystemExit as leaving:
         if isinstance(leaving.__context__, BrokenPipeError):  # typer's own answer to a closed pipe is exit 1
@@ -161,6 +163,12 @@ def _with_present_names(arguments: list[str]) -> list[str]:
         for note in notes:
             print(f"note: {note}", file=sys.stderr)
     return present
+
+
+@cache
+def _command(name: str | None, _entry: Entry | None) -> Callable[..., object]:
+    """The parser of a command, or of all of them for None; built once, however many command lines a process runs."""
+    return get_command(build_app([name] if name else []))
 
 
 def build_app(arguments: list[str]) -> typer.Typer:

@@ -58,7 +58,7 @@ def write_bert(bert: Bert, path: Path) -> tuple[str, ...]:
     returns  the names of its inputs, in order; each is (batch, length) int64. Its output is "vector", (batch, d) float32
     raises   KeyError, ValueError for weights of another architecture
     """
-    from onnx import TensorProto, checker, helper, save_model
+    from onnx import TensorProto, helper, save_model
 
     graph = _Graph(bert)
     hidden = _embeddings(graph)
@@ -77,7 +77,7 @@ def write_bert(bert: Bert, path: Path) -> tuple[str, ...]:
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=9,
     )
-    checker.check_model(model)
+    # Not given to onnx's checker, which writes the whole model into memory once more: its vectors are compared.
     save_model(model, path)
     return INPUTS
 

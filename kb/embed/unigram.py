@@ -63,8 +63,8 @@ def write_pieces(pieces: Sequence[tuple[str, float]], folder: Path) -> None:
     table["hash"] = _hashes(text for text, _ in pieces)
     table["id"] = np.arange(len(pieces))
     table["score"] = [score for _, score in pieces]
-    table.sort(order="hash")
-    np.save(folder / FILE, table)
+    # Hashes alone are sorted a hundred times as fast as records by their hash.
+    np.save(folder / FILE, table[np.argsort(table["hash"], kind="stable")])
 
 
 class Unigram:

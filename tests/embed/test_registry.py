@@ -11,11 +11,20 @@ from kb.config import EmbeddingConfig
 from kb.embed.encoder import TextEncoder
 from kb.embed.registry import open_encoder
 
+# Three command lines in one process that knows one kind more; each writes what it says to a file of its own.
 PROGRAM = """
+import contextlib, sys
 from kb.embed.registry import ENCODERS
 ENCODERS["toy"] = "tests.embed.toy_encoder:open_toy"
-from kb.cli.main import main
-main()
+from kb.cli.main import run
+home = sys.argv[1]
+for words in (
+    ["ingest", f"{home}/notes.md"],
+    ["search", "cleaned mirror", "--mode", "vector", "--json"],
+    ["doctor"],
+):
+    with open(f"{home}/{words[0]}.out", "w") as out, contextlib.redirect_stdout(out):
+        print("\\ncode", int(run([*words, "--home", home], False)))
 """
 
 
@@ -27,12 +36,9 @@ def test_another_kind_of_encoder_ingests_and_searches(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[embedding]\nmodel = "toy:words"\n')
     (tmp_path / "notes.md").write_text("# Mirrors\n\nThe mirror is cleaned every 14 days.\n")
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", PROGRAM, "--home", str(tmp_path), *words]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
-
-    ingested = run("ingest", str(tmp_path / "notes.md"))
-    assert ingested.returncode == 0, ingested.stderr
-    found = run("search", "cleaned mirror", "--mode", "vector", "--json")
-    assert len(json.loads(found.stdout)["hits"]) == 1, found.stderr
-    assert "toy:words: words hashed into 64 dimensions" in run("doctor").stdout
+    done = subprocess.run([sys.executable, "-c", PROGRAM, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "ingest.out").read_text().endswith("code 0\n"), done.stderr
+    found = json.loads((tmp_path / "search.out").read_text().splitlines()[0])
+    assert len(found["hits"]) == 1, done.stderr
+    assert "toy:words: words hashed into 64 dimensions" in (tmp_path / "doctor.out").read_text()

@@ -90,7 +90,7 @@ def add_document(connection: sqlite3.Connection, doc_id: int, path: str, text: s
         [doc_id, path, path],
     )
     connection.execute(
-        "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, heading_path, text, text_hash, embed_hash,"
-        " token_count) VALUES (?, 0, 0, 1, 1, '[]', ?, '', '', 1)",
+        "INSERT INTO chunks (doc_id, position, start_char, end_char, start_line, heading_path, text, embed_hash,"
+        " token_count) VALUES (?, 0, 0, 1, 1, '[]', ?, '', 1)",
         [doc_id, text],
     )

@@ -8,7 +8,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from filelock import FileLock
 from kb.cli.invocation import hoist_global_options, wants_json
 from kb.cli.main import run
 from kb.embed.model_files import ENGLISH_MODEL
-from tests.kept_models import keep_models
+from tests.kept_models import KB, keep_models
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "fixtures" / "corpus"
+OWN_MODELS = (sys.executable, "-m", "kb")
 SHARED_DATA = ROOT.parent / "shared" / "data"
 SMALL_NOTES = {
     "otters": "An otter holds hands with its neighbour while it sleeps on the river.",
@@ -66,7 +68,7 @@ def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.setenv("KB_LLM__PROVIDER", "extractive")
-    keep_models(monkeypatch, encoder_cache)
+    keep_models(monkeypatch.setattr, encoder_cache)
 
 
 @pytest.fixture
@@ -91,10 +93,15 @@ def kb(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ca
 
 @pytest.fixture
 def kb_process() -> Callable[..., subprocess.Popen[bytes]]:
-    """kb_process("ingest", …, home=…): a real process, for what only a process can show."""
+    """kb_process("ingest", …, home=…): a real process, for what only a process can show.
 
-    def start(*arguments: str | Path, home: Path, **options: Any) -> subprocess.Popen[bytes]:
-        words = [sys.executable, "-m", "kb", *(str(a) for a in arguments), "--home", str(home)]
+    command  OWN_MODELS where it matters when and how long its models work
+    """
+
+    def start(
+        *arguments: str | Path, home: Path, command: Sequence[str] = KB, **options: Any
+    ) -> subprocess.Popen[bytes]:
+        words = [*command, *(str(a) for a in arguments), "--home", str(home)]
         usual: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "preexec_fn": take_ctrl_c}
         return subprocess.Popen(words, **(usual | options))
 
@@ -106,6 +113,30 @@ def take_ctrl_c() -> None:
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+@contextmanager
+def aside(cache: Path, encoder_cache: Path, **settings: str) -> Iterator[None]:
+    """What `own_environment` gives a test, for fixtures that several tests share.
+
+    cache     a folder to make, for XDG_CACHE_HOME
+    settings  environment variables; others of kb are unset
+    """
+    cache.mkdir()
+    (cache / "kb").symlink_to(encoder_cache)
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [n for n in os.environ if n.startswith("KB_")]:
+            patch.delenv(name)
+        for name, value in {"XDG_CACHE_HOME": str(cache), "KB_LLM__PROVIDER": "extractive", **settings}.items():
+            patch.setenv(name, value)
+        keep_models(patch.setattr, encoder_cache)
+        yield
+
+
+def call_aside(words: Sequence[str | Path], cache: Path, encoder_cache: Path, **settings: str) -> None:
+    """Run a command that must work, `aside`."""
+    with aside(cache, encoder_cache, **settings):
+        assert run([str(word) for word in words], False) in (0, 1)
+
+
 @pytest.fixture(scope="session")
 def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """A home with fixtures/corpus ingested; shared by all workers, never written to."""
@@ -115,13 +146,9 @@ def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path)
     home = root / "corpus_master"
     with FileLock(root / "corpus_master.lock"):
         if not (home / "kb.sqlite").exists():
-            cache = root / "corpus_cache"
-            cache.mkdir()
-            (cache / "kb").symlink_to(encoder_cache)
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setenv("XDG_CACHE_HOME", str(cache))
-                keep_models(patch, encoder_cache)
-                assert run(["ingest", str(CORPUS), "--home", str(root / "unfinished"), "--quiet"], False) == 0
+            call_aside(
+                ["ingest", CORPUS, "--home", root / "unfinished", "--quiet"], root / "corpus_cache", encoder_cache
+            )
             (root / "unfinished").rename(home)
     return home
 
@@ -141,12 +168,8 @@ def small_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) 
     (root / "notes").mkdir()
     for name, text in SMALL_NOTES.items():
         (root / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n\n- [ ] look at {name} again\n")
-    cache = root / "cache"
-    cache.mkdir()
-    (cache / "kb").symlink_to(encoder_cache)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "KB_EMBEDDING__MODEL": ENGLISH_MODEL}
-    words = [sys.executable, "-m", "kb", "ingest", str(root / "notes"), "--home", str(root / "home"), "--quiet"]
-    subprocess.run(words, env=environment, check=True, capture_output=True)
+    words = ["ingest", root / "notes", "--home", root / "home", "--quiet"]
+    call_aside(words, root / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
     return root
 
 

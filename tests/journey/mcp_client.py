@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
 from tests.journey.conftest import ROOT
+from tests.kept_models import KB
 
 
 def server_environment(cache: Path, folder: Path, **more: str) -> dict[str, str]:
@@ -70,8 +70,8 @@ def text_of(result: CallToolResult) -> str:
 
 def server_of(home: Path, environment: dict[str, str]) -> StdioServerParameters:
     """The command of a `kb mcp` that a client starts."""
-    words = ["-m", "kb", "mcp", "--home", str(home)]
-    return StdioServerParameters(command=sys.executable, args=words, env=environment)
+    command, *words = [*KB, "mcp", "--home", str(home)]
+    return StdioServerParameters(command=command, args=words, env=environment)
 
 
 @contextmanager
@@ -83,10 +83,13 @@ def stdio_talk(home: Path, environment: dict[str, str], **options: Any) -> Itera
 
 
 @contextmanager
-def http_server(home: Path, environment: dict[str, str], *words: str) -> Iterator[str]:
-    """A `kb` command that serves HTTP on a free port; gives the address that it prints."""
-    command = [sys.executable, "-m", "kb", *words, "--home", str(home)]
-    server = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
+def http_server(home: Path, environment: dict[str, str], *words: str, command: Sequence[str] = KB) -> Iterator[str]:
+    """A `kb` command that serves HTTP on a free port; gives the address that it prints.
+
+    command  OWN_MODELS for what is measured
+    """
+    started = [*command, *words, "--home", str(home)]
+    server = subprocess.Popen(started, env=environment, stderr=subprocess.PIPE, text=True)
     assert server.stderr is not None
     try:
         said = ""

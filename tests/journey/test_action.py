@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import yaml
 from kb.eval.runs import load_run
 from tests.journey.conftest import ROOT
 from tests.journey.measured import write_suite
+from tests.kept_models import KB
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: dict[str, dict[str, Any]] = {step["id"]: step for step in ACTION["runs"]["steps"] if "id" in step}
@@ -26,7 +27,7 @@ def runner(tmp_path: Path) -> Path:
     for name in ("bin", "temp", "work"):
         (tmp_path / name).mkdir()
     program = tmp_path / "bin" / "kb"
-    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m kb "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.join(KB)} "$@"\n')
     program.chmod(0o755)
     return tmp_path
 

@@ -6,11 +6,11 @@ import json
 import re
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from tests.journey.conftest import CORPUS, Call
 from tests.journey.ollama import QUESTION
+from tests.schemas import check_wire
 
 
 def test_list_and_show(kb: Call, corpus_home: Path) -> None:
@@ -23,7 +23,7 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     assert refused.endswith("✗ not in your documents  zzyzx?␛[xyzzy")
     assert grounded.endswith(f"✓  {QUESTION}")
     listed = kb("answers", "list", "--json", "-n", "1", home=corpus_home).json()
-    jsonschema.validate(listed, json.loads(kb("schema", "answer_list.v1").out))
+    check_wire(listed, json.loads(kb("schema", "answer_list.v1").out))
     assert [row["refusal_reason"] for row in listed["answers"]] == ["no_chunks"]
 
     assert [line.split()[0] for line in (refused, grounded)] == ["2", "1"]
@@ -41,7 +41,7 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     last = kb("answers", "show", "last", "--json", home=corpus_home).json()["answer"]
     assert (last["number"], last["refusal_reason"]) == (2, "no_chunks")
     whole = kb("answers", "show", trace, "--json", home=corpus_home).json()
-    jsonschema.validate(whole, json.loads(kb("schema", "stored_answer.v1").out))
+    check_wire(whole, json.loads(kb("schema", "stored_answer.v1").out))
     assert whole["answer"]["packed"][0]["path"] == "guide/marigold-telescope.md"
     assert whole["answer"]["citations"][0]["uri"].startswith("guide/marigold-telescope.md#L32-L")
 

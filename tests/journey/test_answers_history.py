@@ -9,23 +9,20 @@ import os
 import pty
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.ask.stored import text_hash
 from kb.store.answers import AnswerQuery, AnswerRow, list_answers, packed_texts, remove_answers, save_answer
 from kb.store.database import open_for_reading, open_for_writing
 from kb.store.records import compress
-from kb.wire import json_schema
-from tests.journey.conftest import ROOT, Call
+from tests.journey.conftest import ROOT, Call, call_aside
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import RecordedServer, answer, error
+from tests.schemas import check_wire
 
 KOREAN = "마리골드 거울은 며칠마다 청소해야 하나요?"
 LEXICAL = ("--mode", "lexical")
@@ -35,15 +32,10 @@ LEXICAL = ("--mode", "lexical")
 def asked_master(tmp_path_factory: pytest.TempPathFactory, corpus_master: Path, encoder_cache: Path) -> Path:
     """A home with three answers: grounded, grounded in Korean, refused; never written to."""
     folder = tmp_path_factory.mktemp("asked")
-    (folder / "cache").mkdir()
-    (folder / "cache" / "kb").symlink_to(encoder_cache)
     home = folder / "home"
     shutil.copytree(corpus_master, home)
-    own = {name: value for name, value in os.environ.items() if not name.startswith("KB_")}
-    environment = {**own, "XDG_CACHE_HOME": str(folder / "cache"), "KB_LLM__PROVIDER": "extractive"}
-    for question in (QUESTION, KOREAN, "zzyzx?"):
-        words = [sys.executable, "-m", "kb", "ask", question, *LEXICAL, "--home", str(home)]
-        assert subprocess.run(words, env=environment, capture_output=True, check=False).returncode in (0, 1)
+    for number, question in enumerate((QUESTION, KOREAN, "zzyzx?")):
+        call_aside(["ask", question, *LEXICAL, "--home", home], folder / f"cache{number}", encoder_cache)
     return home
 
 
@@ -91,7 +83,7 @@ class TestList:
     )
     def test_what_is_listed(self, kb: Call, asked_home: Path, options: list[str], questions: list[str]) -> None:
         result = kb("answers", "list", *options, "--json", home=asked_home)
-        jsonschema.validate(result.json(), json_schema("answer_list.v1"))
+        check_wire(result.json(), "answer_list.v1")
         assert [row["question"] for row in result.json()["answers"]] == questions
         assert result.code == (0 if questions else 1)
 
@@ -133,7 +125,7 @@ class TestReplay:
         assert f"-{CITED}\n+{other}\n" in told.out
         assert "citations: [#1] guide/marigold-telescope.md" in told.out
         found = refused.json()
-        jsonschema.validate(found, json_schema("answer_replay.v1"))
+        check_wire(found, "answer_replay.v1")
         assert (found["replay_of"], found["evidence"], found["is_same"]) == (trace, "packed", False)
         fields = {change["field"]: (change["before"], change["after"]) for change in found["changes"]}
         assert fields["grounded"] == (True, False)
@@ -198,7 +190,7 @@ class TestRemove:
     def test_by_name(self, kb: Call, asked_home: Path) -> None:
         trace = rows(asked_home, AnswerQuery(search="mirror"))[0].trace_id
         result = kb("answers", "rm", trace, "--json", home=asked_home)
-        jsonschema.validate(result.json(), json_schema("answer_removal.v1"))
+        check_wire(result.json(), "answer_removal.v1")
         assert (result.code, result.json()["removed"]) == (0, 1)
         assert len(rows(asked_home)) == 2
         assert kb("answers", "list", "--search", "mirror", home=asked_home).code == 1
@@ -286,7 +278,7 @@ class TestExport:
         result = kb("answers", "export", home=asked_home)
         exported = result.events()
         for row in exported:
-            jsonschema.validate(row, json_schema("stored_answer.v1"))
+            check_wire(row, "stored_answer.v1")
         assert [row["answer"]["question"] for row in exported] == [QUESTION, KOREAN, "zzyzx?"]
         assert kb("answers", "export", "--json", home=asked_home).out == result.out
 

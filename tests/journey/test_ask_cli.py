@@ -8,7 +8,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.config import EmbeddingConfig
@@ -26,6 +25,7 @@ from tests.llm.recorded_server import (
     line,
     shown,
 )
+from tests.schemas import check_wire
 
 KOREAN = "마리골드 거울은 며칠마다 청소해야 하나요?"
 LEXICAL = ("--mode", "lexical")
@@ -38,7 +38,7 @@ def valid(kb: Call) -> Validate:
     """valid(object): it is what `kb schema` says of its schema_version."""
 
     def check(thing: Any) -> None:
-        jsonschema.validate(thing, json.loads(kb("schema", thing["schema_version"]).out))
+        check_wire(thing, json.loads(kb("schema", thing["schema_version"]).out))
 
     return check
 

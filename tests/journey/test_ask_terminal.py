@@ -20,7 +20,7 @@ import pytest
 from kb.store.answers import AnswerRow, list_answers
 from kb.store.database import open_for_reading
 from kb.wire import TERMINAL_DANGERS
-from tests.journey.conftest import Call, take_ctrl_c
+from tests.journey.conftest import Call, call_aside, take_ctrl_c
 from tests.journey.ollama import CITED, QUESTION, use
 from tests.llm.recorded_server import Pause, RecordedServer, Reply, answer, last_line, line
 
@@ -173,7 +173,7 @@ class TestInterrupted:
             terminal.read_until("Every 14")
             terminal.process.send_signal(signal.SIGINT)
             text = terminal.read_all()
-            assert server.client_left.wait(5.0)
+            assert server.client_left.wait(PATIENCE_SECONDS)
         check_interrupted(terminal.process, corpus_home)
         assert "The mirror must be cleaned. Every 14\n" in text
         assert "the text above is not an answer: broke off" in text
@@ -203,7 +203,7 @@ class TestInterrupted:
             wait_for(lambda: bool(server.loads if is_loading else server.chats))
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=PATIENCE_SECONDS)
-            assert server.client_left.wait(5.0)
+            assert server.client_left.wait(PATIENCE_SECONDS)
         assert process.returncode == 130
         assert ("may stay busy" in err.decode()) == (not is_loading)
         row = stored(corpus_home)
@@ -303,7 +303,7 @@ class TestPipes:
             process.stdout.close()
             assert process.wait(PATIENCE_SECONDS) == 0
             assert process.stderr.read() == b""
-            assert server.client_left.wait(5.0)
+            assert server.client_left.wait(PATIENCE_SECONDS)
         row = stored(corpus_home)
         assert (row.raw_answer, row.refusal_reason) == ("Well. Now: ", "llm_stream_aborted")
 
@@ -362,11 +362,7 @@ def hostile_home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) 
     root = tmp_path_factory.mktemp("hostile")
     (root / "docs").mkdir()
     (root / "docs" / "vault.md").write_text(FORGED, encoding="utf-8")
-    (root / "cache").mkdir()
-    (root / "cache" / "kb").symlink_to(encoder_cache)
-    words = [sys.executable, "-m", "kb", "ingest", str(root / "docs"), "--home", str(root / "home"), "--quiet"]
-    environment = {**os.environ, "XDG_CACHE_HOME": str(root / "cache")}
-    subprocess.run(words, env=environment, check=True, capture_output=True)
+    call_aside(["ingest", root / "docs", "--home", root / "home", "--quiet"], root / "cache", encoder_cache)
     return root / "home"
 
 

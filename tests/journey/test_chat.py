@@ -19,8 +19,8 @@ from kb.eval.sessions import run_sessions
 from kb.eval.suite import parse_suite
 from kb.store.database import open_for_reading
 from kb.store.sessions import list_sessions, session_turns
-from kb.wire import json_schema
 from tests.journey.conftest import Call
+from tests.schemas import check_wire
 
 FIRST = "How often must Marigold's mirror be cleaned?"
 TALK = ["--mode", "lexical", "--session", "mirrors"]
@@ -141,12 +141,11 @@ class TestSessions:
         assert (found.code, "did you mean: mirrors?" in found.err) == (2, True)
 
     def test_objects_are_what_their_schemas_say(self, kb: Call, corpus_home: Path) -> None:
-        import jsonschema
 
         kb("chat", *TALK, home=corpus_home, stdin=f"{FIRST}\n")
         for words in (["sessions", "list"], ["sessions", "show", "mirrors"]):
             found = kb(*words, "--json", home=corpus_home).json()
-            jsonschema.validate(found, json_schema(found["schema_version"]))
+            check_wire(found, found["schema_version"])
             assert found.get("turns") or found.get("sessions"), "an empty object would be valid as well"
 
 
@@ -177,14 +176,13 @@ def test_a_suite_of_conversations_is_lived_through(corpus_home: Path) -> None:
 
 
 def test_eval_sessions_compares_with_and_without(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
-    import jsonschema
 
     suite = tmp_path / "talks.yaml"
     suite.write_bytes(SUITE)
     found = kb("eval", "sessions", suite, "--json", home=corpus_home)
     assert found.code == 0, found.err
     report = found.json()
-    jsonschema.validate(report, json_schema("eval_sessions.v1"))
+    check_wire(report, "eval_sessions.v1")
     assert (report["mode_matches"], report["mode_expected"]) == (2, 2)
     assert report["right_with"] == 1.0
     text = kb("eval", "sessions", suite, home=corpus_home).out

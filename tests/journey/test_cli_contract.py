@@ -7,7 +7,6 @@ import shlex
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.cli.examples import EXAMPLES
@@ -17,6 +16,7 @@ from kb.errors import error_codes
 from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, ROOT, Call
 from tests.journey.measured import MEASURABLE
+from tests.schemas import check_wire
 
 VOCABULARY = ROOT / "fixtures" / "tags" / "reading.json"
 # Every command as words that succeed (or find nothing) on a home with the corpus; {new} is a path that does not exist,
@@ -115,7 +115,7 @@ def error_of(err: str) -> dict[str, Any]:
     lines = [line for line in err.splitlines() if line.startswith("{")]
     assert len(lines) == 1, err
     error: dict[str, Any] = json.loads(lines[0])
-    jsonschema.validate(error, json_schema("error.v1"))
+    check_wire(error, "error.v1")
     return error
 
 

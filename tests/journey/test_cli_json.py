@@ -11,13 +11,14 @@ import pytest
 
 from kb.wire import TERMINAL_DANGERS, WIRE_RECORDS, json_schema, schema_names
 from tests.journey.conftest import CORPUS, Call
+from tests.schemas import check_wire
 
 
 def check(line: str, schema: str) -> dict[str, Any]:
     """One line of stdout against the schema it names."""
     record: dict[str, Any] = json.loads(line)
     assert record["schema_version"] == schema
-    jsonschema.Draft202012Validator(json_schema(schema)).validate(record)
+    check_wire(record, schema)
     return record
 
 

@@ -8,12 +8,11 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.text import estimate_tokens
-from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, Call
+from tests.schemas import check_wire
 
 QUERY = "How often must Marigold's mirror be cleaned?"
 TOP = "guide/marigold-telescope.md"
@@ -23,7 +22,7 @@ def context(kb: Call, home: Path, *words: str | Path, **options: Any) -> dict[st
     """context.v1, checked against its schema."""
     found = kb("context", *words, "--json", home=home, **options)
     response: dict[str, Any] = found.json()
-    jsonschema.validate(response, json_schema("context.v1"))
+    check_wire(response, "context.v1")
     assert found.code == (0 if response["text"] else 1)
     assert response["budget"]["total"]["used"] <= response["budget"]["total"]["share"]
     return response
@@ -223,7 +222,7 @@ def test_a_fingerprint_stands_for_its_text(kb: Call, corpus_home: Path, tmp_path
     (tmp_path / "window.md").write_text("Before.\n" * 30 + text + "\nAfter." * 30)
     printed = kb("context", "fingerprint", tmp_path / "window.md", home=corpus_home)
     assert printed.code == 0
-    jsonschema.validate(json.loads(printed.out), json_schema("window_fingerprint.v1"))
+    check_wire(json.loads(printed.out), "window_fingerprint.v1")
     piped = kb("context", "fingerprint", "-", home=corpus_home, stdin=(tmp_path / "window.md").read_text())
     assert json.loads(piped.out)["fp_version"] == json.loads(printed.out)["fp_version"]
     (tmp_path / "window.json").write_text(printed.out)

@@ -8,13 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import jsonschema
 import numpy as np
 import pytest
 
 from kb.store.vectors import read_vectors
-from kb.wire import json_schema
-from tests.journey.conftest import CORPUS, Call
+from tests.journey.conftest import CORPUS, ROOT, Call
+from tests.schemas import check_wire
 
 QUESTION = "How often must the mirror be cleaned?"
 
@@ -38,7 +37,7 @@ def change(home: Path, *statements: str) -> None:
 class TestExplain:
     def test_every_hit_has_its_axes(self, kb: Call, corpus_home: Path) -> None:
         found = kb("search", QUESTION, "-k", "5", "--explain", "--json", home=corpus_home).json()
-        jsonschema.validate(found, json_schema("search_response.v1"))
+        check_wire(found, "search_response.v1")
         stability = found["trace"]["stability"]
         assert [row["chunk_id"] for row in stability["chunks"]] == [hit["chunk_id"] for hit in found["hits"]]
         assert [row["csw"] for row in stability["chunks"]] == [hit["retrieval"]["csw"] for hit in found["hits"]]
@@ -72,13 +71,13 @@ class TestExplain:
     def test_an_answer_is_not_scored_for_nothing(self, corpus_home: Path) -> None:
         """The axes of every hit are for the log and for --explain: without either `ask` does not import their scoring."""
         code = (
-            "import sys; from kb.cli.main import run; run(sys.argv[1:], True);"
+            "import sys; from tests.kept_kb import keep; keep(); from kb.cli.main import run; run(sys.argv[1:], True);"
             "print(bool({'kb.search.stability', 'kb.packing.stability'} & set(sys.modules)), file=sys.stderr)"
         )
         words = ["ask", QUESTION, "--json", "--model", "extractive", "--home", str(corpus_home)]
         for more, scored in (([], "False"), (["--explain"], "True")):
             done = subprocess.run(
-                [sys.executable, "-c", code, *words, *more], capture_output=True, text=True, check=True
+                [sys.executable, "-c", code, *words, *more], cwd=ROOT, capture_output=True, text=True, check=True
             )
             assert done.stderr.splitlines()[-1] == scored
             assert json.loads(done.stdout)["grounded"]
@@ -220,7 +219,7 @@ class TestRecalibration:
     ) -> None:
         monkeypatch.setenv("KB_CSWR__KEEP_EPISODES", "100")
         few = kb("expert", "recalibrate", "--json", home=corpus_home).json()
-        jsonschema.validate(few, json_schema("cswr.v1"))
+        check_wire(few, "cswr.v1")
         assert [(d["domain"], d["threshold"]) for d in few["domains"]] == [
             ("general", 0.7),
             ("tech", 0.65),

@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.config import EmbeddingConfig
 from kb.embed.model_files import find_model
 from kb.library import open as open_base
-from kb.wire import json_schema
 from tests.journey.conftest import Call
 from tests.journey.folders import BREAD, COMETS, OTTERS, assert_complete, counted, execute, fill, ingest, rows
 from tests.llm.recorded_server import RecordedServer, error, free_port, hash_words, whole
+from tests.schemas import check_wire
 
 USED = EmbeddingConfig().model
 NAME = "ollama:nomic-embed-text"
@@ -104,7 +103,7 @@ def test_a_change_is_stopped_and_gone_on_with(
     sent = len(server.embedded)
     finished = kb("init", "--encoder", NAME, "--json", home=corpus_home)
     change = finished.json()
-    jsonschema.validate(change, json_schema("encoder_change.v1"))
+    check_wire(change, "encoder_change.v1")
     assert (finished.code, change["is_done"]) == (0, True)
     assert change["chunks"] == status["chunks"] - done, "what was done is not done again"
     assert change["vectors"] <= texts - done + (status["chunks"] - texts)
@@ -242,7 +241,7 @@ def test_the_list_fits_a_terminal_and_says_what_is_used(
     assert max(map(len, shown.out.splitlines())) <= 80
     assert f"this home uses {USED}" in shown.out
     listed = kb("encoders", "--json", home=corpus_home).json()
-    jsonschema.validate(listed, json_schema("encoder_list.v1"))
+    check_wire(listed, "encoder_list.v1")
     by_name = {row["name"]: row for row in listed["encoders"]}
     assert [name for name, row in by_name.items() if row["is_here"]] == [USED, "all-MiniLM-L6-v2", NAME]
     assert [name for name, row in by_name.items() if row["is_used"]] == [USED]

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jsonschema
 import pytest
 import yaml
 
 from kb.eval.suite import load_suite
 from kb.store.recent_searches import FoundPlace, note_search, read_searches
-from kb.wire import json_schema
 from tests.journey.conftest import Call
+from tests.schemas import check_wire
 from tests.screens.emulator import show
 
 CLEANING = "guide/marigold-telescope.md#L28-L35"
@@ -28,7 +27,7 @@ def test_a_draft_is_of_the_users_own_documents_and_of_what_they_asked(
     path = tmp_path / "mine.yaml"
     found = kb("eval", "init", "-o", path, "--json", home=corpus_home)
     made = found.json()
-    jsonschema.validate(made, json_schema("drafted_suite.v1"))
+    check_wire(made, "drafted_suite.v1")
     assert (found.code, made["drafts"]) == (0, 20)
     assert {name: made["origins"][name] for name in ("asked", "refused", "searched")} == {
         "asked": 1,

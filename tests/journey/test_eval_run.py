@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import jsonschema
 import pytest
 import yaml
 
@@ -28,11 +27,11 @@ from kb.eval.sessions import RECALL_DEPTH, run_sessions
 from kb.eval.suite import load_suite, parse_suite
 from kb.eval.two_step import BUDGET_TOKENS, new_facts, resolve_known_chunks
 from kb.runtime import open_runtime
-from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call, Result
 from tests.journey.measured import SUITE_QUERIES, SUITE_TEXT, write_suite
 from tests.journey.ollama import CITED, use
 from tests.llm.recorded_server import Pause, RecordedServer, Reply, answer, free_port, last_line, line
+from tests.schemas import check_wire
 
 Start = Callable[..., subprocess.Popen[bytes]]
 MODES = ("lexical", "vector", "hybrid")
@@ -60,7 +59,7 @@ def measured(found: Result, schema: str = "eval_runs.v1") -> dict[str, Any]:
     """The last line of stdout, checked against its schema."""
     record: dict[str, Any] = found.json()
     assert record["schema_version"] == schema
-    jsonschema.Draft202012Validator(json_schema(schema)).validate(record)
+    check_wire(record, schema)
     return record
 
 
@@ -172,7 +171,7 @@ def test_a_baseline_is_saved_and_held_against(kb: Call, corpus_home: Path, suite
     again = kb("eval", "run", suite, *all_modes(), "--baseline", saved, "--json", home=corpus_home)
     assert again.code == 0, again.err
     comparison, runs = again.events()
-    jsonschema.validate(comparison, json_schema("eval_compare.v1"))
+    check_wire(comparison, "eval_compare.v1")
     assert comparison["run_b"] == runs["runs"][0]["run_id"]
     assert {d["difference"] for d in comparison["metrics"] if d["metric"] in ("ndcg@10", "mrr")} == {0}
     two = kb("eval", "run", suite, *all_modes(), "--save", saved, home=corpus_home)
@@ -406,7 +405,7 @@ def test_reports_of_real_runs(kb: Call, corpus_home: Path, suite: Path, tmp_path
     assert "| ndcg@10 |" in printed.out.replace("`", "")
     compared = kb("eval", "report", *names[:2], "--format", "json", home=corpus_home)
     report = json.loads(compared.out)
-    jsonschema.validate(report, json_schema("eval_report.v1"))
+    check_wire(report, "eval_report.v1")
     assert report["comparison"]["run_b"] == names[1]
     assert len(report["runs"]) == 2
     table = kb("eval", "report", names[-1], "--format", "csv", home=corpus_home).out

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from kb.store.memories import text_key
-from kb.wire import json_schema
 from tests.journey.conftest import Call
+from tests.schemas import check_wire
 
 PLOVER = "The office wifi is called Plover"
 
@@ -52,7 +51,7 @@ def test_wire_objects(kb: Call, tmp_path: Path) -> None:
     listed = kb("facts", "--json", home=tmp_path).json()
     gone = kb("forget", "1", "--json", home=tmp_path).json()
     for thing in (told, listed, gone, told["fact"]):
-        jsonschema.validate(thing, json_schema(thing["schema_version"]))
+        check_wire(thing, thing["schema_version"])
     assert listed["facts"] == [told["fact"]] == gone["forgotten"]
     assert (told["fact"]["text"], gone["answers"]) == ("열쇠는 부엌에 있다", 0)
 

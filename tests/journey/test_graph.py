@@ -6,7 +6,6 @@ import dataclasses
 import shutil
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from kb.config import Config
@@ -15,8 +14,8 @@ from kb.graph.adjacent import adjacent_terms
 from kb.graph.records import Slice
 from kb.graph.slices import is_admissible
 from kb.runtime import open_runtime
-from kb.wire import json_schema
 from tests.journey.conftest import ROOT, Call
+from tests.schemas import check_wire
 
 NOTES = ROOT / "fixtures" / "graph"
 
@@ -180,7 +179,7 @@ def test_the_command(kb: Call, home: Path) -> None:
     assert len(done.out.splitlines()) == 3
     assert "from: lampd (document)" in done.err
     found = kb("graph", "lampd", "--json", home=home)
-    jsonschema.validate(found.json(), json_schema("graph.v1"))
+    check_wire(found.json(), "graph.v1")
     assert found.json()["admissibility_token"].startswith("kbslice1:")
     status = kb("status", "--json", home=home).json()
     assert status["graph"]["edges"]["depends_on"] >= 4
@@ -216,7 +215,7 @@ def test_a_token_can_be_verified(kb: Call, home: Path, notes: Path) -> None:
     holds = kb("graph", "lampd", "--verify", token, home=home)
     assert (holds.code, holds.out.startswith("the token holds: ")) == (0, True)
     found = kb("graph", "lampd", "--verify", token, "--json", home=home).json()
-    jsonschema.validate(found, json_schema("token_check.v1"))
+    check_wire(found, "token_check.v1")
     assert found["is_admissible"]
     for words in (["tided"], ["lampd", "--project", "skerry"], ["lampd", "--max-paths", "1"]):
         other = kb("graph", *words, "--verify", token, home=home)

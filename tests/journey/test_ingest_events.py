@@ -6,7 +6,6 @@ import os
 import pty
 import select
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 
 from tests.journey.conftest import Call
 from tests.journey.folders import BREAD, COMETS, OTTERS, check_events, counted, fill
+from tests.kept_models import KB
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def test_a_bar_on_a_terminal(home: Path, tmp_path: Path) -> None:
     text = "\n\n".join(f"# Part {n}\n\n" + f"Paragraph {n} tells of tree {n} and of bird {n}. " * 12 for n in range(12))
     folder = fill(tmp_path / "notes", {"long [b]name[/b].md": text, "bread.md": BREAD, "photo.png": b""})
     ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "kb", "ingest", str(folder), "--home", str(home)]
+    words = [*KB, "ingest", str(folder), "--home", str(home)]
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120"}
     process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)

@@ -18,7 +18,7 @@ import pytest
 
 from kb.embed.model_files import ENGLISH_MODEL
 from kb.store.database import open_for_writing
-from tests.journey.conftest import ROOT, Call
+from tests.journey.conftest import OWN_MODELS, ROOT, Call
 from tests.journey.folders import (
     COMETS,
     MODES,
@@ -131,7 +131,7 @@ def test_interrupted_then_completed(
 ) -> None:
     monkeypatch.setenv("KB_EMBEDDING__MODEL", ENGLISH_MODEL)
     folder = many_files(tmp_path / "notes", 200, sentences=1)
-    process = kb_process("ingest", folder, "--json", home=home)
+    process = kb_process("ingest", folder, "--json", home=home, command=OWN_MODELS)
     assert process.stdout
     lines = []
     for line in process.stdout:
@@ -158,7 +158,7 @@ def test_a_second_interrupt_stops_at_once(kb_process: Start, home: Path, tmp_pat
     folder = fill(tmp_path / "notes", {"a.md": OTTERS})
     text = "".join(f"Sentence {n} of a very long document about canal {n} and lock {n}. " for n in range(8_000))
     fill(folder, {"b.txt": text})
-    process = kb_process("ingest", folder, "--json", home=home)
+    process = kb_process("ingest", folder, "--json", home=home, command=OWN_MODELS)
     assert process.stdout
     for line in process.stdout:
         if b'"document_started"' in line and b"b.txt" in line:
@@ -255,7 +255,7 @@ def test_no_transaction_is_open_while_the_encoder_works(
     monkeypatch.setenv("KB_EMBEDDING__MODEL", ENGLISH_MODEL)
     folder = many_files(tmp_path / "notes", 12, sentences=60)
     open_for_writing(home).close()
-    process = kb_process("ingest", folder, "--json", home=home)
+    process = kb_process("ingest", folder, "--json", home=home, command=OWN_MODELS)
     asked = 0
     with (
         closing(sqlite3.connect(home / "kb.sqlite", isolation_level=None, timeout=0.5)) as beside,

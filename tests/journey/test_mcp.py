@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,10 +18,13 @@ from mcp.shared.exceptions import MCPError
 import kb as library
 from kb.config import Config, EmbeddingConfig
 from kb.context.block import OPENING
+from kb.embed.model_files import ENGLISH_MODEL
 from kb.text import estimate_tokens
-from kb.wire import json_schema, to_json
-from tests.journey.conftest import CORPUS, ROOT
+from kb.wire import to_json
+from tests.journey.conftest import CORPUS, ROOT, call_aside
 from tests.journey.mcp_client import Talk, http_server, http_talk, server_environment, stdio_talk, text_of
+from tests.kept_models import KB
+from tests.schemas import check_wire
 
 INJECTION = ROOT / "fixtures" / "injection"
 ATTACKS: dict[str, dict[str, Any]] = yaml.safe_load((INJECTION / "attacks.yaml").read_text(encoding="utf-8"))
@@ -48,11 +50,11 @@ def environment(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """The guide and every attack, encoded with the small encoder."""
     home = tmp_path_factory.mktemp("mcp-home") / "home"
-    words = ["ingest", str(CORPUS / "guide"), str(INJECTION / "attacks"), "--quiet", "--home", str(home)]
-    subprocess.run([sys.executable, "-m", "kb", *words], env=environment, check=True, capture_output=True)
+    words = ["ingest", CORPUS / "guide", INJECTION / "attacks", "--quiet", "--home", home]
+    call_aside(words, home.parent / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
     return home
 
 
@@ -101,7 +103,7 @@ def test_every_tool_gives_its_wire_object_and_a_text(talk: Talk, tool: str) -> N
     arguments, schema = PLAIN[tool]
     found = talk.call(tool, **arguments)
     assert not found.is_error, text_of(found)
-    jsonschema.validate(found.structured_content, json_schema(schema))
+    check_wire(found.structured_content, schema)
     assert found.structured_content["schema_version"] == schema
     assert len(text_of(found)) > 5
 
@@ -192,7 +194,7 @@ def test_an_error_is_a_problem_and_a_fix(
     assert second.startswith("  fix: ")
     error = (found.meta or {})["kb/error"]
     assert error["code"] == code
-    jsonschema.validate(error, json_schema("error.v1"))
+    check_wire(error, "error.v1")
 
 
 @pytest.mark.parametrize("name", list(ATTACKS)[::6])
@@ -288,7 +290,7 @@ def test_clients_at_once_beside_a_running_ingest(
     folder.mkdir()
     for number in range(6):
         (folder / f"note-{number}.md").write_text(f"# Note {number}\n\nThe lamp {number} is lit at {number} o'clock.\n")
-    words = [sys.executable, "-m", "kb", "ingest", str(folder), "--home", str(home), "--quiet"]
+    words = [*KB, "ingest", str(folder), "--home", str(home), "--quiet"]
     ingest = subprocess.Popen(words, env=environment)
 
     async def one(number: int) -> list[bool]:

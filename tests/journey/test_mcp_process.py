@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,11 +16,13 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
-from kb.config import Config, EmbeddingConfig
+from kb.config import Config
+from kb.embed.model_files import ENGLISH_MODEL
 from kb.library import KnowledgeBase
-from tests.journey.conftest import CORPUS, Call
+from tests.journey.conftest import CORPUS, Call, call_aside
 from tests.journey.mcp_client import Talk, http_server, server_environment, stdio_talk, text_of
 from tests.journey.mcp_fuzz import random_call
+from tests.kept_models import KB
 from tests.llm.recorded_server import MODEL, Pause, RecordedServer, Reply, line
 
 QUESTION = "How often must the mirror of Marigold be cleaned?"
@@ -36,11 +37,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     home = tmp_path_factory.mktemp("mcp-home") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        config = Config(embedding=EmbeddingConfig(model="all-MiniLM-L6-v2"))
-        with KnowledgeBase(home, config) as base:
-            base.ingest(CORPUS / "guide" / "marigold-telescope.md", CORPUS / "guide" / "thistle-telescope.md")
+    guides = [CORPUS / "guide" / name for name in ("marigold-telescope.md", "thistle-telescope.md")]
+    words = ["ingest", *guides, "--quiet", "--home", home]
+    call_aside(words, home.parent / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
     return home
 
 
@@ -69,7 +68,7 @@ def test_stdout_holds_the_protocol_alone(home: Path, environment: dict[str, str]
         b"[" * 5000 + b"\n",
         message(5, "tools/call", {"name": "search", "arguments": {"query": QUESTION}}),
     ]
-    words = [sys.executable, "-m", "kb", "mcp", "--home", str(home)]
+    words = [*KB, "mcp", "--home", str(home)]
     with subprocess.Popen(
         words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as server:
@@ -146,7 +145,7 @@ def test_the_server_ends_with_its_input_whatever_runs(home: Path, environment: d
     hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "raw", "version": "1"}}
     with RecordedServer([Reply((Pause(60.0), line("late")))]) as model:
         own = {"KB_LLM__PROVIDER": "ollama", "KB_LLM__ENDPOINT": model.url, "KB_LLM__MODEL": MODEL}
-        words = [sys.executable, "-m", "kb", "mcp", "--home", str(home)]
+        words = [*KB, "mcp", "--home", str(home)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
         with subprocess.Popen(words, env=environment | own, **pipes) as server:  # type: ignore[call-overload]
             asks = message(2, "tools/call", {"name": "ask", "arguments": {"question": QUESTION}})

@@ -12,17 +12,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.context.nodes import PROVIDERS
 from kb.relevance.read_rules import default_rules
 from kb.store.answers import list_answers
 from kb.store.database import open_for_reading
-from kb.wire import json_schema
 from tests.journey.conftest import Call
 from tests.journey.ollama import use
 from tests.llm.recorded_server import RecordedServer, answer
+from tests.schemas import check_wire
 
 PLOVER = "The office wifi is called Plover"
 ASKED = "What is the office wifi called?"
@@ -91,7 +90,7 @@ class TestCourtesies:
     def test_the_record(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_PROFILE__NAME", "Ana [#1]\x1b[31m")
         said = kb("ask", "Hey!", "--json", "--explain", home=corpus_home).json()
-        jsonschema.validate(said, json_schema("answer.v1"))
+        check_wire(said, "answer.v1")
         assert said["answer"].startswith("Hello, Ana [＃1]")
         assert "\x1b" not in said["answer"]
         assert (said["relevance"]["mode"], said["embedding"], said["citations"]) == ("ACKNOWLEDGE", None, [])
@@ -243,7 +242,7 @@ class TestFacts:
         kb("remember", PLOVER, home=corpus_home)
         found = kb("ask", ASKED, *LEXICAL, "--json", home=corpus_home)
         said = found.json()
-        jsonschema.validate(said, json_schema("answer.v1"))
+        check_wire(said, "answer.v1")
         assert found.code == 1
         assert said["answer"].startswith("You told me on 20")
         assert said["answer"].endswith(f"(fact 1): {PLOVER}")
@@ -410,7 +409,7 @@ class TestWhatKbKnows:
         monkeypatch.setenv("KB_PROFILE__NAME", "Ada")
         found = kb("ask", question, "--json", home=misled_home)
         said = found.json()
-        jsonschema.validate(said, json_schema("answer.v1"))
+        check_wire(said, "answer.v1")
         assert (found.code, said["grounded"], said["refusal_reason"], said["citations"]) == (1, False, None, [])
         assert (said["rests_on"], said["answer"].startswith(answer)) == (rests_on, True)
         assert (said["retrieval"]["chunks_returned"], said["embedding"]) == (0, None)
@@ -429,7 +428,7 @@ class TestWhatKbKnows:
     def test_what_nobody_told_is_refused(self, kb: Call, misled_home: Path, question: str, untold: str) -> None:
         found = kb("ask", question, "--json", home=misled_home)
         said = found.json()
-        jsonschema.validate(said, json_schema("answer.v1"))
+        check_wire(said, "answer.v1")
         assert (found.code, said["refusal_reason"], said["rests_on"], said["citations"]) == (1, "no_chunks", [], [])
         assert said["answer"].startswith(untold)
         assert "kb remember" in said["answer"]

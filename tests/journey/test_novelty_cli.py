@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
 from kb.ask.pipeline import ask as ask_question
@@ -20,8 +19,8 @@ from kb.packing.known_text import known_text_from_text
 from kb.records import SearchRequest
 from kb.runtime import open_runtime
 from kb.search.pipeline import search
-from kb.wire import json_schema
 from tests.journey.conftest import CORPUS, Call
+from tests.schemas import check_wire
 
 QUERY = "mirror cleaning"
 QUESTION = "How often must Marigold's mirror be cleaned?"
@@ -35,7 +34,7 @@ def text_of(home: Path, chunk_id: int) -> str:
 
 def ask(kb: Call, home: Path, question: str, *words: str | Path) -> dict[str, Any]:
     answer: dict[str, Any] = kb("ask", question, "--json", *words, home=home).json()
-    jsonschema.validate(answer, json_schema("answer.v1"))
+    check_wire(answer, "answer.v1")
     return answer
 
 
@@ -48,7 +47,7 @@ def test_hits_that_the_window_holds_are_left_out_and_said(kb: Call, corpus_home:
     (tmp_path / "window.md").write_text(f"Before.\n\n{text_of(corpus_home, shown)}")
     found = kb("search", QUERY, "-k", 5, "--seen", tmp_path / "window.md", "--explain", "--json", home=corpus_home)
     response = found.json()
-    jsonschema.validate(response, json_schema("search_response.v1"))
+    check_wire(response, "search_response.v1")
     assert [hit["chunk_id"] for hit in response["hits"][:4]] == [hit["chunk_id"] for hit in plain["hits"][1:]]
     assert len(response["hits"]) == 5  # filled from farther down
     assert [hit["rank"] for hit in response["hits"]] == [1, 2, 3, 4, 5]

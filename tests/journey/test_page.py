@@ -13,24 +13,20 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 import httpx
-import jsonschema
 import lxml.html
 import pytest
 
 from kb.library import KnowledgeBase
-from kb.wire import json_schema
-from tests.journey.conftest import Call
+from tests.journey.conftest import Call, aside
 from tests.journey.mcp_client import http_server, server_environment
 from tests.journey.pages import EVIL, HOSTILE_NAME, QUESTION, SESSION, config, make_home
+from tests.schemas import check_wire
 
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     folder = tmp_path_factory.mktemp("page")
-    (folder / "cache").mkdir()
-    (folder / "cache" / "kb").symlink_to(encoder_cache)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    with aside(folder / "cache", encoder_cache):
         return make_home(folder)
 
 
@@ -409,7 +405,7 @@ def test_kb_open_leads_to_the_passage(
     doc_id = doc_ids["guide/marigold-telescope.md"]
     assert said.out == f"{client.base_url}documents/{doc_id}?lines=32-35#cited\n".replace("///", "/")
     as_json = kb("open", "guide/marigold-telescope.md#L32-L35", "--web", "--json", home=home).json()
-    jsonschema.validate(as_json, json_schema("place.v1"))
+    check_wire(as_json, "place.v1")
     assert as_json["url"] == said.out.strip()
     kb("search", "lamp of Brandholm", "--type", "pdf", home=home)
     assert f"/documents/{doc_ids['sample.pdf']}?page=1#cited" in kb("open", "1", "--web", "--print", home=home).out

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.journey.browser import MISSING, browser, look
+from tests.journey.conftest import aside
 from tests.journey.mcp_client import http_server, server_environment
 from tests.journey.pages import QUESTION, SESSION, make_home
 
@@ -68,10 +69,7 @@ class Reader:
 @pytest.fixture(scope="module")
 def reader(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Iterator[Reader]:
     folder = tmp_path_factory.mktemp("browser")
-    (folder / "cache").mkdir()
-    (folder / "cache" / "kb").symlink_to(encoder_cache)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    with aside(folder / "cache", encoder_cache):
         home = make_home(folder)
     environment = server_environment(encoder_cache, folder, KB_SEARCH__MODE="lexical")
     with (

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import jsonschema
 import pytest
 
 from kb.relevance.read_rules import default_rules
 from kb.wire import json_schema
 from tests.journey.conftest import Call
+from tests.schemas import check_wire
 
 NODES = sorted(default_rules().token_estimates)
 SCHEMA = json_schema("relevance.v1")
@@ -32,7 +32,7 @@ def test_a_decision_for_scripts(kb: Call) -> None:
     words = ["expert", "relevance", "act", "--signals", '{"working_memory_turns": 2, "context_warmth": 0.6}']
     found = kb(*words, "--budget", "6000", "--returning", "--urgency", "high", "--json")
     decision = found.json()
-    jsonschema.validate(decision, SCHEMA)
+    check_wire(decision, SCHEMA)
     assert (found.code, decision["mode"], decision["token_budget_remaining"]) == (0, "ACT", 6000)
     assert decision["overrides_applied"] == [
         "urgency",
@@ -45,7 +45,7 @@ def test_a_decision_for_scripts(kb: Call) -> None:
     assert sorted(decision["included"] + decision["excluded_hard"] + decision["excluded_soft"]) == NODES
     assert (decision["nodes"], decision["signals"]) == (None, None)
     explained = kb(*words, "--json", "--explain").json()
-    jsonschema.validate(explained, SCHEMA)
+    check_wire(explained, SCHEMA)
     assert [node["node"] for node in explained["nodes"]] == NODES
 
 
@@ -114,7 +114,7 @@ def test_bulk_answers_every_good_line_and_tells_every_bad_one(kb: Call) -> None:
     decisions = {decision["line"]: decision for decision in found.events()}
     assert list(decisions) == [1, 4, 5, 16, 17, 18]
     for decision in decisions.values():
-        jsonschema.validate(decision, SCHEMA)
+        check_wire(decision, SCHEMA)
     assert decisions[4]["overrides_applied"] == ["urgency"]
     assert decisions[5]["recovered_soft"] == ["episodic_memory", "active_lists"]
     assert decisions[16]["included"] == decisions[18]["included"]
@@ -139,7 +139,7 @@ def test_bulk_errors_are_objects_for_scripts(kb: Call) -> None:
     found = kb("expert", "relevance", "--bulk", "--json", stdin='{"mode": "ACT"}\n{}\n')
     assert (found.code, len(found.events())) == (1, 1)
     error = json.loads(found.err)
-    jsonschema.validate(error, json_schema("error.v1"))
+    check_wire(error, "error.v1")
     assert (error["code"], error["details"]["line"]) == ("invalid_input", 2)
     assert kb("expert", "relevance", "--bulk", stdin="").code == 0
     assert kb("expert", "relevance", "--bulk", stdin='{"mode": "ACT"}\n').code == 0

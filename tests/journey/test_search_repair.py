@@ -19,6 +19,7 @@ import pytest
 from kb.index.stamp import RESERVE
 from tests.cut import cut_file
 from tests.journey.conftest import ROOT, Call
+from tests.kept_models import KB
 
 QUERY = ("search", "wind limits of the telescope", "-k", 20, "--json")
 
@@ -175,7 +176,7 @@ def foreign_home(corpus_home: Path) -> Iterator[Path]:
 
 def without_rights(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:
     """A real process that file modes bind; root gives up the capability to overrule them."""
-    words = [sys.executable, "-m", "kb", *arguments, "--home", str(home)]
+    words = [*KB, *arguments, "--home", str(home)]
     if os.geteuid() == 0:
         words = ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", *words]
     return subprocess.run(words, capture_output=True, text=True)

@@ -16,23 +16,22 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from kb.config import Config, EmbeddingConfig
+from kb.embed.model_files import ENGLISH_MODEL
 from kb.library import KnowledgeBase
-from kb.wire import json_schema
-from tests.journey.conftest import CORPUS
+from tests.journey.conftest import CORPUS, call_aside
 from tests.journey.mcp_client import http_server, http_talk, server_environment
 from tests.llm.recorded_server import MODEL, Pause, RecordedServer, Reply, line
+from tests.schemas import check_wire
 
 QUESTION = "How often must the mirror of Marigold be cleaned?"
 GUIDE = ("marigold-telescope.md", "thistle-telescope.md")
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     home = tmp_path_factory.mktemp("serve-home") / "home"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        with KnowledgeBase(home, Config(embedding=EmbeddingConfig(model="all-MiniLM-L6-v2"))) as base:
-            base.ingest(*(CORPUS / "guide" / name for name in GUIDE))
+    words = ["ingest", *(CORPUS / "guide" / name for name in GUIDE), "--home", home, "--quiet"]
+    call_aside(words, home.parent / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
     return home
 
 
@@ -68,7 +67,7 @@ def address(
 def test_a_call_gives_its_wire_object(address: str, path: str, schema: str) -> None:
     found = httpx.get(address + path)
     assert found.status_code == 200, found.text
-    jsonschema.validate(found.json(), json_schema(schema))
+    check_wire(found.json(), schema)
     assert found.json()["schema_version"] == schema
 
 
@@ -106,7 +105,7 @@ def test_a_call_that_cannot_be_says_why(
     found = httpx.request(method, address + path, content=content)
     assert found.status_code == status, found.text
     if problem is not None:
-        jsonschema.validate(found.json(), json_schema("error.v1"))
+        check_wire(found.json(), "error.v1")
         assert problem in found.json()["message"] + found.json()["fix"]
         assert found.json()["fix"]
 
@@ -154,7 +153,7 @@ def test_an_answer_is_streamed_and_ends_when_nobody_reads(address: str, home: Pa
     ) as response:
         seen = []
         for name, data in events_of(response):
-            jsonschema.validate(data, json_schema("answer_event.v1"))
+            check_wire(data, "answer_event.v1")
             seen.append(name)
             if seen.count("token") > 2:
                 break

@@ -10,11 +10,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import pytest
 
-from kb.wire import json_schema
-from tests.journey.conftest import ROOT, Call
+from tests.journey.conftest import ROOT, Call, call_aside
+from tests.schemas import check_wire
 
 TAGS = ROOT / "fixtures" / "tags"
 READING = TAGS / "reading.json"
@@ -22,17 +21,17 @@ OBSERVATORY = TAGS / "observatory.ttl"
 
 
 def checked(found: Any, schema: str) -> Any:
-    jsonschema.validate(found, json_schema(schema))
+    check_wire(found, schema)
     assert found["schema_version"] == schema
     return found
 
 
 @pytest.fixture(scope="module")
-def reading_master(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def reading_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """A home with nothing but the reading room's vocabulary, trained; never written to."""
     home = tmp_path_factory.mktemp("reading") / "home"
-    for words in (["import", str(READING)], ["train"]):
-        subprocess.run([sys.executable, "-m", "kb", "tags", *words, "--home", home], check=True, capture_output=True)
+    for words in (["import", READING], ["train"]):
+        call_aside(["tags", *words, "--home", home], home.parent / f"cache-{words[0]}", encoder_cache)
     return home
 
 

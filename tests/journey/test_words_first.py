@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kb.ingest.unfinished import FILE_NAME
-from tests.journey.conftest import Call
+from tests.journey.conftest import OWN_MODELS, Call
 from tests.journey.folders import (
     BREAD,
     COMETS,
@@ -71,7 +71,7 @@ def test_all_can_be_searched_by_words_before_the_vectors_are_made(
     kb: Call, kb_process: Start, home: Path, tmp_path: Path
 ) -> None:
     folder = many_files(tmp_path / "notes", 200, sentences=8)
-    process = kb_process("ingest", folder, "--json", home=home)
+    process = kb_process("ingest", folder, "--json", home=home, command=OWN_MODELS)
     assert process.stdout
     for line in process.stdout:
         event = json.loads(line)
@@ -93,7 +93,7 @@ def test_all_can_be_searched_by_words_before_the_vectors_are_made(
 
 def test_what_was_stopped_goes_on_without_paths(kb: Call, kb_process: Start, home: Path, tmp_path: Path) -> None:
     folder = many_files(tmp_path / "notes", 150, sentences=1)
-    process = kb_process("ingest", folder, "--json", home=home)
+    process = kb_process("ingest", folder, "--json", home=home, command=OWN_MODELS)
     assert process.stdout
     for line in process.stdout:
         if b'"document_finished"' in line:

@@ -16,6 +16,7 @@ from kb.errors import KbError, MalformedResponse, ModelError, ModelNotPulled, Mo
 from kb.llm.deadline import Deadline
 from kb.llm.ollama import OllamaModel
 from kb.llm.protocol import Done, Token
+from tests.journey.conftest import take_ctrl_c
 from tests.llm.ollama_calls import ask, model_on, request, text_of
 from tests.llm.recorded_server import (
     MODEL,
@@ -106,7 +107,7 @@ class TestClosing:
             stream = model_on(server).generate_stream(request())
             assert next(stream) == Token("Rust")
             stream.close()  # type: ignore[attr-defined]
-            assert server.client_left.wait(2.0)  # the server would go on after 20 seconds
+            assert server.client_left.wait(15.0)  # the server would go on after 20 seconds
 
     def test_ctrl_c_while_waiting_for_a_token_closes_the_connection(self) -> None:
         program = (
@@ -123,14 +124,15 @@ class TestClosing:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 text=True,
+                preexec_fn=take_ctrl_c,
             ) as process:
                 limit = time.monotonic() + 30
                 while not server.chats and time.monotonic() < limit:
                     time.sleep(0.02)
                 process.send_signal(signal.SIGINT)
-                out, err = process.communicate(timeout=15)
+                out, err = process.communicate(timeout=25)
             assert out == "interrupted\n", err
-            assert server.client_left.wait(2.0)
+            assert server.client_left.wait(15.0)
 
 
 class TestTimeOuts:

@@ -358,7 +358,7 @@ any_situations = st.builds(
 )
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(any_rules(), any_situations)
 def test_what_always_holds(rules: Rules, situation: Situation) -> None:
     found = decide(rules, situation, explain=True)

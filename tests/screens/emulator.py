@@ -18,6 +18,8 @@ from pathlib import Path
 import pyte
 import pytest
 
+from tests.kept_models import KB
+
 PATIENCE_SECONDS = 60
 
 
@@ -51,7 +53,7 @@ def show(
     """Run `kb …` on a terminal of this size to its end."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
-    words = [sys.executable, "-m", "kb", *map(str, arguments), "--home", str(home)]
+    words = [*KB, *map(str, arguments), "--home", str(home)]
     own = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES", "TERM_PROGRAM")}
     process = subprocess.Popen(
         words,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 
 from kb.config import load_config
 from tests.journey.conftest import corpus_home, corpus_master, own_environment
+from tests.kept_models import KB
 from tests.llm.recorded_server import RecordedServer, whole
 from tests.screens.emulator import Prompt, show
 
@@ -36,7 +36,7 @@ def test_a_choice_is_asked_for_once(
     monkeypatch.delenv("KB_LLM__PROVIDER")
     with RecordedServer(routes={"/api/tags": TAGS}) as server:
         monkeypatch.setenv("KB_LLM__ENDPOINT", server.url)
-        prompt = Prompt([sys.executable, "-m", "kb", *ASK], tmp_path, corpus_home)
+        prompt = Prompt([*KB, *ASK], tmp_path, corpus_home)
         try:
             prompt.wait_for("Which is to answer? [1]")
             shown = prompt.shown()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import fields, replace
 
-import jsonschema
 import pytest
 
 from kb.ask.answer import build_answer, new_trace_id
@@ -28,7 +27,8 @@ from kb.context.node_input import NodeText
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.records import Chunk, Citation, Filters, ModelRef
 from kb.store.answers import AnswerRow
-from kb.wire import json_schema, to_json
+from kb.wire import to_json
+from tests.schemas import check_wire
 
 REQUEST = AskRequest(
     "And who does it?",
@@ -138,7 +138,7 @@ WAYS_OUT = {
 def test_every_way_out_gives_a_complete_answer_and_its_row(way: str) -> None:
     end = WAYS_OUT[way]
     answer = build_answer(Config(), end)
-    jsonschema.validate(json.loads(to_json(answer)), json_schema("answer.v1"))
+    check_wire(json.loads(to_json(answer)), "answer.v1")
     assert (answer.answer, answer.refusal_reason, answer.grounded) == (end.text, end.reason, end.grounded)
     assert answer.retrieval == end.findings.retrieval
     if end.model is None:

@@ -70,7 +70,7 @@ texts = st.text(st.characters(codec="utf-8"), min_size=1, max_size=400) | st.lis
 
 
 @pytest.mark.parametrize("name", TOKENIZERS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(texts, max_size=6), st.lists(texts, max_size=6), st.integers(50, 700))
 def test_the_budget_is_never_exceeded(name: str, passages: list[str], paths: list[str], max_tokens: int) -> None:
     count = TOKENIZERS[name]

@@ -23,7 +23,7 @@ EVERYTHING = Signals(**dict.fromkeys(NAMES, 1.0))
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(signals=any_signals, name=st.sampled_from(NAMES), more=st.floats(0, 1))
 def test_the_score_rises_or_stays_with_every_signal(
     encoder: str | None, signals: Signals, name: str, more: float

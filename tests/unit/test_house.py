@@ -126,7 +126,8 @@ def part_of(module: str) -> str:
     return ".".join(module.split(".")[:2])
 
 
-def imports_of(module: str) -> set[str]:
+@cache
+def imports_of(module: str) -> frozenset[str]:
     """Every module that a file names in an import: at the top, inside functions, and for type checkers only."""
     names = set()
     for node in ast.walk(tree_of(module)):
@@ -136,7 +137,7 @@ def imports_of(module: str) -> set[str]:
             assert node.level == 0, f"{module}: relative import"
             inner = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= {name if name in modules() else str(node.module) for name in inner}
-    return names
+    return frozenset(names)
 
 
 def own_imports(module: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -208,9 +209,15 @@ def make_input(home: Path, question: str, **fields: object) -> NodeInput:
     return NodeInput(question=question, **{**values, **fields})  # type: ignore[arg-type]
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> NodeInput:
+    """The input of no question yet to a new store, which no question changes."""
+    return make_input(tmp_path_factory.mktemp("empty"), "")
+
+
 @pytest.mark.parametrize(("question", "own"), ASKED)
-def test_each_is_answered_or_refused_in_an_empty_home(tmp_path: Path, question: str, own: str) -> None:
-    told = answer_own_question(make_input(tmp_path, question), default_rules().token_estimates)
+def test_each_is_answered_or_refused_in_an_empty_home(empty: NodeInput, question: str, own: str) -> None:
+    told = answer_own_question(replace(empty, question=question), default_rules().token_estimates)
     if own == "tasks":
         assert told is None
         return
