@@ -13,6 +13,7 @@ from hypothesis import settings
 from kb.config import EmbeddingConfig
 from kb.embed.model_files import ENGLISH_MODEL
 from kb.embed.registry import open_encoder
+from kb.reader.registry import open_reader
 
 TESTS = Path(__file__).parent
 # Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
@@ -53,6 +54,7 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for model in (EmbeddingConfig().model, ENGLISH_MODEL):
                 config = replace(EmbeddingConfig(), model=model)
                 open_encoder(config, cache, lambda line: None).encode_query("prepare")
+            open_reader("kb-reader", cache).score("prepare", ["prepare"])
     return cache
 
 
