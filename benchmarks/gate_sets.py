@@ -100,7 +100,7 @@ def open_homes(data: Path, only: Collection[str] = (), config: Config | None = N
         content = sha256(file.read_bytes()).hexdigest()
         add(file.stem, content, fill_from_documents([text], _ignore))
     for name in READER_SETS:
-        texts = [CollectionDocument(c.gold[0][0], "", text) for c, text in _reader_rows(data, name) if text]
+        texts = [CollectionDocument(c.gold[0][0], "", text) for c, text in reader_cases(data, name) if text]
         key = sha256("\0".join(t.text for t in texts).encode()).hexdigest()
         add(name, key, fill_from_documents({t.id: t for t in texts}.values(), _ignore))
     for name, folder in (
@@ -126,7 +126,7 @@ def _ignore(event: object) -> None:
 def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
     """All cases, in a fixed order."""
     asked = [*_clapnq(data), *_spans(data), *_cranfield(data)]
-    asked += [case for name in READER_SETS for case, _ in _reader_rows(data, name) if case.question]
+    asked += [case for name in READER_SETS for case, _ in reader_cases(data, name) if case.question]
     asked = [case for case in _thinned(asked) if case.home in homes]
     answerable = [case for case in asked if case.is_answerable]
     others = [name for name in homes if name not in ("fixtures", *READER_SETS)]
@@ -165,7 +165,7 @@ def _thinned(cases: Iterable[Case]) -> Iterator[Case]:
 
 
 @cache
-def _reader_rows(data: Path, name: str) -> list[tuple[Case, str]]:
+def reader_cases(data: Path, name: str) -> list[tuple[Case, str]]:
     """Questions with the passage each is about; after them passages without a question, which fill the corpus.
 
     The text of a passage that is left out is "".

@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 from fastapi_pairs import load_fastapi_pairs
 from gate import auc
-from gate_sets import ROOT, open_homes
+from gate_sets import ROOT, open_homes, reader_cases
 from reader_rows import held_out_squad, load_rows
 
 from kb.eval.metrics import score_rankings
@@ -44,7 +44,7 @@ LEAST_KOREAN = 2
 
 
 def judged_sets(data: Path) -> Iterator[tuple[str, Judged]]:
-    """(home, judgements) of every set."""
+    """(home and what it is asked, judgements) of every set."""
     rows = [json.loads(line) for line in (data / "clapnq/queries.jsonl").open(encoding="utf-8")]
     yield "clapnq", {r["text"]: dict.fromkeys(r["passage"], 1) for r in rows if r["answerable"]}
     texts = {
@@ -63,9 +63,12 @@ def judged_sets(data: Path) -> Iterator[tuple[str, Judged]]:
                 "fastapi-en",
                 {q.text: {label.path.removeprefix("en/"): 1 for label in q.labels} for q in queries},
             )
+    korean = [case for case, _ in reader_cases(data, "reader-ko") if case.is_answerable]
+    yield "reader-ko", {case.question: {case.gold[0][0]: 1} for case in korean}
     suite = load_suite(ROOT / "fixtures/suites/corpus.yaml")
-    english = [q for q in suite.queries if q.answerable and q.slices.get("lang") == "en"]
-    yield "fixtures", {q.text: {label.path: 1 for label in q.labels} for q in english}
+    for language in ("en", "ko"):
+        asked = [q for q in suite.queries if q.answerable and q.slices.get("lang") == language]
+        yield f"fixtures {language}", {q.text: {label.path: 1 for label in q.labels} for q in asked}
 
 
 def measure_order(kb: Runtime, judged: Judged) -> str:
@@ -143,15 +146,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", nargs="?", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--queries", type=int, default=100, help="of each set")
+    parser.add_argument("--only", nargs="*", default=(), metavar="SET", help="sets whose order is measured")
     parser.add_argument("--sentences", action="store_true", help="sentences alone")
     chosen = parser.parse_args()
-    names = ("clapnq", "cranfield", "fastapi-en", "fixtures")
-    homes = open_homes(chosen.data, names if not chosen.sentences else names[:1])
+    names = chosen.only or ("clapnq", "cranfield", "fastapi-en", "reader-ko", "fixtures")
+    homes = open_homes(chosen.data, ["clapnq", *(name.split()[0] for name in names if not chosen.sentences)])
     if not chosen.sentences:
         homes["clapnq"].read("warm up", ["the first text opens the model"])
         for name, judged in judged_sets(chosen.data):
             first = dict(list(judged.items())[: chosen.queries])
-            print(f"{name:<11}{measure_order(homes[name], first)}", flush=True)
+            if not chosen.only or name in chosen.only:
+                print(f"{name:<12}{measure_order(homes[name.split()[0]], first)}", flush=True)
     readers = [open_reader(name, homes["clapnq"].cache) for name in OF_LANGUAGES]
     measure_sentences(homes["clapnq"], readers, chosen.data)
 

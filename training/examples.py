@@ -23,7 +23,7 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
-from gate_sets import READER_SETS, _reader_rows  # noqa: E402
+from gate_sets import READER_SETS, reader_cases  # noqa: E402
 from reader_rows import digest, held_out_squad, load_rows  # noqa: E402
 from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: E402
 
@@ -77,8 +77,8 @@ class Asked:
 
 def measured_passages(data: Path) -> frozenset[str]:
     """Every passage that the gate is measured with, as gold or as filler, and those of the curve."""
-    shown = {text for name in READER_SETS for _, text in _reader_rows(data, name) if text}
-    asked = {case.question for name in READER_SETS for case, _ in _reader_rows(data, name) if case.question}
+    shown = {text for name in READER_SETS for _, text in reader_cases(data, name) if text}
+    asked = {case.question for name in READER_SETS for case, _ in reader_cases(data, name) if case.question}
     of_asked = {row["passage"] for row in load_rows(data) if row["question"] in asked}
     dev = {row["passage"] for row in load_rows(data) if row["split"] == "dev"}
     return frozenset(shown | of_asked | dev) | held_out_squad(data)
