@@ -176,7 +176,7 @@ def to_json(fitted: Fitted) -> dict[str, object]:
 
 def signals_for(weighed: Sequence[Weighed], name: str) -> list[Signals]:
     """The signals that a set of weights is fitted on and asked with."""
-    if name.endswith(READ):
+    if READ in name:
         return [w.read or w.hybrid for w in weighed]
     return [w.lexical if name.startswith(WORDS) else w.hybrid for w in weighed]
 
@@ -187,12 +187,12 @@ def can_fit(weighed: Sequence[Weighed], name: str) -> bool:
     mine = [
         s for w, s in zip(weighed, signals_for(weighed, name), strict=True) if is_fitted_on(w.case, recipe.language)
     ]
-    needed = [s.reader for s in mine] if name.endswith(READ) else []
+    needed = [s.reader for s in mine] if READ in name else []
     needed += [s.cosine for s in mine] if not name.startswith(WORDS) else []
     return bool(mine) and sum(value is None for value in needed) < len(mine) / 10
 
 
-def write_weights(weighed: Sequence[Weighed], encoder: tuple[str, str], reader: str) -> None:
+def write_weights(weighed: Sequence[Weighed], encoder: tuple[str, str], readers: dict[str, str]) -> None:
     """Fit on every case that may be fitted on, and write the package's file; other encoders' weights stay."""
     kept = json.loads(WEIGHTS.read_text(encoding="utf-8"))["models"]
     cases = [w.case for w in weighed]
@@ -207,7 +207,7 @@ def write_weights(weighed: Sequence[Weighed], encoder: tuple[str, str], reader: 
             kept[name.replace("vectors", encoder[1])] = {"encoder": encoder[0]} | fitted
         else:
             kept[name] = fitted
-    made = {"made_by": "benchmarks/gate.py --fit", "cases": len(cases), "reader": reader, "models": kept}
+    made = {"made_by": "benchmarks/gate.py --fit", "cases": len(cases), "readers": readers, "models": kept}
     WEIGHTS.write_text(json.dumps(made, indent=1) + "\n", encoding="utf-8")
 
 
@@ -232,8 +232,9 @@ def main() -> None:
     weighed = weigh_all(load_cases(chosen.data, homes), homes, chosen.seconds)
     if chosen.fit:
         model_id, digest, _ = homes["clapnq"].stored_encoder()
-        reader = homes["clapnq"].reader()
-        write_weights(weighed, (model_id, digest), reader.digest if reader else "")
+        asked = {"en": "Who asks?", "ko": "누가 묻나요?"}
+        readers = {code: reader.digest for code, text in asked.items() if (reader := homes["clapnq"].reader_for(text))}
+        write_weights(weighed, (model_id, digest), readers)
     report(weighed, chosen.encoder)
     print(f"{time.perf_counter() - began:.0f} s in all", file=sys.stderr)
 
@@ -248,14 +249,19 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
         for name in RECIPES
         if can_fit(weighed, name)
     }
-    of_korean = scores.get(f"vectors{KOREAN}", scores[f"words{KOREAN}"])
+
+    def of_korean(name: str) -> Vector:
+        kind, read = name.removesuffix(READ), READ if name.endswith(READ) else ""
+        wanted = (f"{kind}{read}{KOREAN}", f"{kind}{KOREAN}", f"words{read}{KOREAN}", f"words{KOREAN}")
+        return next(scores[each] for each in wanted if each in scores)
+
     by_document = {
         name: out_of_fold(cases, signals_for(weighed, name), RECIPES[name], by_set=False)
         for name in (f"vectors{READ}", "vectors")
         if name in scores
     }
     for name, found in by_document.items():
-        both = np.where(korean, of_korean, found)
+        both = np.where(korean, of_korean(name), found)
         print_kinds(cases, both, floors, f"{encoder}, {name}, fitted without the question's document alone")
         print_answerable(cases, both, floors)
         print_calibration(cases, found, name)
@@ -266,12 +272,11 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
         ("words", "words alone"),
     ):
         if name in scores:
-            mine = scores[f"words{KOREAN}"] if name.startswith(WORDS) else of_korean
-            both = np.where(korean, mine, scores[name])
+            both = np.where(korean, of_korean(name), scores[name])
             print_kinds(cases, both, floors, title)
             print_answerable(cases, both, floors)
             print_calibration(cases, scores[name], name)
-    for name in (f"vectors{KOREAN}", f"words{KOREAN}"):
+    for name in (f"vectors{KOREAN}", f"words{KOREAN}", f"vectors{READ}{KOREAN}", f"words{READ}{KOREAN}"):
         if name in scores:
             print(f"\nKorean, {name}")
             print_calibration(cases, scores[name], name)

@@ -184,8 +184,7 @@ def answering_chunks(kb: Runtime, case: Case) -> set[int]:
 
 def _open_kept(homes: dict[str, Runtime]) -> Kept:
     some = next(iter(homes.values()))
-    reader = some.reader()
-    models = f"{some.stored_encoder()[1]} {reader.digest if reader else ''}"
+    models = " ".join((some.stored_encoder()[1], *(reader.digest for reader in some.readers())))
     digests = (
         f"found-{_digest(models, FINDING)}",
         f"read-{_digest(models, ())}",

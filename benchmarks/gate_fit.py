@@ -58,6 +58,8 @@ RECIPES = {
     "spread": Recipe(("margin",)),
     f"vectors{KOREAN}": Recipe(OF_ENCODER, "ko"),
     f"words{KOREAN}": Recipe(OF_WORDS, "ko"),
+    f"vectors{READ}{KOREAN}": Recipe((*OF_ENCODER, *READER_SIGNALS), "ko"),
+    f"words{READ}{KOREAN}": Recipe((*OF_WORDS, *READER_SIGNALS), "ko"),
 }
 
 

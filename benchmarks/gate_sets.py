@@ -9,7 +9,6 @@ may answer). Groups tie what shares a gold document: folds are cut between group
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import yaml
+from reader_rows import SQUAD, Row, digest, held_out_squad, load_rows
 
 from kb.config import Config, cache_folder
 from kb.eval.collections import CollectionDocument, load_spans
@@ -100,7 +100,7 @@ def open_homes(data: Path, only: Collection[str] = (), config: Config | None = N
         content = sha256(file.read_bytes()).hexdigest()
         add(file.stem, content, fill_from_documents([text], _ignore))
     for name in READER_SETS:
-        texts = [CollectionDocument(c.gold[0][0], "", text) for c, text in _reader_rows(data, name) if text]
+        texts = [CollectionDocument(c.gold[0][0], "", text) for c, text in reader_cases(data, name) if text]
         key = sha256("\0".join(t.text for t in texts).encode()).hexdigest()
         add(name, key, fill_from_documents({t.id: t for t in texts}.values(), _ignore))
     for name, folder in (
@@ -126,7 +126,7 @@ def _ignore(event: object) -> None:
 def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
     """All cases, in a fixed order."""
     asked = [*_clapnq(data), *_spans(data), *_cranfield(data)]
-    asked += [case for name in READER_SETS for case, _ in _reader_rows(data, name) if case.question]
+    asked += [case for name in READER_SETS for case, _ in reader_cases(data, name) if case.question]
     asked = [case for case in _thinned(asked) if case.home in homes]
     answerable = [case for case in asked if case.is_answerable]
     others = [name for name in homes if name not in ("fixtures", *READER_SETS)]
@@ -138,7 +138,7 @@ def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
         if case.home == "reader-ko":
             choice = [name for name in ("fastapi-ko", "fixtures") if name in homes]
         choice = choice or ["fixtures"]
-        home = choice[int(_digest(case.question), 16) % len(choice)]
+        home = choice[int(digest(case.question), 16) % len(choice)]
         wrong.append(replace(case, home=home, kind=WRONG, gold=()))
     questions = [case for case in answerable if case.set != "cranfield"]
     removed = [replace(case, kind=REMOVED) for case in questions[::EVERY_DERIVED] if case.home not in READER_SETS]
@@ -165,20 +165,19 @@ def _thinned(cases: Iterable[Case]) -> Iterator[Case]:
 
 
 @cache
-def _reader_rows(data: Path, name: str) -> list[tuple[Case, str]]:
+def reader_cases(data: Path, name: str) -> list[tuple[Case, str]]:
     """Questions with the passage each is about; after them passages without a question, which fill the corpus.
 
     The text of a passage that is left out is "".
     """
     wanted = {source: n for (language, source), n in READER_ROWS.items() if f"reader-{language}" == name}
-    asked: dict[tuple[str, str], list[dict[str, object]]] = {}
-    with gzip.open(data / "reader" / "reader.jsonl.gz", "rt", encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            if row["source"] in wanted and f"reader-{row['lang']}" == name:
-                asked.setdefault((row["source"], row["question"]), []).append(row)
+    asked: dict[tuple[str, str], list[Row]] = {}
+    for row in load_rows(data):
+        is_kept = row["source"] not in SQUAD or row["passage"] in held_out_squad(data)
+        if row["source"] in wanted and f"reader-{row['lang']}" == name and is_kept:
+            asked.setdefault((row["source"], row["question"]), []).append(row)
     # By digest: a choice that does not depend on the order of the file.
-    order = sorted(asked, key=lambda key: _digest("".join(key)))
+    order = sorted(asked, key=lambda key: digest("".join(key)))
     chosen = [key for key in order if (wanted := wanted | {key[0]: wanted[key[0]] - 1})[key[0]] >= 0]
     found: list[tuple[Case, str]] = []
     fill: dict[str, str] = {}
@@ -187,13 +186,13 @@ def _reader_rows(data: Path, name: str) -> list[tuple[Case, str]]:
         rows = asked[key]
         gold = next((r for r in rows if r["answerable"]), None)
         about = str((gold or rows[0])["passage"])
-        path = _digest(about)[:16]
+        path = digest(about)[:16]
         kind = ANSWERABLE if gold else SAME_TOPIC
         if gold and number % WITHOUT_PASSAGE == 0:
             kind, about = SAME_TOPIC, ""
             held_out.add(path)
         found.append((Case(str(key[1]), name, name, kind, f"{name}/{path}", ((path, 0, -1),)), about))
-        fill |= {_digest(str(r["passage"]))[:16]: str(r["passage"]) for r in rows if not r["answerable"]}
+        fill |= {digest(str(r["passage"]))[:16]: str(r["passage"]) for r in rows if not r["answerable"]}
     # A passage that one question must not find must not come in by another's.
     kept = [(case, "" if case.gold[0][0] in held_out else text) for case, text in found]
     kept = [(replace(c, kind=SAME_TOPIC) if c.gold[0][0] in held_out else c, text) for c, text in kept]
@@ -234,10 +233,6 @@ def _fixtures() -> Iterator[Case]:
         yield Case(query.text, "fixtures", name, kind, f"fixtures/{query.group or query.id}")
 
 
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
 def _names(kb: Runtime) -> list[str]:
     """Capitalised words inside sentences that a corpus holds twice or more, in order."""
     seen = Counter[str]()
@@ -253,7 +248,7 @@ def _swap_korean(cases: Sequence[Case]) -> list[Case]:
     for case, unit in zip(cases, longest, strict=True):
         fits = [u.text for u in longest if u.text != unit.text and abs(len(u.text) - len(unit.text)) <= 1]
         if len(unit.text) > 2 and fits and unit.text in case.question:
-            other = fits[int(_digest(case.question), 16) % len(fits)]
+            other = fits[int(digest(case.question), 16) % len(fits)]
             swapped.append(replace(case, kind=NEAR, question=case.question.replace(unit.text, other)))
     return swapped
 
@@ -266,7 +261,7 @@ def _swap(case: Case, homes: dict[str, Runtime], pools: dict[str, list[str]]) ->
         f"SELECT text FROM chunks JOIN documents USING (doc_id) WHERE path IN ({','.join('?' * len(paths))})", paths
     )
     gold = " ".join(text for (text,) in rows)
-    number = int(_digest(case.question), 16)
+    number = int(digest(case.question), 16)
     for unit in units_of(case.question):
         word = unit.text
         if unit.kind == "number":

@@ -21,7 +21,7 @@ from kb.index.keeper import IndexKeeper
 from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
 from kb.index.stamp import IndexStamp
 from kb.indexes import Indexes
-from kb.reader.registry import open_reader
+from kb.reader.registry import open_reader, reader_names
 from kb.store.database import CorpusState
 from kb.store.store import Store
 
@@ -81,8 +81,8 @@ class Runtime:
         self._last_query: tuple[str, FloatVector] | None = None
         self._ahead: dict[str, FloatVector] = {}
         self._sentences: dict[str, FloatVector] = {}
-        self._reader: Reader | None = None
-        self._has_no_reader = False
+        self._readers: tuple[Reader, ...] | None = None
+        self._missing_readers: list[str] = []
         self._read_for = ""
         self._read: dict[str, float] = {}
         self._told: set[str] = set()
@@ -91,7 +91,7 @@ class Runtime:
         """Close the store, and let go of indexes and models: they hold hundreds of megabytes, and Python would free them late."""
         self.store.close()
         self._indexes.close()
-        self._configured = self._encoder = self._reader = self._model = None
+        self._configured = self._encoder = self._readers = self._model = None
         self._sentences.clear()
 
     def __enter__(self) -> Self:
@@ -343,20 +343,25 @@ class Runtime:
 
     # ---- reader
 
-    def reader(self) -> Reader | None:
-        """The configured reader, None where it is turned off or not there: the user is told once, and all works without."""
-        if self._reader is None and not self._has_no_reader:
-            try:
-                self._reader = open_reader(self.config.reader.model, self.cache)
-            except ModelError as error:
-                self.notify_once(f"note: going on without a reader: {error} ({error.fix})")
-            self._has_no_reader = self._reader is None
-        return self._reader
+    def readers(self) -> tuple[Reader, ...]:
+        """The configured readers that are there; all works without."""
+        if self._readers is None:
+            found: list[Reader] = []
+            for name in reader_names(self.config.reader.model):
+                try:
+                    found.append(open_reader(name, self.cache))
+                except ModelError as error:
+                    self._missing_readers.append(f"note: going on without a reader: {error} ({error.fix})")
+            self._readers = tuple(found)
+        return self._readers
 
     def reader_for(self, question: str) -> Reader | None:
-        """The reader where there is one and it has learnt the question's language."""
-        reader = self.reader()
-        return reader if reader and reader.can_read(question) else None
+        """The first reader that has learnt the question's language; without one the user is told once what is missing."""
+        found = next((reader for reader in self.readers() if reader.can_read(question)), None)
+        if found is None:
+            for note in self._missing_readers:
+                self.notify_once(note)
+        return found
 
     def read(self, question: str, texts: Sequence[str]) -> list[float] | None:
         """The reader's logit for each text (kb.reader.protocol); None where `reader_for` the question is None.
@@ -373,7 +378,7 @@ class Runtime:
             self._read.update(zip(new, reader.score(question, new), strict=True))
         except ModelError as error:
             self.notify_once(f"note: going on without a reader: {error} ({error.fix})")
-            self._reader, self._has_no_reader = None, True
+            self._readers = tuple(other for other in self.readers() if other is not reader)
             return None
         return [self._read[text] for text in texts]
 

@@ -19,6 +19,7 @@ from kb.embed.bert import INPUTS
 from kb.embed.export import EXPORT_FORMAT
 from kb.embed.fast import Export
 from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
+from kb.reader.registry import open_reader
 
 TESTS = Path(__file__).parent
 # Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
@@ -93,6 +94,7 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
             told = subprocess.run(words, capture_output=True, text=True, check=False)
             assert told.returncode == 0, told.stderr
             (unfinished / PREPARED).write_text(told.stdout)
+            open_reader("kb-reader", unfinished).score("prepare", ["prepare"])
             unfinished.rename(cache)
     return cache
 

@@ -20,6 +20,7 @@ from typing import Any
 from kb.arrays import FloatMatrix
 from kb.embed.fast import Export, FastEncoder
 from kb.reader.packaged import PackagedReader
+from kb.reader.trained import TrainedReader
 
 # The file, in the folder of the encoders' cache.
 KEPT = "kept_results.sqlite"
@@ -81,23 +82,39 @@ class KeptEncoder(FastEncoder):
         return [vector.tobytes() for vector in super().encode(texts)]
 
 
-class KeptReader(PackagedReader):
-    """Makes each call once: what an 8-bit model says of a text depends a little on the texts that it reads beside it."""
+Score = Callable[[str, Sequence[str]], list[float]]
 
+
+def _score_once(results: Results, score: Score, question: str, texts: Sequence[str]) -> list[float]:
+    """Makes each call once: what an 8-bit model says of a text depends a little on the texts that it reads beside it."""
+    if not texts:
+        return []
+    call = json.dumps([question, *texts])
+    told = results.fill([call], lambda _: [json.dumps(score(question, texts)).encode()])[call]
+    logits: list[float] = json.loads(told)
+    return logits
+
+
+class KeptPackaged(PackagedReader):
     def __init__(self, model: str, folder: Path, kept: Path) -> None:
         super().__init__(model, folder)
         self._results = Results(kept, model)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        if not texts:
-            return []
-        score, call = super().score, json.dumps([question, *texts])
-        told = self._results.fill([call], lambda _: [json.dumps(score(question, texts)).encode()])[call]
-        logits: list[float] = json.loads(told)
-        return logits
+        return _score_once(self._results, super().score, question, texts)
 
 
-_open_reader = cache(KeptReader)
+class KeptTrained(TrainedReader):
+    def __init__(self, model: str, packed: Path, cache: Path) -> None:
+        super().__init__(model, packed, cache)
+        self._results = Results(cache / "encoders", model)
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        return _score_once(self._results, super().score, question, texts)
+
+
+_open_packaged = cache(KeptPackaged)
+_open_trained = cache(KeptTrained)
 _open_kept = cache(KeptEncoder)
 
 
@@ -113,4 +130,6 @@ def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:
     folder  the encoders' cache of this test run
     """
     put("kb.embed.encoder.open_fast", _open_encoder)
-    put("kb.reader.packaged.PackagedReader", lambda model, files: _open_reader(model, files, folder / "encoders"))
+    put("kb.reader.packaged.PackagedReader", lambda model, files: _open_packaged(model, files, folder / "encoders"))
+    # Every test reaches the one cache by a link of its own.
+    put("kb.reader.trained.TrainedReader", lambda model, packed, _cache: _open_trained(model, packed, folder))

@@ -72,8 +72,8 @@ class ReaderConfig:
     """Which model reads question and passage together, to order what ask found and to judge whether it answers."""
 
     model: str = key(
-        "ms-marco-MiniLM-L-12-v2",
-        "Name or folder of a CrossEncoder of sentence-transformers; none turns reading off. The default one reads English.",
+        "by-language",
+        "Who reads: one for English and one for Korean, a name of docs/reader.md, a CrossEncoder's name or folder, or none.",
     )
 
 

@@ -60,11 +60,11 @@ def write_bert(bert: Bert, path: Path) -> tuple[str, ...]:
     """
     from onnx import TensorProto, helper, save_model
 
-    graph = _Graph(bert)
+    graph = Graph(bert)
     hidden = _embeddings(graph)
-    bias = _attention_bias(graph)
+    bias = add_attention_bias(graph)
     for layer in range(bert.layers):
-        hidden = _layer(graph, f"encoder.layer.{layer}", hidden, bias)
+        hidden = add_layer(graph, f"encoder.layer.{layer}", hidden, bias)
     _pool(graph, bert.pooling, hidden)
     model = helper.make_model(
         helper.make_graph(
@@ -82,7 +82,7 @@ def write_bert(bert: Bert, path: Path) -> tuple[str, ...]:
     return INPUTS
 
 
-class _Graph:
+class Graph:
     """Nodes and constants in the order of their addition; each value has a unique name."""
 
     def __init__(self, bert: Bert) -> None:
@@ -135,7 +135,7 @@ class _Graph:
         return self.constant(value, "float32")
 
 
-def _embeddings(graph: _Graph) -> str:
+def _embeddings(graph: Graph) -> str:
     words = graph.rows("embeddings.word_embeddings.weight", "input_ids")
     kinds = graph.rows("embeddings.token_type_embeddings.weight", "token_type_ids")
     length = graph.add("Shape", "input_ids", start=1)
@@ -145,13 +145,13 @@ def _embeddings(graph: _Graph) -> str:
     return graph.normalized("embeddings.LayerNorm", total)
 
 
-def _attention_bias(graph: _Graph) -> str:
+def add_attention_bias(graph: Graph) -> str:
     """(batch, 1, 1, length): 0 for a token, a number below every score for padding."""
     mask = graph.add("Cast", graph.add("Unsqueeze", "attention_mask", graph.ints(1, 2)), to=1)
     return graph.add("Mul", graph.add("Sub", graph.scalar(1), mask), graph.scalar(-1e9))
 
 
-def _layer(graph: _Graph, name: str, hidden: str, bias: str) -> str:
+def add_layer(graph: Graph, name: str, hidden: str, bias: str) -> str:
     heads, width = graph.bert.heads, graph.bert.width
 
     def by_head(part: str, order: list[int]) -> str:
@@ -169,13 +169,13 @@ def _layer(graph: _Graph, name: str, hidden: str, bias: str) -> str:
     return graph.normalized(f"{name}.output.LayerNorm", outer)
 
 
-def _gelu(graph: _Graph, value: str) -> str:
+def _gelu(graph: Graph, value: str) -> str:
     """x · (1 + erf(x / √2)) / 2"""
     error = graph.add("Erf", graph.add("Div", value, graph.scalar(math.sqrt(2))))
     return graph.add("Mul", graph.add("Mul", value, graph.add("Add", error, graph.scalar(1))), graph.scalar(0.5))
 
 
-def _pool(graph: _Graph, pooling: str, hidden: str) -> None:
+def _pool(graph: Graph, pooling: str, hidden: str) -> None:
     if pooling == "cls":
         graph.add("Gather", hidden, graph.constant(0, "int64"), axis=1, output="vector")
         return

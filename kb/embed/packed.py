@@ -125,15 +125,19 @@ def _read_pieces(content: bytes, count: int) -> tuple[tuple[tuple[str, float], .
     texts_at = at + 4 * (count + 1) + 4 * count
     texts = content[texts_at : texts_at + text_bytes]
     pieces = tuple((texts[offsets[row] : offsets[row + 1]].decode("utf-8"), score) for row, score in enumerate(scores))
-    # The table of normalization is NFKC with few exceptions, which kb.embed.unigram states.
-    _, table_bytes = struct.unpack_from("<iI", content, texts_at + text_bytes)
-    return pieces, texts_at + text_bytes + 8 + table_bytes
+    return pieces, _directory_at(content, texts_at + text_bytes)
+
+
+def _directory_at(content: bytes | mmap.mmap, texts_end: int) -> int:
+    """Behind the table of normalization, which is NFKC with few exceptions that kb.embed.unigram states."""
+    _, table_bytes = struct.unpack_from("<iI", content, texts_end)
+    return texts_end + 8 + int(table_bytes)
 
 
 class _Tensors:
     """Tensors by the file's own names."""
 
-    def __init__(self, content: bytes, directory_at: int) -> None:
+    def __init__(self, content: bytes | mmap.mmap, directory_at: int) -> None:
         self._content = content
         self._places: dict[str, tuple[int, int, int]] = {}
         (count,) = struct.unpack_from("<i", content, directory_at)
@@ -144,6 +148,10 @@ class _Tensors:
             kind, numbers, offset, _ = struct.unpack_from("<BIQQ", content, at + 2 + length)
             self._places[name] = (kind, numbers, offset)
             at += 2 + length + 21
+
+    def place(self, name: str) -> tuple[int, int, int]:
+        """(kind, how many numbers, where they begin)"""
+        return self._places[name]
 
     def floats(self, name: str, *shape: int) -> Any:
         import numpy as np
@@ -160,13 +168,46 @@ class _Tensors:
         kind, numbers, offset = self._places[name]
         if kind != BLOCKS_OF_4_BITS:
             raise ValueError(f"{name} is not in blocks of 4 bits")
-        layout = np.dtype([("scale", "<f2"), ("pairs", "u1", BLOCK // 2)])
-        blocks = np.frombuffer(self._content, layout, numbers // BLOCK, offset)
-        values = np.concatenate([blocks["pairs"] & 15, blocks["pairs"] >> 4], axis=1).astype(np.int8) - np.int8(8)
-        return BlockTable(values.reshape(-1, width), blocks["scale"].astype(np.float32).reshape(-1, width // BLOCK))
+        blocks = np.frombuffer(self._content, np.dtype(_BLOCK_LAYOUT), numbers // BLOCK, offset)
+        return _unpack_blocks(blocks, width)
 
     def matrix(self, name: str, width: int) -> Any:
         return self.blocks(name, width).to_floats()
+
+
+# numpy's words for a block
+_BLOCK_LAYOUT = [("scale", "<f2"), ("pairs", "u1", BLOCK // 2)]
+
+
+def _unpack_blocks(blocks: Any, width: int) -> BlockTable:
+    import numpy as np
+
+    values = np.concatenate([blocks["pairs"] & 15, blocks["pairs"] >> 4], axis=1).astype(np.int8) - np.int8(8)
+    return BlockTable(values.reshape(-1, width), blocks["scale"].astype(np.float32).reshape(-1, width // BLOCK))
+
+
+class PackedWords:
+    """The table of words, of which the file's rows are read as they are needed: opened in 1 ms."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises ValueError, KeyError, struct.error for a file that is cut short or of another layout."""
+        import numpy as np
+
+        head = read_head(path)
+        with path.open("rb") as file:
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        (text_bytes,) = struct.unpack_from("<Q", content, _HEAD.size)
+        texts_end = _HEAD.size + 8 + 4 * (2 * head.pieces + 1) + text_bytes
+        kind, numbers, offset = _Tensors(content, _directory_at(content, texts_end)).place("emb.word")
+        if kind != BLOCKS_OF_4_BITS:
+            raise ValueError("the table of words is not in blocks of 4 bits")
+        blocks = np.frombuffer(content, np.dtype(_BLOCK_LAYOUT), numbers // BLOCK, offset)
+        self._blocks, self._width = blocks.reshape(-1, head.width // BLOCK), head.width
+
+    def rows(self, ids: Any) -> Any:
+        """ids (n, length) int64 → (n, length, width) float32"""
+        found = _unpack_blocks(self._blocks[ids].reshape(-1), self._width).to_floats()
+        return found.reshape(*ids.shape, self._width)
 
 
 def _weights(tensors: _Tensors, head: Head) -> Mapping[str, Any]:

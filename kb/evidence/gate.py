@@ -79,9 +79,11 @@ def load_models() -> dict[str, GateModel]:
 
 
 def find_model(name: str, *, is_read: bool, language: str) -> GateModel | None:
-    """The weights of a name: those with a reader where it has read, those of the language, or the plain ones."""
+    """The weights of a name: those of the language before others, and of these those with a reader where it has read."""
     models = load_models()
-    wanted = (f"{name}{READ}" if is_read else None, f"{name}{KOREAN}" if language == "ko" else None, name)
+    read = (READ, "") if is_read else ("",)
+    own = (KOREAN, "") if language == "ko" else ("",)
+    wanted = (f"{name}{by_reader}{of_language}" for of_language in own for by_reader in read)
     return next((models[each] for each in wanted if each in models), None)
 
 
@@ -104,7 +106,7 @@ def score_signals(
     words, one by the margin over the mean cosine of the corpus, which needs no scale. Both must be weak for a refusal, since
     a multilingual encoder finds answers that share no word with the question.
     """
-    is_read = signals.reader is not None and reader_digest == _load_file().get("reader")
+    is_read = signals.reader is not None and reader_digest == _load_file()["readers"].get(language)
     words, spread, fitted = (
         find_model(name, is_read=is_read, language=language) for name in (WORDS, SPREAD, encoder_digest or WORDS)
     )

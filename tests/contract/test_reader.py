@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kb.errors import ModelError
 from kb.reader.protocol import Reader, probability
-from kb.reader.registry import OFF, READERS, open_reader
+from kb.reader.registry import OF_LANGUAGES, OFF, READERS, open_reader, reader_names
+from kb.reader.trained_weights import WEIGHTS, load_weights, save_weights
 
 QUESTION = "How often must the mirror be cleaned?"
 ANSWER = "The mirror is cleaned every spring with distilled water."
@@ -18,19 +20,22 @@ OTHERS = [
 ]
 
 
+KOREAN_QUESTION = "거울은 얼마나 자주 닦아야 하나요?"
+KOREAN_ANSWER = "거울은 봄마다 증류수로 닦는다."
+KOREAN_OTHERS = ["돔은 해 질 녘에 연다.", "이만한 거울은 1910년에 처음 만들어졌다.", ANSWER[:0]]
+
+
 # Kinds that hold their weights; the others take whatever the user has.
 @pytest.fixture(scope="module", params=[name for name in READERS if name != "cross-encoder"])
-def reader(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Reader:
-    opened = open_reader(request.param, tmp_path_factory.mktemp("cache"))
-    assert opened is not None
-    return opened
+def reader(request: pytest.FixtureRequest, encoder_cache: Path) -> Reader:
+    return open_reader(request.param, encoder_cache)
 
 
 def test_the_text_that_answers_comes_first(reader: Reader) -> None:
     scores = reader.score(QUESTION, [*OTHERS, ANSWER])
     assert len(scores) == len(OTHERS) + 1
     assert max(scores) == scores[-1]
-    assert probability(scores[-1]) > 0.5 > probability(scores[0])
+    assert probability(scores[-1]) > 0.4 > max(map(probability, scores[:-1]))
 
 
 def test_a_score_does_not_depend_on_its_neighbours(reader: Reader) -> None:
@@ -43,7 +48,16 @@ def test_a_score_does_not_depend_on_its_neighbours(reader: Reader) -> None:
 def test_a_reader_says_what_it_cannot_read(reader: Reader) -> None:
     assert reader.can_read(QUESTION)
     assert reader.can_read("naïve café, déjà vu")
-    assert not reader.can_read("거울은 얼마나 자주 닦아야 하나요?")
+    assert reader.can_read(KOREAN_QUESTION) == (reader.model_id == "kb-reader")
+    assert not reader.can_read("鏡はどのくらいの頻度で掃除しますか")
+
+
+def test_each_language_has_a_reader(encoder_cache: Path) -> None:
+    readers = [open_reader(name, encoder_cache) for name in OF_LANGUAGES]
+    for question, answer, others in ((QUESTION, ANSWER, OTHERS), (KOREAN_QUESTION, KOREAN_ANSWER, KOREAN_OTHERS)):
+        reader = next(reader for reader in readers if reader.can_read(question))
+        scores = reader.score(question, [*others, answer])
+        assert max(scores) == scores[-1]
 
 
 def test_the_digest_names_the_weights(reader: Reader) -> None:
@@ -51,10 +65,32 @@ def test_the_digest_names_the_weights(reader: Reader) -> None:
     assert reader.digest == reader.digest
 
 
-def test_reading_can_be_turned_off(tmp_path: Path) -> None:
-    assert open_reader(OFF, tmp_path) is None
+def test_reading_can_be_turned_off() -> None:
+    assert reader_names(OFF) == ()
 
 
 def test_a_model_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="no reader '/no/such/model'"):
         open_reader("/no/such/model", tmp_path)
+
+
+def test_trained_weights_are_kept_in_8_bits(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    weights = {"a": generator.normal(size=(5, 40)).astype(np.float32), "b": np.arange(3, dtype=np.float32)}
+    save_weights(weights, tmp_path / "w.npz")
+    found = load_weights(tmp_path / "w.npz")
+    assert set(found) == {"a", "b"}
+    assert np.array_equal(found["b"], weights["b"])
+    steps = np.abs(weights["a"]).max(axis=1, keepdims=True) / 127
+    assert (np.abs(found["a"] - weights["a"]) <= steps / 2 + 1e-6).all()
+
+
+@pytest.mark.parametrize("content", [None, b"", WEIGHTS.read_bytes()[:5000]])
+def test_trained_weights_that_are_damaged_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+) -> None:
+    monkeypatch.setattr("kb.reader.trained.WEIGHTS", tmp_path / "reader.npz")
+    if content is not None:
+        (tmp_path / "reader.npz").write_bytes(content)
+    with pytest.raises(ModelError, match="kb-reader"):
+        open_reader("kb-reader", tmp_path).score(KOREAN_QUESTION, [KOREAN_ANSWER])

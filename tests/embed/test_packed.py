@@ -16,7 +16,7 @@ from kb.embed.encoder import TextEncoder
 from kb.embed.export import LEAST_PARITY, find_export
 from kb.embed.fast import FastEncoder
 from kb.embed.model_files import ENGLISH_MODEL, find_model
-from kb.embed.packed import FILE, MODEL, PACKAGE, find_packed, read_packed
+from kb.embed.packed import FILE, MODEL, PACKAGE, PackedWords, find_packed, read_packed
 from kb.embed.probes import is_recorded
 from kb.embed.registry import open_encoder
 from kb.errors import ModelError
@@ -100,6 +100,8 @@ def test_a_table_in_blocks_is_the_same_numbers() -> None:
     assert rows.shape == table.values.shape
     assert np.array_equal(rows[7, 32:64], table.values[7, 32:64] * table.scales[7, 1])
     assert (table.values.min(), table.values.max()) == (-8, 7)
+    some = np.array([[7, 0, 249_999], [2, 2, 100_000]])
+    assert np.array_equal(PackedWords(PACKED).rows(some), rows[some])
 
 
 @installed

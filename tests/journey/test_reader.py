@@ -31,11 +31,19 @@ def test_a_plain_search_reads_nothing(kb: Call, corpus_home: Path) -> None:
 
 
 def test_a_question_in_another_language_keeps_the_order_of_the_search(kb: Call, corpus_home: Path) -> None:
-    asked = "거울은 얼마나 자주 닦나요?"
+    asked = "鏡はどのくらいの頻度で掃除しますか"
     plain = kb("search", asked, "--json", home=corpus_home).json()["hits"]
     found = kb("search", asked, "--rerank", "--json", home=corpus_home)
     assert [hit["chunk_id"] for hit in found.json()["hits"]] == [hit["chunk_id"] for hit in plain]
     assert "does not know this language: the order is that of the search" in found.err
+
+
+def test_a_korean_question_is_read(kb: Call, corpus_home: Path) -> None:
+    hits = kb("search", "메리골드 망원경의 거울은 얼마나 자주 닦나요?", "--rerank", "--json", home=corpus_home).json()[
+        "hits"
+    ]
+    assert {hit["order_kind"] for hit in hits} == {"reader"}
+    assert any(hit["retrieval"]["reader"] for hit in hits)
 
 
 def test_without_a_reader_the_search_goes_on_and_says_so(

