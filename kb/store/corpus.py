@@ -49,6 +49,10 @@ class Corpus(Rows):
         """Adjacent chunks and projects, with their cosines."""
         return self._derived.neighbours
 
+    def lacks(self) -> frozenset[str]:
+        """Nothing: all parts are here."""
+        return frozenset()
+
     # which corpus this is, and whose vectors it holds
     state = method(database.corpus_state)
     stored_encoder = method(database.stored_encoder)
