@@ -36,6 +36,7 @@ ask/             question → retrieve → judge → pack → generate → verif
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
 reading          a document → the part of it that is asked for, within a budget
+copying          a corpus → another one, with its vectors, verified
 status, doctor, soundness, stability_thresholds   the state of a home; checks of this installation and of all that is stored; thresholds of context stability
 library          the Python API: kb.open() and its methods, on the runtime
 doors/           what servers share: the library kept warm for many callers; who may come in over HTTP

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from kb.errors import InvalidInput
 
-FORM = "milvus://HOST:19530/DATABASE, milvus+tls://HOST:19530/DATABASE or a file that ends in .db"
+FORM = "milvus://HOST:19530/DATABASE, milvus+tls://…, or a file that ends in .db; #COLLECTION may follow"
 _SCHEMES = {"milvus": "http", "milvus+tls": "https", "http": "http", "https": "https"}
 _PORT = 19530
 
@@ -21,12 +21,11 @@ def read_address(text: str) -> dict[str, str]:
     >>> read_address("milvus://db.example:19530/team")
     {'corpus.engine': 'milvus', 'corpus.uri': 'http://db.example:19530', 'corpus.database': 'team'}
     """
-    if text.endswith(".db") and "://" not in text:
-        return {
-            "corpus.engine": "milvus",
-            "corpus.uri": os.path.abspath(Path(text).expanduser()),
-            "corpus.database": "",
-        }
+    text, _, collection = text.partition("#")
+    named = {"corpus.collection": collection} if collection else {}
+    if is_file(text):
+        path = os.path.abspath(Path(text).expanduser())
+        return {"corpus.engine": "milvus", "corpus.uri": path, "corpus.database": "", **named}
     parts = urlsplit(text)
     database = parts.path.strip("/")
     if parts.scheme not in _SCHEMES or not parts.hostname or "/" in database or parts.query:
@@ -34,7 +33,17 @@ def read_address(text: str) -> dict[str, str]:
     if parts.username or parts.password:
         raise InvalidInput("the address holds a token", fix="put it into the variable KB_CORPUS__TOKEN instead")
     uri = f"{_SCHEMES[parts.scheme]}://{parts.hostname}:{parts.port or _PORT}"
-    return {"corpus.engine": "milvus", "corpus.uri": uri, "corpus.database": database}
+    return {"corpus.engine": "milvus", "corpus.uri": uri, "corpus.database": database, **named}
+
+
+def is_file(text: str) -> bool:
+    """Whether an address is that of Milvus Lite."""
+    return text.endswith(".db") and "://" not in text
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is meant as the address of a corpus in Milvus, and not as a data folder."""
+    return "://" in text or is_file(text.partition("#")[0])
 
 
 def describe_address(uri: str, database: str, collection: str) -> str:

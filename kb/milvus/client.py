@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from kb.config import CorpusConfig
 from kb.errors import IoError, KbError
 from kb.extras import require
-from kb.milvus.address import describe_address
+from kb.milvus.address import describe_address, is_file
 from kb.milvus.layout import MOST_BYTES, Field, Layout
 
 R = TypeVar("R")
@@ -29,6 +29,8 @@ Row = Mapping[str, Any]
 TIMEOUT_SECONDS = 30.0
 # A server that restarts is waited for so often, and so long each time; then it does not answer.
 _KNOCKS, _KNOCK_SECONDS = 3, 1.0
+# The pause after a lost connection, doubled each time.
+FIRST_PAUSE_SECONDS = 0.2
 # A search sees all that was acknowledged before it began, by whomever: who ingests and then searches, in another process, finds it.
 # It costs what Milvus' clock takes to reach the nodes, up to .2 s; "Bounded" would save that and show documents late.
 CONSISTENCY = "Strong"
@@ -64,10 +66,11 @@ class Client:
         require("a corpus on Milvus needs", "pymilvus", extra="milvus")
         self.settings, self._timeout = settings, timeout_seconds
         self.where = describe_address(settings.uri, settings.database, settings.collection)
-        is_file = settings.uri.endswith(".db")
-        if is_file:
+        is_lite_file = is_file(settings.uri)
+        if is_lite_file:
             require("a corpus in one file needs", "milvus_lite", extra="milvus")
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # its own lines on stderr say nothing that kb does not say
+        os.environ["PYTHON_DOTENV_DISABLED"] = "1"  # pymilvus would read the next .env above its own folder
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             import pymilvus
@@ -75,10 +78,10 @@ class Client:
         for name in ("pymilvus", "milvus_lite", "grpc"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         self._library: Any = pymilvus
-        if not is_file:
+        if not is_lite_file:
             self._knock()
         # A file takes no rights and has no consistency to choose.
-        account = {} if is_file else {"token": settings.token}
+        account = {} if is_lite_file else {"token": settings.token}
         self._client: Any = self._ask(
             lambda: pymilvus.MilvusClient(settings.uri, db_name=settings.database, timeout=self._timeout, **account)
         )
@@ -166,6 +169,11 @@ class Client:
         for batch in batches(keys):
             self._ask(partial(self._client.delete, self._name(layout), ids=batch, **self._limit()))
 
+    def settle(self, layout: Layout) -> None:
+        """Let Milvus Lite index what was written: until then it looks at every row in Python. A server does it by itself."""
+        if self._is_lite and self.has(layout):
+            self._ask(lambda: self._client.flush(self._name(layout), **self._limit()))
+
     def get(self, layout: Layout, keys: Iterable[int | str], fields: Sequence[str]) -> dict[Any, Row]:
         """Rows by their keys; those that are gone are left out."""
         found: dict[Any, Row] = {}
@@ -249,18 +257,24 @@ class Client:
         return {"timeout": self._timeout}
 
     def _ask(self, call: Callable[[], R]) -> R:
-        try:
-            return call()
-        except KbError:
-            raise
-        except Exception as error:
-            if not _is_of_milvus(error):
+        """The call's result; a connection that is lost is waited for until the time limit."""
+        end, pause = time.monotonic() + self._timeout, FIRST_PAUSE_SECONDS
+        while True:
+            try:
+                return call()
+            except KbError:
                 raise
-            raise self._explain(error) from error
+            except Exception as error:
+                if not _is_of_milvus(error):
+                    raise
+                if not _is_lost(error) or time.monotonic() + pause > end:
+                    raise self._explain(error) from error
+            time.sleep(pause)
+            pause *= 2
 
     def _explain(self, error: Exception) -> IoError:
         said = " ".join(str(getattr(error, "message", error)).split())
-        lower = f"{said} {getattr(error, 'code', '')}".lower()
+        lower = " ".join(f"{cause} {getattr(cause, 'code', '')}" for cause in _causes(error)).lower()
         for words, problem, fix in _PROBLEMS:
             if any(word in lower for word in words):
                 return IoError(f"Milvus at {self.where} {problem} ({said[:160]})", fix=fix, uri=self.settings.uri)
@@ -321,3 +335,20 @@ def _is_of_milvus(error: Exception) -> bool:
 def _every(layout: Layout) -> str:
     """What every row passes."""
     return f"{layout.key} > 0" if layout.fields[0].kind == "id" else f'{layout.key} != ""'
+
+
+def _is_lost(error: BaseException) -> bool:
+    """Whether a server could not be reached, as one that restarts."""
+    said = " ".join(f"{cause} {getattr(cause, 'code', '')}" for cause in _causes(error)).lower()
+    refused = any(word in said for words, *_ in _PROBLEMS[:-1] for word in words)
+    return not refused and any(word in said for word in ("unavailable", "fail connecting", "connection refused"))
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """An error and those it came from: a refused connection is told by the first one alone."""
+    met: list[BaseException] = []  # pymilvus raises errors from themselves
+    found: BaseException | None = error
+    while found is not None and all(found is not other for other in met):
+        met.append(found)
+        yield found
+        found = found.__cause__ or found.__context__

@@ -210,6 +210,7 @@ class ServedIndexes:
             self._corpus.count_anew()
         else:
             self._corpus.settle_counts()
+        self._corpus.client.settle(CHUNKS)
         return self._corpus.counts.totals()["chunks"]
 
     def _refresh_mean(self, force: bool) -> int:

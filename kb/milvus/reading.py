@@ -25,6 +25,7 @@ from kb.milvus.rows import (
     to_document,
     to_live,
     to_stamp,
+    to_stored,
 )
 from kb.milvus.values import LANGUAGE, SOURCE, TAG, TYPE, Values
 from kb.records import Chunk, Document, Filters
@@ -32,6 +33,7 @@ from kb.store.changes import LogKind
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk, read_headings
 from kb.store.database import CorpusState
 from kb.store.documents import Stamp
+from kb.store.export import StoredDocument
 from kb.store.filters import glob_pattern
 from kb.store.naming import find_named
 
@@ -242,6 +244,15 @@ class Reading:
     def fetch_fingerprints(self, chunk_ids: Iterable[int], shape: Shape | None = None) -> dict[int, Fingerprint]:
         """None is kept here: callers compute them from the texts."""
         return {}
+
+    def stored_document(self, doc_id: int) -> StoredDocument | None:
+        """See CorpusDoor."""
+        document = self.client.get(DOCUMENTS, [doc_id], DOCUMENT_FIELDS).get(doc_id)
+        if document is None:
+            return None
+        rows = self.client.get(CHUNKS, chunk_ids_of_row(document), [*CHUNK_FIELDS, "dense"])
+        chunks = [rows[chunk_id] for chunk_id in sorted(rows)]
+        return to_stored(document, chunks, {c["embed_hash"]: to_bytes(c["dense"]) for c in chunks if c["is_embedded"]})
 
     # ---- vectors
 

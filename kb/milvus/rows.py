@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
-from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes
+from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, OpenItem
 from kb.errors import InvalidInput
 from kb.milvus.layout import CHUNKS, DOCUMENTS, MOST_BYTES, PLACEHOLDER
 from kb.milvus.values import NOWHERE
@@ -16,6 +16,7 @@ from kb.milvus.words import FIELDS, ChunkTerms, chunk_vector
 from kb.records import Chunk, Document
 from kb.store.chunks import make_citation, read_headings
 from kb.store.documents import Stamp, utc_text
+from kb.store.export import StoredDocument
 
 Row = Mapping[str, Any]
 # What a document says of each of its chunks, so that Milvus can filter them.
@@ -177,6 +178,33 @@ def to_document(row: Row) -> Document:
         modified_at=utc_text(row["mtime_ns"]),
         indexed_at=row["indexed_at"],
         applied_tags=tuple(tag for tag, _ in json.loads(row["applied"])),
+    )
+
+
+def to_stored(document: Row, chunks: Sequence[Row], vectors: Mapping[str, bytes]) -> StoredDocument:
+    """All that was saved of a document; chunks in reading order."""
+    draft = DocumentDraft(
+        source=document["source"],
+        path=document["path"],
+        title=document["title"],
+        type=document["type"],
+        language=document["language"],
+        tags=tuple(json.loads(document["tags"])),
+        size_bytes=document["size_bytes"],
+        mtime_ns=document["mtime_ns"],
+        content_hash=document["content_hash"],
+        signature=document["signature"],
+        note=document["note"] or None,
+        file_identity=document["file_identity"],
+    )
+    items = tuple(OpenItem(line, text) for line, text in json.loads(document["open_items"]))
+    version = document["notes_version"]
+    return StoredDocument(
+        draft,
+        tuple((to_draft(row), row["embed_hash"]) for row in chunks),
+        vectors,
+        DocumentNotes(version, document["gist"], items) if version else None,
+        tuple((tag, score) for tag, score in json.loads(document["applied"])),
     )
 
 

@@ -2,7 +2,7 @@
 
 A document is written in three steps: the chunks of its new version, which nobody sees; its row, which names that version,
 the switch; and the removal of the old chunks. Ids are made from the content, so a step that is repeated after a kill writes
-the same rows again. What was left behind is removed with the next version of the document, or by a build from nothing.
+the same rows again. What a killed writer left is removed by the next one of its home, or by kb reindex.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from kb.store.saving import Saved
 LENGTHS = "lengths"
 # Average lengths that differ by more than this share from those that the vectors were made with are worth new vectors …
 _LENGTH_DRIFT = 0.02
-# … up to so many chunks; above it kb reindex does it, when it is asked to.
-_REWEIGHED_UNASKED = 50_000
+# … as counting anew is after a kill, up to so many chunks; above it kb reindex does both, when it is asked to.
+_DONE_UNASKED = 50_000
 _COUNTED = ("sparse", *(f"{field}_terms" for field in FIELDS))
 _SEPARATE = "use another corpus.collection for the other encoder, and ingest the documents into it"
 
@@ -133,7 +133,8 @@ class Saving(Reading):
         self.client.upsert(CHUNKS, new)
         self.client.upsert(DOCUMENTS, [row])
         self.counts.note(old, -1)
-        self._remove_other_versions(doc_id, version, is_new=before is None)
+        if before is not None:
+            self.client.delete(CHUNKS, all_of(f"doc_id == {doc_id}", f"version != {version}"))
         self.values.raise_revision()
         return Saved(doc_id, len(new), True)
 
@@ -182,10 +183,8 @@ class Saving(Reading):
             version = hashed_id("chunks", str(doc_id), draft.content_hash, draft.signature, str(attempt))
             if before and before["version"] == version:
                 continue
-            taken = self.client.query(
-                CHUNKS, f"chunk_id >= {version} and chunk_id < {version + max(1, chunks)}", ["doc_id", "version"]
-            )
-            if all((row["doc_id"], row["version"]) == (doc_id, version) for row in taken):
+            taken = self.client.get(CHUNKS, range(version, version + max(1, chunks)), ["doc_id", "version"])
+            if all((row["doc_id"], row["version"]) == (doc_id, version) for row in taken.values()):
                 return version
         raise RuntimeError("1,000 documents have the ids of this one's chunks")
 
@@ -209,12 +208,6 @@ class Saving(Reading):
                 row | {"is_embedded": embed_hash in known, "dense": known.get(embed_hash, _no_vector(dimensions))}
             )
         return rows
-
-    def _remove_other_versions(self, doc_id: int, version: int, *, is_new: bool) -> None:
-        """Remove chunks that the document's row does not name; a new one may have some from a killed writer."""
-        filter = all_of(f"doc_id == {doc_id}", f"version != {version}")
-        if not is_new or self.client.query(CHUNKS, filter, ["chunk_id"], limit=1):
-            self.client.delete(CHUNKS, filter)
 
     def rewrite(self, changes: Mapping[int, Mapping[str, Any]]) -> None:
         """Change some fields of chunks: Milvus writes whole rows."""
@@ -325,12 +318,16 @@ class Saving(Reading):
 
     def settle_counts(self) -> None:
         """Write what was counted; where averages have moved, make the sparse vectors anew, of a corpus that is not large."""
+        small = self.counts.totals()["chunks"] <= _DONE_UNASKED
+        if self.counts.is_incomplete and small:
+            self.count_anew()
+            return
         self.counts.flush()
         averages, before = self.counts.averages(), self.lengths()
         if averages is None:
             return
         drift = max(abs(averages[field] / before[field] - 1) for field in ("text", "headings"))
-        if drift > _LENGTH_DRIFT and self.counts.totals()["chunks"] <= _REWEIGHED_UNASKED:
+        if drift > _LENGTH_DRIFT and small:
             self._reweigh(averages)
 
     def count_anew(self) -> None:

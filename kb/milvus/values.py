@@ -19,8 +19,12 @@ from kb.store.database import CorpusState
 # What a placeholder vector holds.
 NOWHERE = [0.0, 1.0]
 REVISION = "revision"
-# One row for each writer, source, language …: the prefix, a colon, its name.
-WRITER, SOURCE, STOPPED, LANGUAGE, TAG, TYPE = "writer", "source", "stopped", "language", "tag", "type"
+# One row for each source, language …: the prefix, a colon, its name.
+SOURCE, STOPPED, LANGUAGE, TAG, TYPE = "source", "stopped", "language", "tag", "type"
+# The numbers of all writers; what one of them has to write, and what it has counted.
+WRITERS = "writers"
+# A token that differs with every change of what was counted.
+COUNTED = "counted"
 PENDING, TOTALS, VOCABULARY = "pending", "totals", "vocabulary"
 # A vocabulary is kept in pieces of so many characters: of four bytes each they fit into one value.
 _PIECE_CHARS = 16_000
@@ -45,7 +49,7 @@ class Values:
     def named(self, prefix: str) -> dict[str, Any]:
         """The values of a kind, by what stands behind its prefix, in the order of the names."""
         self._check()
-        rows = self._client.scan(VALUES, f'name like "{prefix}:%"', ["name", "value"])
+        rows = self._client.query(VALUES, f'name like "{prefix}:%"', ["name", "value"])
         found = {row["name"].partition(":")[2]: json.loads(row["value"]) for row in rows}
         return dict(sorted(found.items()))
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
     from kb.fingerprint import Fingerprint, Shape
     from kb.store.derived import Derived, GraphRows, NeighbourRows, NoteRows, TagRows
+    from kb.store.export import StoredDocument
     from kb.store.saving import Saved
 
 
@@ -93,6 +94,10 @@ class Corpus(Rows):
     def remove_documents(self, doc_ids: Iterable[int]) -> int:
         """See `kb.store.saving.remove_documents`."""
         return self._derived.remove_documents(doc_ids)
+
+    def stored_document(self, doc_id: int) -> StoredDocument | None:
+        """See `kb.store.export.stored_document`."""
+        return self._derived.stored_document(doc_id)
 
     touch_document = method(documents.touch_document)
 

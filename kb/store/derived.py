@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from kb.store import fingerprints, graph, neighbours, notes, saving, tags
+from kb.store import export, fingerprints, graph, neighbours, notes, saving, tags
 from kb.store.door import Rows, method
 
 
@@ -69,4 +69,5 @@ class Derived(Rows):
 
     save_document = method(saving.save_document)
     remove_documents = method(saving.remove_documents)
+    stored_document = method(export.stored_document)
     fetch_fingerprints = method(fingerprints.fetch_fingerprints)

@@ -22,6 +22,7 @@ from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 from kb.store.database import CorpusState
 from kb.store.documents import Stamp
 from kb.store.encoder_change import NextEncoder
+from kb.store.export import StoredDocument
 from kb.store.parts import GraphDoor, NeighbourDoor, NoteDoor, TagDoor
 from kb.store.saving import Saved
 
@@ -164,6 +165,9 @@ class CorpusDoor(Protocol):
 
     def sample_vectors(self, encoder_digest: str, most: int, /) -> list[EmbeddedChunk]:
         """Some chunks with their vectors, spread over the corpus, the same ones every time."""
+
+    def stored_document(self, doc_id: int, /) -> StoredDocument | None:
+        """All that was saved of a document, for saving it in another corpus; None where it is gone."""
 
     # ---- write: one document, all of it or nothing
 

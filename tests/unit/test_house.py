@@ -44,7 +44,7 @@ ORDER = [
     ["kb.ask"],
     ["kb.chat"],
     ["kb.soundness"],
-    ["kb.eval", "kb.doctor", "kb.status", "kb.stability_thresholds", "kb.reading"],
+    ["kb.eval", "kb.copying", "kb.doctor", "kb.status", "kb.stability_thresholds", "kb.reading"],
     ["kb.library"],
     ["kb.doors"],
     ["kb.mcp", "kb.page"],
