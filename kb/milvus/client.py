@@ -41,11 +41,14 @@ BATCH = 1_000
 # A short text: names, paths, hashes. A path may have 4,096 bytes.
 _SHORT_BYTES = 4_096
 _MOST_TAGS = 1_024
-# Of HNSW: neighbours of each node, and how many are looked at while it is built.
-_HNSW = {"M": 24, "efConstruction": 200}
-# How many nodes a search looks at, for each row that it is to find.
-_EF_PER_ROW = 3
-_LEAST_EF = 128
+# What indexes are built with, by their kind: of HNSW the neighbours of a node, and how many are looked at meanwhile.
+_BUILT_WITH = {"HNSW": {"M": 24, "efConstruction": 200}, "IVF_SQ8": {"nlist": 4096}}
+# How much a search looks at, by kind: the parameter, so many for each row that it is to find, and the least and the most.
+_LOOKED_AT = {
+    "HNSW": ("ef", 3, 128, 32_768),
+    "DISKANN": ("search_list", 3, 128, 32_768),
+    "IVF_SQ8": ("nprobe", 1, 64, 512),
+}
 # What the messages of Milvus and of gRPC hold → the problem and its fix.
 _PROBLEMS = (
     (("unauthenticated", "auth check", "permission", "privilege"), "refuses this token", "set KB_CORPUS__TOKEN, or ask for rights to the database and its collections"),
@@ -233,7 +236,7 @@ class Client:
         wanted = min(depth, MOST_ROWS)
         parameters: dict[str, Any] = {"metric_type": "IP"}
         if not isinstance(query, dict):
-            parameters["params"] = {"ef": max(_LEAST_EF, wanted * _EF_PER_ROW)}
+            parameters["params"] = self._looked_at(wanted)
         found = self._ask(
             lambda: self._client.search(
                 self._name(layout),
@@ -252,6 +255,13 @@ class Client:
 
     def _name(self, layout: Layout) -> str:
         return f"{self.settings.collection}_{layout.suffix}"
+
+    def _looked_at(self, rows: int) -> dict[str, int]:
+        """The search parameters of the vector index; none for a kind that has no such choice."""
+        if (kind := self.settings.vector_index) not in _LOOKED_AT:
+            return {}
+        name, each, least, most = _LOOKED_AT[kind]
+        return {name: min(most, max(least, each * rows))}
 
     def _limit(self) -> dict[str, float]:
         return {"timeout": self._timeout}
@@ -308,7 +318,7 @@ class Client:
             indexes.add_index(field.name, index_type="SPARSE_INVERTED_INDEX", metric_type="IP")
         elif field.kind == "dense" and is_searched:
             kind = self.settings.vector_index
-            indexes.add_index(field.name, index_type=kind, metric_type="IP", params=_HNSW if kind == "HNSW" else {})
+            indexes.add_index(field.name, index_type=kind, metric_type="IP", params=_BUILT_WITH.get(kind, {}))
         elif field.kind == "dense":
             indexes.add_index(field.name, index_type="FLAT", metric_type="L2")
         elif field.is_filtered and not (field.kind == "words" and self._is_lite):  # Lite has none for arrays

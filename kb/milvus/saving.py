@@ -7,6 +7,7 @@ the same rows again. What a killed writer left is removed by the next one of its
 
 from __future__ import annotations
 
+import json
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -239,7 +240,7 @@ class Saving(Reading):
             removed += len(rows)
         if removed:
             sources = [name for name in self.values.named(SOURCE) if name not in self.count_documents_by("source")]
-            stopped = [name for name in self.values.named(STOPPED) if name.partition("\0")[0] in sources]
+            stopped = [name for name in self.values.named(STOPPED) if json.loads(name)[0] in sources]
             gone = {f"{SOURCE}:{name}": None for name in sources} | {f"{STOPPED}:{name}": None for name in stopped}
             self.values.write(gone)
             self._noted.clear()
@@ -276,17 +277,17 @@ class Saving(Reading):
         """See CorpusDoor."""
         found = {}
         for name, (state, reason) in self.values.named(STOPPED).items():
-            source, _, path = name.partition("\0")
+            source, path = json.loads(name)
             found[source, path] = (state, reason)
         return found
 
     def note_stopped(self, source: str, path: str, state: str, reason: str) -> None:
         """See CorpusDoor."""
-        self.values.write({f"{STOPPED}:{source}\0{path}": [state, reason]})
+        self.values.write({_stopped(source, path): [state, reason]})
 
     def forget_stopped(self, source: str, path: str) -> None:
         """See CorpusDoor."""
-        self.values.write({f"{STOPPED}:{source}\0{path}": None})
+        self.values.write({_stopped(source, path): None})
 
     def _note_values(self, draft: DocumentDraft) -> None:
         """Keep what filters can be; and tell a writer whose settings are not those of the first one."""
@@ -372,3 +373,8 @@ class Saving(Reading):
 def _no_vector(dimensions: int) -> list[float]:
     """In the place of a vector that is still to be made; searches leave such chunks out."""
     return [0.0] * dimensions
+
+
+def _stopped(source: str, path: str) -> str:
+    """The name of the value that tells of a stopped file."""
+    return f"{STOPPED}:{json.dumps([source, path], ensure_ascii=False)}"
