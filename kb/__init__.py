@@ -23,7 +23,9 @@ packing/         scores beside relevance: how well passages hold together, fit a
 followup/        a question that depends on earlier ones → a sentence that stands alone, or all of them joined
 relevance/       mode and signals of a prompt → which context nodes are worth their tokens
 llm/             prompt → streamed text: Ollama, or the embedded extractive model
+milvus/          the corpus and its indexes in a Milvus database, in place of SQLite, Tantivy and mapped files
 indexes          rows and changes from the store to both indexes; who may write them, how far they are behind
+corpora          which of both a configuration names
 runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once
 ingest/          scan → plan → read → prepare (parse, chunk, names, gist) → embed → save → index
 tags/            a closed vocabulary: import, train, suggest, apply
@@ -34,6 +36,7 @@ ask/             question → retrieve → judge → pack → generate → verif
 chat/            the same turn by turn: sessions, slash commands
 eval/            suites → runs → metrics → compare → report
 reading          a document → the part of it that is asked for, within a budget
+copying          a corpus → another one, with its vectors, verified
 status, doctor, soundness, stability_thresholds   the state of a home; checks of this installation and of all that is stored; thresholds of context stability
 library          the Python API: kb.open() and its methods, on the runtime
 doors/           what servers share: the library kept warm for many callers; who may come in over HTTP

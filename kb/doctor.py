@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 from kb.config import Config, cache_folder
+from kb.corpora import LOCAL, describe_place
 from kb.embed.registry import open_encoder
 from kb.errors import KbError, NotIndexed
 from kb.extras import DISTRIBUTION, is_installed
@@ -212,6 +213,17 @@ def check_store(kb: Runtime) -> Finding:
     return "ok", f"{kb.corpus.count_documents()} documents, {kb.corpus.count_chunks()} chunks, sound", None
 
 
+def check_corpus(kb: Runtime) -> Finding:
+    """Where documents are kept, and whether the configured encoder is the one whose vectors are there."""
+    where = describe_place(kb.config, kb.home)
+    model_id, digest, _ = kb.stored_encoder()
+    encoder = kb.configured_encoder()
+    if kb.config.corpus.engine != LOCAL and digest and not kb.is_stored_encoder(encoder):
+        detail = f"{where} has vectors of {model_id}, configured is {encoder.model_id}"
+        return "fail", detail, f"set embedding.model to {model_id}, or use another corpus.collection"
+    return "ok", f"{kb.config.corpus.engine}: {where}", None
+
+
 def check_vectors(kb: Runtime) -> Finding:
     """Every chunk has a vector of the encoder that the store names, and of its length."""
     if wrong := kb.store.soundness.count_wrong_vectors():
@@ -270,6 +282,7 @@ INSTALLATION_CHECKS: Mapping[str, Callable[[Path, Config], Finding]] = {
 }
 STORE_CHECKS: Mapping[str, Callable[[Runtime], Finding]] = {
     "store": check_store,
+    "corpus": check_corpus,
     "vectors": check_vectors,
     "same_encoder": check_same_encoder,
     "indexes": check_indexes,

@@ -307,6 +307,7 @@ class KnowledgeBase:
         from kb.context.traverse import MAX_PATHS, traverse
 
         runtime = self.runtime()
+        runtime.require_part("graph", "kb graph")
         runtime.require_documents()
         return traverse(runtime, query, project, MAX_PATHS if max_paths is None else max_paths)
 

@@ -27,6 +27,7 @@ OUR_NAMES = (
     "tags",
     "eval",
     "unfinished.json",
+    "corpus_writer",
 )
 _FOR_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 

@@ -15,15 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
+from kb.corpora import KeeperDoor, check_part, describe_place, open_corpus, open_store
 from kb.embed.registry import SERVED, open_encoder
 from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
-from kb.index.keeper import IndexKeeper
-from kb.index.protocol import LexicalIndex, LexicalRow, VectorIndex, VectorRow
+from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.index.stamp import IndexStamp
-from kb.indexes import Indexes
 from kb.reader.registry import open_reader, reader_names
 from kb.store.database import CorpusState
-from kb.store.store import Store
 
 if TYPE_CHECKING:
     from kb.arrays import FloatMatrix, FloatVector
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from kb.llm.protocol import LanguageModel
     from kb.reader.protocol import Reader
     from kb.store.journal import Journal
-    from kb.store.protocol import CorpusDoor
 
 Notify = Callable[[str], None]
 # Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
@@ -66,13 +63,12 @@ class Runtime:
         self.config = config
         self.notify = notify
         self.cache = cache_folder(os.environ)
-        self.store = Store(home, write=write)
+        self.store = open_store(config, home, write=write)
         if self.store.made_private:
             notify(f"other users of this machine could read {home}; now only you can")
         if self.store.was_brought_up_to_date:
             notify(f"{home} was written by an older kb; it is up to date now")
-        self.corpus: CorpusDoor = self.store.corpus
-        self._indexes = Indexes(self.store, config.search, self._tell)
+        self.corpus, self._indexes, self._close_corpus = open_corpus(config, self.store, self._tell)
         self._configured: Encoder | None = None
         self._encoder: Encoder | None = None
         self._fault: KbError | None = None
@@ -91,6 +87,7 @@ class Runtime:
         """Close the store, and let go of indexes and models: they hold hundreds of megabytes, and Python would free them late."""
         self.store.close()
         self._indexes.close()
+        self._close_corpus()
         self._configured = self._encoder = self._readers = self._model = None
         self._sentences.clear()
 
@@ -124,7 +121,12 @@ class Runtime:
     def require_documents(self) -> None:
         """raises  NotIndexed when there is nothing to find."""
         if not self.corpus.has_documents():
-            raise NotIndexed(f"the knowledge base in {self.home} is empty", fix="fill it with: kb ingest FOLDER")
+            where = describe_place(self.config, self.home)
+            raise NotIndexed(f"the knowledge base in {where} is empty", fix="fill it with: kb ingest FOLDER")
+
+    def require_part(self, part: str, command: str) -> None:
+        """See `kb.corpora.check_part`."""
+        check_part(self.config, self.corpus, part, command)
 
     # ---- indexes
 
@@ -140,7 +142,7 @@ class Runtime:
         """How far the indexes that were opened are behind, as a line for the user; None where they are not."""
         return self._indexes.describe_lag()
 
-    def index_keepers(self) -> tuple[IndexKeeper[LexicalRow, LexicalIndex], IndexKeeper[VectorRow, VectorIndex]]:
+    def index_keepers(self) -> tuple[KeeperDoor[LexicalIndex], KeeperDoor[VectorIndex]]:
         """What keeps the lexical index, and what keeps the vector index: for kb status and kb doctor."""
         return self._indexes.lexical, self._indexes.vector
 

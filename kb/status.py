@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from kb.index.keeper import IndexKeeper
+from kb.corpora import KeeperDoor
 from kb.index.stamp import INDEX_FOLDER
 from kb.runtime import Runtime
 from kb.store.counters import read_counts
@@ -151,7 +151,7 @@ def _novelty_totals(home: Path) -> NoveltyTotals | None:
     )
 
 
-def _index_status(keeper: IndexKeeper[Any, Any]) -> IndexStatus:
+def _index_status(keeper: KeeperDoor[Any]) -> IndexStatus:
     stamp = keeper.stamp()
     if stamp is None:
         return IndexStatus(name=keeper.kind, up_to_date=False, rows=0, kind="", recall=None)

@@ -47,6 +47,7 @@ WIRE_RECORDS: dict[str, str] = {
     "encoder_list.v1": "kb.cli.encoders:EncoderList",
     "encoder_change.v1": "kb.cli.encoders:EncoderChange",
     "status.v1": "kb.status:Status",
+    "corpus_copy.v1": "kb.copying:CorpusCopy",
     "done.v1": "kb.cli.views:Finished",
     "eval_runs.v1": "kb.eval.records:EvalRuns",
     "drafted_suite.v1": "kb.cli.eval_init:DraftedSuite",

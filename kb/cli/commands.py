@@ -26,7 +26,7 @@ class Entry:
 
 
 COMMANDS = {
-    "init": Entry("kb.cli.encoders:init", "Create the data folder and config.toml; choose the encoder."),
+    "init": Entry("kb.cli.encoders:init", "Create the data folder and config.toml; choose encoder, corpus."),
     "ingest": Entry("kb.cli.ingest:ingest", "Add files and folders; read only what has changed."),
     "watch": Entry("kb.cli.watch:watch", "Follow files and folders: bring in every change, until Ctrl-C."),
     "search": Entry("kb.cli.search:search", "Find passages: ranked hits with exact citations."),
@@ -66,6 +66,7 @@ COMMANDS = {
     "status": Entry("kb.cli.upkeep:status", "Show what is in the knowledge base, and whether it is complete."),
     "doctor": Entry("kb.cli.doctor:doctor", "Check this installation; every fault comes with its fix."),
     "reindex": Entry("kb.cli.upkeep:reindex", "Rebuild both indexes from the store."),
+    "corpus": Entry("kb.cli.corpus:app", "Copy documents and vectors to or from Milvus.", is_group=True),
     "backup": Entry("kb.cli.upkeep:backup", "Copy the whole knowledge base to one file."),
     "restore": Entry("kb.cli.upkeep:restore", "Make a backup the knowledge base of this data folder."),
     "mcp": Entry("kb.cli.mcp:mcp", "Serve the knowledge base to agents (Model Context Protocol)."),
@@ -94,7 +95,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         *("doctor", "backup", "restore", "init"),
     ),
     "Measure and prove": ("eval", "verify"),
-    "For scripts and experts": ("context", "graph", "tags", "mcp", "serve", "reindex", "schema", "expert"),
+    "For scripts and experts": ("context", "graph", "tags", "mcp", "serve", "corpus", "reindex", "schema", "expert"),
 }
 GROUPS = frozenset(name for name, entry in COMMANDS.items() if entry.is_group)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +18,7 @@ from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.main import run
 from kb.cli.terminal import say, styled
 
+ENGINE = "KB_CORPUS__ENGINE"
 CORPUS = Path(__file__).with_name("demo_corpus")
 
 
@@ -93,7 +97,7 @@ def demo(
         invocation.emit(tour, _print_tour)
         return
     waits = is_interactive() and sys.stdin.isatty() and not yes
-    with TemporaryDirectory(prefix="kb-demo-") as folder:
+    with TemporaryDirectory(prefix="kb-demo-") as folder, _own_corpus():
         for at, step in enumerate(STEPS, start=1):
             say(f"\n{styled(f'{at} of {len(STEPS)}', 'dim')}  {styled(step.about, 'bold')}")
             say(styled(f"$ {tour.steps[at - 1].command}", "cyan") + "\n")
@@ -105,6 +109,18 @@ def demo(
     say(f"\n{styled('Now with your own files:', 'bold')}\n")
     for words, about in OWN_FILES:
         say(f"  {styled(f'{words:<18}', 'cyan')}  {about}")
+
+
+@contextmanager
+def _own_corpus() -> Iterator[None]:
+    """The tour's documents stay in its home, wherever the user's own are."""
+    before = os.environ.get(ENGINE)
+    os.environ[ENGINE] = "local"
+    try:
+        yield
+    finally:
+        del os.environ[ENGINE]
+        os.environ.update({} if before is None else {ENGINE: before})
 
 
 def _print_tour(tour: Tour) -> None:

@@ -28,7 +28,9 @@ from kb.errors import ExitCode, InvalidInput, ModelError, NotIndexed
 from kb.ingest.reencode import Change, use_configured_encoder
 from kb.llm.model_info import PulledModel, find_by_name
 from kb.llm.server import OllamaServer, is_listening
+from kb.milvus.address import read_address
 from kb.private import open_private
+from kb.runtime import Runtime
 from kb.store.store import Store
 
 # A server on this machine answers at once; a list does not wait for one that is far away.
@@ -103,6 +105,10 @@ def init(
     encoder: Annotated[
         str | None, typer.Option("--encoder", metavar="NAME", help="the encoder to use; see kb encoders")
     ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option("--corpus", metavar="ADDRESS", help="keep documents in Milvus: milvus://HOST:19530/DATABASE"),
+    ] = None,
 ) -> None:
     """Create the data folder and a commented config.toml; with --encoder, choose the encoder.
 
@@ -110,6 +116,11 @@ def init(
     the same call goes on.
     """
     path = invocation.config_path or invocation.home / "config.toml"
+    if corpus is not None:
+        if encoder is not None:
+            raise InvalidInput("--corpus and --encoder were given", fix="give --corpus first, then --encoder")
+        _use_corpus(invocation, path, corpus, force)
+        return
     if encoder is not None:
         _use_encoder(invocation, path, encoder, force)
         return
@@ -121,6 +132,32 @@ def init(
     done = Finished(done="created a knowledge base; its settings, with their defaults, are in", path=str(path))
     if invocation.json or not invocation.quiet:
         invocation.emit(done, lambda finished: say(harmless(f"{finished.done} {finished.path}")))
+
+
+def _use_corpus(invocation: Invocation, path: Path, address: str, force: bool) -> None:
+    """Name a corpus in the config file, once it could be opened."""
+    keys = read_address(address)
+    config = invocation.config()
+    changed: dict[str, Any] = {key.partition(".")[2]: value for key, value in keys.items()}
+    documents = _documents_here(invocation) if config.corpus.engine == "local" else 0
+    with Runtime(invocation.home, replace(config, corpus=replace(config.corpus, **changed)), write=True) as kb:
+        held = kb.corpus.count_documents()
+    _write_config(path, set_keys(_config_text(path, force), keys))
+    if documents:
+        moving = f"kb corpus copy local {address}"
+        invocation.notify(f"{documents:,} documents of kb.sqlite are not searched now; to take them along: {moving}")
+    done = Finished(done=f"documents are kept at {address} now, where there are {held:,}; set in", path=str(path))
+    if invocation.json or not invocation.quiet:
+        invocation.emit(done, lambda finished: say(harmless(f"{finished.done} {finished.path}")))
+
+
+def _documents_here(invocation: Invocation) -> int:
+    """How many documents kb.sqlite has, none where there is no such file."""
+    try:
+        with Store(invocation.home) as store:
+            return store.corpus.count_documents()
+    except NotIndexed:
+        return 0
 
 
 def _use_encoder(invocation: Invocation, path: Path, name: str, force: bool) -> None:

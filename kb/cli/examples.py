@@ -32,6 +32,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = {
     "models list": ("kb models list", "kb models list --json"),
     "models use": ("kb models use qwen2.5:3b", "kb models use extractive"),
     "models pull": ("kb models pull qwen2.5:3b", "kb models pull llama3.2:3b --quiet"),
+    "corpus copy": ("kb corpus copy local milvus://db:19530/team", "kb corpus copy corpus.db ~/copy"),
     "tags import": ("kb tags import tags.json", "kb tags import subjects.skos.ttl"),
     "tags train": ("kb tags train", "kb tags train --json"),
     "tags list": ("kb tags list", "kb tags list --json"),

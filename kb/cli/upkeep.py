@@ -11,6 +11,8 @@ from kb.cli.invocation import Invocation, command
 from kb.cli.render import print_status
 from kb.cli.terminal import harmless, say
 from kb.cli.views import Finished
+from kb.copying import write_whole_copy
+from kb.corpora import LOCAL
 from kb.errors import InvalidInput
 from kb.status import read_status
 from kb.store.backup import restore_backup
@@ -51,8 +53,12 @@ def backup(
         raise InvalidInput(f"{path} exists", fix="name a new file")
     if not path.parent.is_dir():
         raise InvalidInput(f"no folder {path.parent}", fix="create it first")
-    with invocation.open(invocation.config()) as kb:
-        kb.store.write_copy(path)
+    config = invocation.config()
+    with invocation.open(config) as kb:
+        if config.corpus.engine == LOCAL:
+            kb.store.write_copy(path)
+        else:
+            write_whole_copy(kb, path)
     _emit_done(invocation, "copied the knowledge base to", path)
 
 

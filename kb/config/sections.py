@@ -21,6 +21,22 @@ PromptVersion = Literal["rag-v1", "rag-v2"]
 Retry = Literal["auto", "always", "never"]
 EvidencePacking = Literal["ranked", "neighbourhoods", "stability"]
 TokenCounter = Literal["estimate", "encoder"]
+CorpusEngine = Literal["local", "milvus"]
+VectorIndexKind = Literal["HNSW", "DISKANN", "IVF_SQ8", "FLAT", "AUTOINDEX"]
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusConfig:
+    """Where documents, passages and vectors are kept: in the home, or in a Milvus database that many share."""
+
+    engine: CorpusEngine = key(
+        "local", "local: kb.sqlite in the home. milvus: the database below.", choices=CorpusEngine
+    )
+    uri: str = key("", "Address of Milvus, http://HOST:19530, or a file that ends in .db for Milvus Lite.")
+    token: str = key("", "USER:PASSWORD or an API key of Milvus; better in the environment than here.")
+    database: str = key("", "Database of Milvus; empty: its default one.")
+    collection: str = key("kb", "What the names of the collections begin with: a database can hold several corpora.")
+    vector_index: VectorIndexKind = key("HNSW", "Vector index of new collections.", choices=VectorIndexKind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,6 +387,7 @@ class ProfileConfig:
 class Config:
     """Everything that can be tuned, checked."""
 
+    corpus: CorpusConfig = CorpusConfig()
     ingest: IngestConfig = IngestConfig()
     chunking: ChunkingConfig = ChunkingConfig()
     embedding: EmbeddingConfig = EmbeddingConfig()

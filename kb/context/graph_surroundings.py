@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from kb.drafts import EndDraft
 from kb.graph.names import name_key
 from kb.graph.records import Edge, Node
-from kb.store.derived import GraphRows
 from kb.store.graph import StoredEdge, StoredName
+from kb.store.parts import GraphDoor
 
 # A word written like a name is one when so many documents have it, or one document so often.
 RECURRENT_DOCUMENTS = 2
@@ -30,7 +30,7 @@ COMMON_HEADING_DOCUMENTS = 4
 class GraphSurroundings:
     """The graph around a few nodes, read as it is needed, each thing once."""
 
-    def __init__(self, graph: GraphRows) -> None:
+    def __init__(self, graph: GraphDoor) -> None:
         self._graph = graph
         self._known: dict[str, bool] = {}
         self._named: dict[tuple[str, str], Node | None] = {}

@@ -48,6 +48,7 @@ SKILLS = (
     Skill("kb doctor", "check this installation and repair the store"),
     Skill("kb reindex", "rebuild the search indexes", ("색인", "인덱")),
     Skill("kb backup FILE", "back up the knowledge base", ("백업",)),
+    Skill("kb corpus copy FROM TO", "copy documents and vectors to or from Milvus"),
     Skill("kb restore FILE", "restore the knowledge base from a backup", ("복원", "복구")),
     Skill("kb models list", "list, choose or download language models", ("언어 모델",)),
     Skill("kb encoders", "list the encoders and see which one is used", ("인코더", "임베딩 모델")),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
-from kb.config import Config
+from kb.config import Config, CorpusConfig
 from kb.embed.registry import open_encoder
 from kb.errors import KbError
 from kb.eval.collections import CollectionDocument
@@ -37,6 +38,7 @@ def collection_home(
 
     fill  ingests the collection into an empty home
     """
+    config = replace(config, corpus=CorpusConfig())  # a collection is nobody else's, wherever the user's corpus is
     home = cache / "eval" / f"{_safe(name)}-{_key(cache, config, content_sha256)}"
     if not (home / DONE).exists():
         shutil.rmtree(home, ignore_errors=True)

@@ -22,9 +22,9 @@ def remove_documents(kb: Runtime, names: Sequence[str], sources: Sequence[str]) 
     with writer_lock(kb.home, kb.config.ingest.lock_wait_seconds, kb.notify):
         doc_ids: list[int] = []
         if sources and not names:
-            doc_ids = corpus.allowed_documents(Filters(sources=tuple(sources))) or []
+            doc_ids += corpus.allowed_documents(Filters(sources=tuple(sources))) or []
         for name in names:
-            matched = []
+            matched: Sequence[int] = []
             if any(c in name for c in "*?[") or name.endswith("/"):
                 matched = corpus.allowed_documents(Filters(sources=tuple(sources), paths=(name,))) or []
             doc_ids += matched or [corpus.find_document(name).doc_id]

@@ -29,7 +29,7 @@ class Candidates:
     """
 
     terms: list[str]
-    documents: list[int] | None
+    documents: Sequence[int] | None
     lexical: Ranking = ()
     vector: Ranking = ()
     query_vector: FloatVector | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kb.arrays import FloatVector
 from kb.errors import EmbeddingMismatch, KbError, ModelError
 from kb.index.protocol import Abilities
@@ -89,7 +91,7 @@ def _describe_gaps(vectors: int, chunks: int) -> str | None:
     return f"{vectors_text(vectors / chunks)}; the others are found by words alone" if vectors < chunks else None
 
 
-def _ids_within(kb: Runtime, abilities: Abilities, documents: list[int] | None) -> list[int] | None:
+def _ids_within(kb: Runtime, abilities: Abilities, documents: Sequence[int] | None) -> Sequence[int] | None:
     """The ids of what an index is to search within; None for everything."""
     if documents is None or abilities.filters_by == "documents":
         return documents

@@ -16,6 +16,7 @@ from kb.store.door import Rows, method
 if TYPE_CHECKING:
     from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
     from kb.store.derived import Derived, GraphRows, NeighbourRows, NoteRows, TagRows
+    from kb.store.export import StoredDocument
     from kb.store.saving import Saved
 
 
@@ -47,6 +48,10 @@ class Corpus(Rows):
     def neighbours(self) -> NeighbourRows:
         """Adjacent chunks and projects, with their cosines."""
         return self._derived.neighbours
+
+    def lacks(self) -> frozenset[str]:
+        """Nothing: all parts are here."""
+        return frozenset()
 
     # which corpus this is, and whose vectors it holds
     state = method(database.corpus_state)
@@ -88,6 +93,10 @@ class Corpus(Rows):
     def remove_documents(self, doc_ids: Iterable[int]) -> int:
         """See `kb.store.saving.remove_documents`."""
         return self._derived.remove_documents(doc_ids)
+
+    def stored_document(self, doc_id: int) -> StoredDocument | None:
+        """See `kb.store.export.stored_document`."""
+        return self._derived.stored_document(doc_id)
 
     touch_document = method(documents.touch_document)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from kb.store import graph, neighbours, notes, saving, tags
+from kb.store import export, graph, neighbours, notes, saving, tags
 from kb.store.door import Rows, method
 
 
@@ -69,3 +69,4 @@ class Derived(Rows):
 
     save_document = method(saving.save_document)
     remove_documents = method(saving.remove_documents)
+    stored_document = method(export.stored_document)

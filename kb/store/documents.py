@@ -5,18 +5,15 @@ Writing functions raise the corpus revision when what can be found has changed, 
 
 from __future__ import annotations
 
-import os
-import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Literal
 
-from kb.errors import NotFound
 from kb.records import Document
 from kb.store.database import is_full, transaction
+from kb.store.naming import find_named
 from kb.store.seals import seal_file
 from kb.store.tags import applied_tags, document_tag_lists
 
@@ -179,32 +176,5 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
 
 
 def find_document(connection: sqlite3.Connection, name: str) -> Document:
-    """The document a user means: `doc:12`, a path, `source/path`, the unique end of a path, or a file on this machine.
-
-    raises  NotFound, naming the nearest paths, or all that match when there are several
-    """
-    if re.fullmatch(r"doc:[0-9]{1,18}", name):
-        found = list_documents(connection, [int(name[4:])])
-        if found:
-            return found[0]
-    documents = list_documents(connection)
-    for matches in (
-        [d for d in documents if name in (d.path, f"{d.source}/{d.path}")],
-        [d for d in documents if f"/{d.source}/{d.path}".endswith(f"/{name.lstrip('/')}")],
-    ):
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            listed = ", ".join(f"{d.source}/{d.path}" for d in matches[:5])
-            raise NotFound(f"'{name}' is the end of {len(matches)} paths", fix=f"name one of: {listed}")
-    file = Path(os.path.abspath(Path(name).expanduser()))
-    for source, root in source_roots(connection).items():
-        if root is not None and file.is_relative_to(root):
-            place = (source, file.relative_to(root).as_posix())
-            if named := [d for d in documents if (d.source, d.path) == place]:
-                return named[0]
-    import difflib
-
-    near = difflib.get_close_matches(name, [d.path for d in documents], n=3, cutoff=0.5)
-    hint = f"did you mean: {', '.join(near)}?" if near else "see what there is with: kb list"
-    raise NotFound(f"no document '{name}'", fix=hint)
+    """See `kb.store.naming.find_named`."""
+    return find_named(name, lambda doc_ids: list_documents(connection, doc_ids), source_roots(connection))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from kb.errors import InvalidInput
 from kb.records import Filters
@@ -101,7 +101,7 @@ def _suggest(flag: str, value: str, values: list[str]) -> str:
     return f"{meant}--{flag} can be: {', '.join(values[:MOST_NAMED])}{more}"
 
 
-def chunk_ids_of(connection: sqlite3.Connection, doc_ids: list[int]) -> list[int]:
+def chunk_ids_of(connection: sqlite3.Connection, doc_ids: Sequence[int]) -> list[int]:
     """The chunks of these documents, ascending."""
     found: list[int] = []
     for batch in batches_of(doc_ids):
@@ -110,7 +110,7 @@ def chunk_ids_of(connection: sqlite3.Connection, doc_ids: list[int]) -> list[int
     return sorted(found)
 
 
-def chunk_ids_by_document(connection: sqlite3.Connection, doc_ids: list[int]) -> dict[int, list[int]]:
+def chunk_ids_by_document(connection: sqlite3.Connection, doc_ids: Sequence[int]) -> dict[int, list[int]]:
     """doc_id → its chunks, ascending; documents without any are left out."""
     found: dict[int, list[int]] = {}
     for batch in batches_of(doc_ids):

@@ -19,9 +19,10 @@ from kb.records import Chunk, Document, Filters
 from kb.store.changes import LogKind
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk
 from kb.store.database import CorpusState
-from kb.store.derived import GraphRows, NeighbourRows, NoteRows, TagRows
 from kb.store.documents import Stamp
 from kb.store.encoder_change import NextEncoder
+from kb.store.export import StoredDocument
+from kb.store.parts import GraphDoor, NeighbourDoor, NoteDoor, TagDoor
 from kb.store.saving import Saved
 
 
@@ -42,6 +43,9 @@ class CorpusDoor(Protocol):
     def stamp_encoder(self, encoder: tuple[str, str, int], prefixes: tuple[str, str] | None = None, /) -> None:
         """Say whose vectors it holds, before the first of them is written."""
 
+    def lacks(self) -> frozenset[str]:
+        """Parts that this engine does not keep, as "graph": a command that needs one says so, the others find nothing in it."""
+
     def fence_secret(self) -> bytes:
         """The secret that fences evidence off in prompts: the same for as long as the corpus lives."""
 
@@ -50,13 +54,13 @@ class CorpusDoor(Protocol):
     def filter_values(self) -> dict[str, list[str]]:
         """What --source, --type, --lang and --tag can be, by option; the most frequent first."""
 
-    def allowed_documents(self, filters: Filters, /) -> list[int] | None:
+    def allowed_documents(self, filters: Filters, /) -> Sequence[int] | None:
         """doc_ids that pass, ascending; None when there is no filter at all. raises InvalidInput"""
 
-    def chunk_ids_of(self, doc_ids: list[int], /) -> list[int]:
+    def chunk_ids_of(self, doc_ids: Sequence[int], /) -> list[int]:
         """The chunks of these documents, ascending."""
 
-    def chunk_ids_by_document(self, doc_ids: list[int], /) -> dict[int, list[int]]:
+    def chunk_ids_by_document(self, doc_ids: Sequence[int], /) -> dict[int, list[int]]:
         """doc_id → its chunks, ascending."""
 
     # ---- fetch
@@ -158,6 +162,9 @@ class CorpusDoor(Protocol):
     def sample_vectors(self, encoder_digest: str, most: int, /) -> list[EmbeddedChunk]:
         """Some chunks with their vectors, spread over the corpus, the same ones every time."""
 
+    def stored_document(self, doc_id: int, /) -> StoredDocument | None:
+        """All that was saved of a document, for saving it in another corpus; None where it is gone."""
+
     # ---- write: one document, all of it or nothing
 
     def save_document(
@@ -224,17 +231,17 @@ class CorpusDoor(Protocol):
     # ---- parts: rows derived from documents
 
     @property
-    def graph(self) -> GraphRows:
+    def graph(self) -> GraphDoor:
         """Names and relations."""
 
     @property
-    def tags(self) -> TagRows:
+    def tags(self) -> TagDoor:
         """The vocabulary, and the tags of documents."""
 
     @property
-    def notes(self) -> NoteRows:
+    def notes(self) -> NoteDoor:
         """What documents are about, and their open list items."""
 
     @property
-    def neighbours(self) -> NeighbourRows:
+    def neighbours(self) -> NeighbourDoor:
         """Adjacent chunks and projects, with their cosines."""

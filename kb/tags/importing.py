@@ -6,8 +6,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from kb.errors import InvalidInput, NotIndexed
-from kb.store.derived import TagRows
 from kb.store.documents import utc_text
+from kb.store.parts import TagDoor
 from kb.store.tags import StoredVocabulary
 from kb.tags.draft import describe_faults
 from kb.tags.formats import FIXES, read_draft
@@ -35,7 +35,7 @@ def load_vocabulary_file(path: Path, format: str | None) -> tuple[Vocabulary, st
 
 
 def import_vocabulary(
-    tags: TagRows, vocabulary: Vocabulary, origin: str, format: str, notes: list[str]
+    tags: TagDoor, vocabulary: Vocabulary, origin: str, format: str, notes: list[str]
 ) -> ImportReport:
     """Replace the vocabulary in the store by a loaded one."""
     before = tags.imported_vocabulary()
@@ -59,7 +59,7 @@ def import_vocabulary(
     )
 
 
-def current_vocabulary(tags: TagRows) -> Vocabulary:
+def current_vocabulary(tags: TagDoor) -> Vocabulary:
     """The imported vocabulary, or that of the documents' own tags when none was imported."""
     imported = tags.imported_vocabulary()
     if imported is None:
@@ -71,7 +71,7 @@ def current_vocabulary(tags: TagRows) -> Vocabulary:
     return Vocabulary(tuple(Tag(*row) for row in rows.tags), dict(aliases), rows.items, imported.digest)
 
 
-def require_vocabulary(tags: TagRows) -> Vocabulary:
+def require_vocabulary(tags: TagDoor) -> Vocabulary:
     """The current vocabulary.
 
     raises  NotIndexed when it has no tag

@@ -16,7 +16,17 @@ from tests.docs.blocks import PAGES, ROOT, blocks_of, prose_of
 # Options that the pages name and that are of no command.
 FOREIGN_OPTIONS = {"--install-completion", "--show-completion", "--no-cache"}
 # Words with a dot that look like a key of a section and are none: modules and files.
-NO_KEYS = {"ask.md", "context.md", "graph.md", "tags.md", "relevance.md", "search.md", "tags.json"}
+NO_KEYS = {
+    "ask.md",
+    "context.md",
+    "graph.md",
+    "tags.md",
+    "relevance.md",
+    "search.md",
+    "tags.json",
+    "corpus.jsonl",
+    "corpus.db",
+}
 
 
 @pytest.fixture(scope="module")

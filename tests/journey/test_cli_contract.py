@@ -56,6 +56,7 @@ CALLS: dict[str, list[str]] = {
     "doctor": ["doctor"],
     "reindex": ["reindex"],
     "backup": ["backup", "{new}"],
+    "corpus copy": ["corpus", "copy", "local", "{new}"],
     "restore": ["restore", "{backup}", "--replace"],
     "schema": ["schema"],
     "remember": ["remember", "The dome key hangs in the kitchen."],
