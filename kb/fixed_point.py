@@ -1,4 +1,4 @@
-"""Vectors of float32 ↔ numbers of 16 bits with a scale for each vector: half the room, and cosines that differ by some 1e-6.
+"""Vectors of float32 ↔ numbers of 16 bits with a scale for each vector: half the room, and cosines that differ by less than 1e-5.
 
 A number is 256 times its high byte and its low byte more, both signed: eight bits say roughly what sixteen say.
 """

@@ -118,7 +118,10 @@ def init(
     path = invocation.config_path or invocation.home / "config.toml"
     if corpus is not None:
         if encoder is not None:
-            raise InvalidInput("--corpus and --encoder were given", fix="give --corpus first, then --encoder")
+            raise InvalidInput(
+                "--corpus and --encoder were given",
+                fix="leave out --encoder: a corpus in Milvus keeps the encoder of its first ingest",
+            )
         _use_corpus(invocation, path, corpus, force)
         return
     if encoder is not None:

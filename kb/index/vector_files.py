@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +113,7 @@ class PackedRows:
         cosines *= 256 * self._scales[part]
         return cosines
 
+    @cached_property
     def rough_error(self) -> float:
         """The standard deviation of a rough cosine's error, of the row with the largest scale: of low bytes at random."""
         import numpy as np

@@ -227,7 +227,7 @@ class MappedVectors:
             for segment in self._segments:
                 if only is None:
                     places, scores = segment.near(wanted, self._probes)
-                    slack = 2 * SIGMAS * segment.vectors.rough_error() * float(np.linalg.norm(wanted)) + SLACK
+                    slack = 2 * SIGMAS * segment.vectors.rough_error * float(np.linalg.norm(wanted)) + SLACK
                 else:
                     places, scores = segment.among(wanted, only)
                     slack = SLACK

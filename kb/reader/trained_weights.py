@@ -114,8 +114,7 @@ def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tu
 def _wide_ranges(graph: Graph, weights: Mapping[str, Any]) -> list[str]:
     """The products that stay in float32: the head's, and the last of each layer that was not trained.
 
-    Single numbers of what these multiply are a hundred times the others. In 8 bits the scores correlate with those in float32
-    by .983, with these left out by .997, for a tenth more time.
+    Single numbers of what these multiply are a hundred times the others, which 8 bits for all of them do not hold.
     """
     layers = {int(name.split(".")[2]) for name in weights if name.startswith("encoder.")}
     shapes = {constant.name: tuple(constant.dims) for constant in graph.constants}
