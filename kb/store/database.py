@@ -144,17 +144,22 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
             time.sleep(0.02)
 
 
-def _migrate(connection: sqlite3.Connection, path: Path) -> None:
-    """raises  CorruptStore where a step cannot be applied to what the store holds; nothing of it is kept then"""
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Apply every migration that was not applied yet."""
     # Imported here: it needs sqlite_utils (80 ms), which only a new or older store has a use for.
     from sqlite_utils import Database
 
     from kb.store.migrations import apply_migrations
 
+    apply_migrations(Database(connection))
+
+
+def _migrate(connection: sqlite3.Connection, path: Path) -> None:
+    """raises  CorruptStore where a step cannot be applied to what the store holds; nothing of it is kept then"""
     # Two first ingests may start at the same moment: the one that comes second waits here and finds the work done.
     try:
         with transaction(connection):
-            apply_migrations(Database(connection))
+            make_tables(connection)
             if read_meta(connection, FENCE_SECRET) is None:
                 write_meta(connection, FENCE_SECRET, os.urandom(32).hex())
     except (sqlite3.Error, ValueError, TypeError) as error:

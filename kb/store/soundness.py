@@ -15,6 +15,7 @@ from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stored_e
 from kb.store.door import Rows, method
 from kb.store.packed_texts import PLAIN_TEXT
 from kb.store.seals import broken_answers, broken_documents, broken_facts
+from kb.store.shape import find_wrong_shape
 from kb.store.vectors import ENCODER_ID, NUMBER_BYTES, SCALE_BYTES, read_vectors
 
 # Affinity of a column → the storage classes its values may have.
@@ -25,8 +26,12 @@ _VIRTUAL = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%
 
 
 def find_unreadable(connection: sqlite3.Connection) -> list[str]:
-    """Values that no part of kb could have written, as phrases: another type, broken JSON, a count that is no number."""
-    faults = []
+    """Values that no part of kb could have written, as phrases: another type, broken JSON, a count that is no number.
+
+    Of a store whose tables are not as kb makes them, that alone.
+    """
+    if faults := find_wrong_shape(connection):
+        return faults
     for table in _tables(connection):
         for _, column, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')").fetchall():
             allowed = _CLASSES.get(str(kind).upper())

@@ -89,6 +89,22 @@ def test_what_cannot_be_derived_is_named_with_what_to_do(kb: Call, small_master:
     assert hits(kb, small_home) == before
 
 
+def test_a_column_of_another_name_is_found_and_no_bug(kb: Call, small_home: Path) -> None:
+    """One byte of the statement that made a table, as a disk changes it."""
+    change(
+        small_home,
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_schema SET sql = replace(sql, 'heading_path', 'heading_qath') WHERE name = 'chunks'",
+        "UPDATE sqlite_schema SET sql = replace(sql, 'mtime_ns', 'mtime_os') WHERE name = 'documents'",
+    )
+    found = kb("search", "mirror", "--mode", "lexical", home=small_home)
+    assert found.code == 2
+    assert found.err.startswith("error: kb.sqlite is damaged: table chunks is not defined as kb defines it")
+    deep = checks(kb, small_home, "--deep")
+    assert deep["store"]["status"] == "fail"
+    assert "table documents is not defined as kb defines it" in deep["store"]["detail"]
+
+
 def test_a_store_that_cannot_be_migrated_is_said_to_be_that(kb: Call, small_home: Path) -> None:
     change(small_home, "DELETE FROM _sqlite_migrations WHERE name = 'm011_seals'")  # its columns are there already
     found = kb("doctor", "--repair", home=small_home)
