@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
 from kb.corpora import KeeperDoor, check_part, describe_place, open_corpus, open_store
+from kb.embed.centre import without_form
 from kb.embed.registry import SERVED, open_encoder
 from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
 from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.index.stamp import IndexStamp
+from kb.language.registry import question_language
 from kb.reader.registry import open_reader, reader_names
 from kb.store.database import CorpusState
 
@@ -290,6 +292,14 @@ class Runtime:
         if not self.has_configured_encoder():
             self.notify_once(f"searching with {encoder.model_id}; to change to {name}: kb init --encoder {name}")
         return self._last_query[1]
+
+    def search_vector(self, text: str) -> FloatVector:
+        """The vector that passages are ranked by, (d,) float32: the query's, less a part of what questions of its language share.
+
+        raises  ModelError, EmbeddingMismatch where the encoder is gone
+        """
+        vector, mean = self.encode_query(text), self.encoder().question_mean(question_language(text))
+        return vector if mean is None else without_form(vector, mean)
 
     def encode_ahead(self, texts: Sequence[str]) -> float:
         """Encode the queries that will be asked next in one batch, in place of those encoded ahead before.

@@ -20,6 +20,7 @@ from kb.llm.protocol import Evidence
 from kb.records import Chunk, SearchResponse, SearchTrace
 from kb.runtime import Runtime
 from kb.search.bounds import background
+from kb.search.feedback import cosines_to
 from kb.search.rerank import read_passages
 from kb.search.retrieve import can_read
 from kb.text import analyze
@@ -80,9 +81,7 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
     assert response.trace is not None
     with kb.snapshot():
         digest = None if request.mode == "lexical" or not can_read(kb, request.query) else kb.stored_encoder()[1]
-        # What was not shown yet may stand below the hits; a ranking by vectors has its cosine all the same.
-        cosines: dict[int, float | None] = {row.chunk_id: row.score for row in response.trace.vector}
-        cosines |= {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
+        cosines = {} if digest is None else question_cosines(kb, request.query, [chunk.chunk_id for chunk in packed])
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
         weighed = weigh_chunks(kb, request.query, chunks, response.trace, with_vectors=digest is not None)
     reader = kb.reader_for(request.query)
@@ -98,6 +97,11 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
             "words and by nearness (rag.evidence_gate)"
         )
     return Verdict(weighed, score)
+
+
+def question_cosines(kb: Runtime, question: str, chunk_ids: Sequence[int]) -> dict[int, float]:
+    """chunk_id → cosine to the question as it was asked, which a search may rank by another vector than; of those with a vector."""
+    return cosines_to(kb.encode_query(question), kb.stored_vectors(chunk_ids))
 
 
 def weigh_chunks(

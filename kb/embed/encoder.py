@@ -14,7 +14,7 @@ from typing import Any
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries, quiet
-from kb.embed.centre import centred, read_centre
+from kb.embed.centre import centred, read_centre, read_question_means
 from kb.embed.export import (
     ExportFailed,
     discard_export,
@@ -75,6 +75,7 @@ class TextEncoder:
         self._batches = BatchEncoder(files, config.batch_size, load=load)
         self._fast: FastEncoder | None = None
         self._centre: Any = None
+        self._question_means: dict[str, FloatVector] | None = None
         self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
         self._chars_done = 0
 
@@ -106,6 +107,13 @@ class TextEncoder:
         if self._centre is None:
             self._centre = read_centre(export_folder(self._cache, self.digest))
         return centred(vectors, self._centre)
+
+    def question_mean(self, language: str) -> FloatVector | None:
+        """What the vectors of all questions in a language have in common, (d,) float32; None where it is next to nothing."""
+        if self._question_means is None:
+            found = read_question_means(export_folder(self._cache, self.digest)) if self.files.is_packed else {}
+            self._question_means = found
+        return self._question_means.get(language)
 
     def encode_documents(
         self,

@@ -56,6 +56,9 @@ class Encoder(Protocol):
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of short texts, for comparing sentences with each other: (n, d) float32; unrelated ones near 0."""
 
+    def question_mean(self, language: str) -> FloatVector | None:
+        """What the vectors of all questions in a language have in common, (d,) float32; None where it is next to nothing."""
+
 
 class TokenCounter(Protocol):
     """The encoder's own tokenizer, used to measure text without loading the model."""

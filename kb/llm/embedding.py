@@ -96,6 +96,10 @@ class OllamaEncoder:
         """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
         return self._encode(texts, None)
 
+    def question_mean(self, language: str) -> FloatVector | None:
+        """None: a server's models are taken as they are."""
+        return None
+
     def encode_documents(
         self,
         texts: Sequence[str],

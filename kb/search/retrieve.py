@@ -104,7 +104,7 @@ def _encode(kb: Runtime, request: SearchRequest) -> tuple[FloatVector | None, st
     raises  ModelError, EmbeddingMismatch in vector mode
     """
     try:
-        return kb.encode_query(request.query), None
+        return kb.search_vector(request.query), None
     except (ModelError, EmbeddingMismatch) as error:
         if request.mode == "vector":
             raise

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from kb.config import EmbeddingConfig
+from kb.embed.centre import without_form
 from kb.embed.encoder import TextEncoder
 from kb.embed.export import LEAST_PARITY, find_export
 from kb.embed.fast import FastEncoder
@@ -78,6 +79,33 @@ def test_meaning_is_found_across_languages(encoder_cache: Path) -> None:
     assert np.allclose(np.linalg.norm(np.concatenate([english, korean]), axis=1), 1, atol=1e-5)
     assert np.argmax(english[:2] @ encoder.encode_query("메모리는 언제 해제되나요?")) == 1
     assert np.argmax(korean @ encoder.encode_query("how is bread made?")) == 0
+
+
+@installed
+@pytest.mark.parametrize(("question", "passage"), [("백그라운드 작업", 0), ("요청 본문", 1)])
+def test_a_question_asks_for_its_subject(encoder_cache: Path, question: str, passage: int) -> None:
+    """As it is, its vector is nearest to the passage that names its language."""
+    encoder = open_e5(encoder_cache)
+    passages = encoder.encode_documents(
+        [
+            "Background tasks\nWork that runs after the response was sent.",
+            "Request body\nThe data that a client sends to the server.",
+            "About this project: people, translations, 한국어, 日本語, 中文",
+        ]
+    )
+    asked, mean = encoder.encode_query(question), encoder.question_mean("ko")
+    assert mean is not None
+    assert np.argmax(passages @ asked) == 2
+    search = without_form(asked, mean)
+    assert np.argmax(passages @ search) == passage
+    assert np.linalg.norm(search) == pytest.approx(1, abs=1e-5)
+
+
+@installed
+def test_only_means_that_matter_are_subtracted(encoder_cache: Path) -> None:
+    e5, minilm = open_e5(encoder_cache), open_encoder(EmbeddingConfig(model=ENGLISH_MODEL), encoder_cache, print)
+    assert [e5.question_mean(language) is None for language in ("ko", "en", "de")] == [False, True, True]
+    assert minilm.question_mean("ko") is None
 
 
 @installed
