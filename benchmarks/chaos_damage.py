@@ -1,9 +1,10 @@
 """Flip one byte of a home at a time: what a user sees then, and whether kb doctor --deep finds it.
 
-    python benchmarks/chaos_damage.py --home HOME --flips 1000
+    python benchmarks/chaos_damage.py --home HOME --flips 1000 [--definitions]
 
 Every flip that changes an answer of search, list, show, status or answers must be found, and none may end in a traceback.
-The home is copied; `--mode lexical` leaves the encoder out.
+The home is copied; `--mode lexical` leaves the encoder out. `--definitions` flips only bytes of the statements that define the
+store's tables, indexes and triggers: a thousandth of a home, and what every command goes by.
 """
 
 from __future__ import annotations
@@ -14,10 +15,12 @@ import io
 import json
 import random
 import shutil
+import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +81,38 @@ def _stable(value: Any) -> Any:
     return [_stable(part) for part in value] if isinstance(value, list) else value
 
 
-def flip_bytes(home: Path, flips: int, seed: int, query: str, mode: str, run: Run) -> list[Flip]:
-    """Flip one bit in each of some random bytes of a copy of a home, chosen over all its files; each from the sound copy."""
+def any_place(home: Path, dice: random.Random) -> Iterator[tuple[Path, int]]:
+    """Random bytes of a home, all equally likely: file and offset, without end."""
+    files = files_of(home)
+    sizes = [file.stat().st_size for file in files]
+    while True:
+        file = dice.choices(files, sizes)[0]
+        yield file, dice.randrange(file.stat().st_size)
+
+
+def definitions(home: Path, dice: random.Random) -> Iterator[tuple[Path, int]]:
+    """Random bytes of the store's own definitions, as they stand in its file, without end."""
+    file = home / "kb.sqlite"
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        statements = [sql.encode() for (sql,) in connection.execute("SELECT sql FROM sqlite_schema") if sql]
+    content = file.read_bytes()
+    # One that runs over the end of its page is not found in one piece.
+    places = [start + i for sql in statements if (start := content.find(sql)) >= 0 for i in range(len(sql))]
+    while True:
+        yield file, dice.choice(places)
+
+
+def flip_bytes(
+    home: Path,
+    flips: int,
+    seed: int,
+    query: str,
+    mode: str,
+    run: Run,
+    places: Callable[[Path, random.Random], Iterator[tuple[Path, int]]] = any_place,
+) -> list[Flip]:
+    """Flip one bit in each of some random bytes of a copy of a home; each from the sound copy."""
     dice = random.Random(seed)
     commands = commands_of(query, mode)
     results = []
@@ -87,11 +120,8 @@ def flip_bytes(home: Path, flips: int, seed: int, query: str, mode: str, run: Ru
         copy = Path(folder, "home")
         shutil.copytree(home, copy)
         before = look(run, copy, commands)
-        files = files_of(home)
-        sizes = [file.stat().st_size for file in files]
-        for _ in range(flips):
-            file = dice.choices(files, sizes)[0]
-            at, bit = dice.randrange(file.stat().st_size), 1 << dice.randrange(8)
+        for file, at in islice(places(home, dice), flips):
+            bit = 1 << dice.randrange(8)
             name = file.relative_to(home)
             shutil.rmtree(copy)
             shutil.copytree(home, copy)
@@ -133,8 +163,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--query", default="wind limits of the telescope")
     parser.add_argument("--mode", default="hybrid")
+    parser.add_argument("--definitions", action="store_true")
     given = parser.parse_args()
-    results = flip_bytes(given.home, given.flips, given.seed, given.query, given.mode, run_here)
+    places = definitions if given.definitions else any_place
+    results = flip_bytes(given.home, given.flips, given.seed, given.query, given.mode, run_here, places)
     missed = [flip for flip in results if flip.is_seen and not flip.is_found]
     bad = [flip for flip in results if flip.disorderly]
     for flip in missed:
