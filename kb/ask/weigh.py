@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.ask.records import AskRequest, EvidenceView
 from kb.evidence.gate import Score, score_signals
 from kb.evidence.measure import Passage, Window, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals, across_languages
+from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
