@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
 from kb.corpora import KeeperDoor, check_part, describe_place, open_corpus, open_store
-from kb.embed.registry import SERVED, open_encoder
+from kb.embed.registry import SERVED, expect_many_queries, open_encoder
 from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
 from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.index.stamp import IndexStamp
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Notify = Callable[[str], None]
 # Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
+FEW_QUERIES = 8  # encoded ahead together; for more, the encoder is opened to be fast rather than at once
 SENTENCES_KEPT = 2048
 
 
@@ -298,8 +299,12 @@ class Runtime:
         """
         self._ahead.clear()
         texts, began = list(dict.fromkeys(texts)), time.perf_counter()
+        if len(texts) > FEW_QUERIES:
+            expect_many_queries()
         try:
-            self._ahead.update(zip(texts, self.encoder().encode_queries(texts), strict=True))
+            vectors = self.encoder().encode_queries(texts)
+            self._ahead.update(zip(texts, vectors, strict=True))
+            self.vector_index().expect(vectors)
         except KbError:
             return 0.0
         return (time.perf_counter() - began) * 1000 / max(1, len(texts))

@@ -135,21 +135,27 @@ def _finished(waiting: deque[tuple[list[int], Future[FloatMatrix]]]) -> tuple[li
 
 
 def plan_batches(
-    lengths: Sequence[int], batch_size: int, tokens_per_batch: int = TOKENS_PER_BATCH
+    lengths: Sequence[int],
+    batch_size: int,
+    tokens_per_batch: int = TOKENS_PER_BATCH,
+    most_padding: int = TOKENS_PER_BATCH,
 ) -> Iterator[list[int]]:
     """Rows, longest text first, in batches of similar length; rows of length 0 have batches of their own.
 
     lengths           tokens per text
     batch_size        texts per batch at most
     tokens_per_batch  tokens per batch at most, with padding; one longer text is a batch of its own
+    most_padding      tokens of padding per batch at most
     """
     batch: list[int] = []
+    padding = 0
     for row in sorted(range(len(lengths)), key=lambda row: (-lengths[row], row)):
         longest = lengths[batch[0]] if batch else 0
         is_full = len(batch) == batch_size or (len(batch) + 1) * longest > tokens_per_batch
-        if batch and (is_full or (longest and not lengths[row])):
+        padding += longest - lengths[row] if batch else 0
+        if batch and (is_full or padding > most_padding or (longest and not lengths[row])):
             yield batch
-            batch = []
+            batch, padding = [], 0
         batch.append(row)
     if batch:
         yield batch
