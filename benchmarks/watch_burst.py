@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 
 from kb.config import load_config
 from kb.library import KnowledgeBase
+from kb.text import query_terms
 
 KB = [sys.executable, "-m", "kb"]
 QUIET_SECONDS = 20.0
@@ -93,8 +94,11 @@ def make_repository(folder: Path, files: int) -> None:
 def found(home: Path, files: int) -> int:
     """How many of the files are the best hit for the word that only they have."""
     with KnowledgeBase(home, load_config(None, home, {}, {}, print)) as kb:
-        hits = [kb.search(f"zq{number}x", k=1, mode="lexical").hits for number in range(files)]
-    return sum(bool(hit) and hit[0].path.endswith(f"harbour-{number}.md") for number, hit in enumerate(hits))
+        index = kb.runtime().lexical_index()  # once: the watcher goes on writing vectors
+        best = [index.search(query_terms(f"zq{number}x"), 1) for number in range(files)]
+        held = kb.chunks(ranking[0][0] for ranking in best if ranking)
+    paths = [held[ranking[0][0]].path if ranking else "" for ranking in best]
+    return sum(path.endswith(f"/harbour-{number}.md") for number, path in enumerate(paths))
 
 
 class Watcher:

@@ -10,17 +10,19 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kb.arrays import FloatMatrix
 from kb.embed.model_files import ModelFiles, work_offline
 from kb.embed.tokens import replace_surrogates
 from kb.errors import ModelError
 from kb.extras import is_installed, require
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 # Padded tokens that go through the model together. CPU time per text, MiniLM in bf16 on one thread, 40 to 250 tokens:
 # 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32
@@ -93,6 +95,8 @@ class BatchEncoder:
         Threads that share a batch wait for the slowest after every operation: 12 texts a second on 2 cores at load 7,
         against 33 with a batch per core. On a quiet machine the difference is small.
         """
+        from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query does without
+
         import torch
 
         lengths = self._token_lengths(model, texts)
