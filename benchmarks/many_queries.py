@@ -54,7 +54,7 @@ def main() -> None:
             fill_home(home, chosen.chunks)
         with KnowledgeBase(home, load_config(None, home, {}, {}, print)) as kb:
             queries = words_of(kb, chosen.queries)
-            kb.search(queries[0])
+            kb.runtime().encode_ahead(queries[:BATCH])  # opens the encoder as kb search --bulk does
             index = kb.runtime().lexical_index()
 
             def hybrid() -> None:

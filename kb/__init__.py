@@ -8,7 +8,7 @@
 
 The parts, in the order that data takes:
 
-records, drafts, errors, text, text_units, places, arrays, private, wire, extras, providers   the ground: what everything talks about
+frozen, records, drafts, errors, text, text_units, places, arrays, private, wire, extras, providers   the ground: what everything talks about
 config/          config.toml, environment and flags → one checked Config
 symbols          text → operators and names with their signs, as index terms
 normal_form, shingles, fingerprint   text → what it is recognised by: sha256, SimHash, MinHash

@@ -7,13 +7,14 @@ on. In the end every document is read back from both sides and compared.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
 
 from kb.config import CorpusConfig
 from kb.errors import EmbeddingMismatch, IoError
+from kb.frozen import dataclass
 from kb.runtime import Runtime
 from kb.store.documents import Stamp
 from kb.store.lock import writer_lock

@@ -10,7 +10,6 @@ import shutil
 import sqlite3
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -21,6 +20,7 @@ from kb.corpora import LOCAL, describe_place
 from kb.embed.registry import open_encoder
 from kb.errors import KbError, NotIndexed
 from kb.extras import DISTRIBUTION, is_installed
+from kb.frozen import dataclass
 from kb.ingest.embed import embed_missing, stored_texts
 from kb.ingest.prepare import Settings
 from kb.ingest.readers.grammars import GRAMMARS

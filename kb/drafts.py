@@ -6,8 +6,9 @@ Not in `kb/records.py`, because only ingest and the store need them.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
 from typing import Literal
+
+from kb.frozen import dataclass
 
 BlockKind = Literal["heading", "paragraph", "list", "code", "table", "quote"]
 

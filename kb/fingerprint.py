@@ -11,10 +11,10 @@ import hashlib
 import time
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from kb.frozen import dataclass
 from kb.normal_form import normal_words, normalize
 from kb.shingles import (
     bits_of,

@@ -6,8 +6,9 @@ A new one is one file in kb/llm and one entry here. Stands below the configurati
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
+
+from kb.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,10 @@ lines, or the next piece.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kb.errors import InvalidInput, NotFound
+from kb.frozen import dataclass
 from kb.places import parse_citation, parse_line_range
 from kb.records import Chunk, Citation, Document, Filters
 from kb.runtime import Runtime

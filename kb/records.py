@@ -7,8 +7,10 @@ Records that leave the program as JSON carry their `schema_version`; records of 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from kb.frozen import dataclass
 
 SearchMode = Literal["lexical", "vector", "hybrid"]
 OrderKind = Literal["convex", "rrf", "bm25", "cosine", "csw", "reader"]

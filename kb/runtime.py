@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 from kb.config import Config, cache_folder
 from kb.corpora import KeeperDoor, check_part, describe_place, open_corpus, open_store
 from kb.embed.centre import without_form
-from kb.embed.registry import SERVED, open_encoder
+from kb.embed.registry import SERVED, expect_many_queries, open_encoder
 from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
 from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.index.stamp import IndexStamp
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 Notify = Callable[[str], None]
 # Sentence vectors kept: those of the largest evidence a model reads (32,768 tokens) are fewer; 3 MB at 384 dimensions.
+FEW_QUERIES = 8  # encoded ahead together; for more, the encoder is opened to be fast rather than at once
 SENTENCES_KEPT = 2048
 
 
@@ -298,7 +299,10 @@ class Runtime:
 
         raises  ModelError, EmbeddingMismatch where the encoder is gone
         """
-        vector, mean = self.encode_query(text), self.encoder().question_mean(question_language(text))
+        return self._for_search(text, self.encode_query(text))
+
+    def _for_search(self, text: str, vector: FloatVector) -> FloatVector:
+        mean = self.encoder().question_mean(question_language(text))
         return vector if mean is None else without_form(vector, mean)
 
     def encode_ahead(self, texts: Sequence[str]) -> float:
@@ -306,10 +310,17 @@ class Runtime:
 
         returns  milliseconds for each; 0 where there is no encoder: the search that needs one will say so
         """
+        import numpy as np
+
         self._ahead.clear()
         texts, began = list(dict.fromkeys(texts)), time.perf_counter()
+        if len(texts) > FEW_QUERIES:
+            expect_many_queries()
         try:
-            self._ahead.update(zip(texts, self.encoder().encode_queries(texts), strict=True))
+            vectors = self.encoder().encode_queries(texts)
+            self._ahead.update(zip(texts, vectors, strict=True))
+            searched = [self._for_search(text, vector) for text, vector in zip(texts, vectors, strict=True)]
+            self.vector_index().expect(np.stack(searched) if searched else vectors)
         except KbError:
             return 0.0
         return (time.perf_counter() - began) * 1000 / max(1, len(texts))

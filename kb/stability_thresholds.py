@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.packing.stability import stability_quantiles
 from kb.runtime import Runtime
 from kb.search.stability import configured_thresholds

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from kb.corpora import KeeperDoor
+from kb.frozen import dataclass
 from kb.index.stamp import INDEX_FOLDER
 from kb.runtime import Runtime
 from kb.store.counters import read_counts

@@ -20,6 +20,8 @@ SYMBOLS_VERSION = 1
 _NAME = r"[A-Za-z_]\w*"
 # Every symbol has one of these.
 _SIGN = re.compile(r"[!-/:-@\[-^`{-~]")
+# Behind a word and before a blank, or between two letters: no symbol begins so.
+_PUNCTUATION = re.compile(r"(?<=\w)(?:[?!.,;:]+(?!\S)|['.\-/:,](?=\w))", re.ASCII)
 _SIGNS = r"[!#$%&*+\-./:<=>?@\\^|~;,()\[\]{}_]{1,6}"
 _OPERATORS = "-> => <- |> ->> :: == != <= >= !== <=> && || ?? ?. << >> += -= *= /= %= |= &= ^= := .. ..= =~ ~=".split()
 # Signs that stand alone between the words of a line. A bare dash, bar, slash or colon is punctuation; so is a bare
@@ -73,7 +75,7 @@ def find_symbols(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:
 
     Of a path of names, each two neighbours are a term as well.
     """
-    if not _SIGN.search(text):
+    if not _SIGN.search(text) or not _SIGN.search(_PUNCTUATION.sub("", text)):
         return  # before the patterns are compiled, which takes 8 ms of a search for plain words
     for match in _signs().finditer(text):
         group = match.lastindex or 0

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any
 
@@ -21,6 +22,8 @@ _ASCII_WORD = re.compile(r"[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|\w+(?:['._]\w+)*", 
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN = re.compile(r"[a-z']+|\d+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
+# The last letters of a short stem that may not stand in the word.
+_CHANGED = ("e", "i", "y", "l")
 
 
 @cache
@@ -167,7 +170,7 @@ def match_spans(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
     """Where any of the index terms stands in a text: [start, end) offsets in order, not overlapping."""
     spans: list[tuple[int, int]] = []
     known = _judged_words(terms)
-    for match in (_ASCII_WORD if text.isascii() else _words()).finditer(text):
+    for match in _words_near(text, terms):
         word = match.group()
         is_match = known.get(word)
         if is_match is None:
@@ -183,10 +186,51 @@ def match_spans(text: str, terms: frozenset[str]) -> list[tuple[int, int]]:
     return merged
 
 
+def _words_near(text: str, terms: frozenset[str]) -> Iterator[re.Match[str]]:
+    """The words of a text that may have one of the terms, in order.
+
+    Only stretches between spaces that hold a term's root are taken apart, where a part of a name may begin: of a passage of 900
+    characters this takes a tenth of the time that all of its words take.
+    """
+    pattern = _ASCII_WORD if text.isascii() else _words()
+    folded = text.casefold()
+    if not text.isascii():
+        folded = folded.replace("’", "'").replace("…", " ").replace("\xa0", " ")
+        if len(folded) != len(text) or not unicodedata.is_normalized("NFKC", folded):
+            yield from pattern.finditer(text)  # other characters than the terms', or at other places
+            return
+    places: list[int] = []
+    for root in _roots(terms):
+        at = folded.find(root)
+        while at >= 0:
+            if not ("a" <= text[at] <= "z" and at and "a" <= text[at - 1] <= "z"):
+                places.append(at)
+            at = folded.find(root, at + 1)
+    places.sort()
+    done = 0
+    for at in places:
+        if at >= done:
+            done = text.find(" ", at)
+            if done < 0:
+                done = len(text)
+            yield from pattern.finditer(text, text.rfind(" ", 0, at) + 1, done)
+
+
 @lru_cache(maxsize=4)
 def _judged_words(terms: frozenset[str]) -> dict[str, bool]:
     """Whether each word that was met has one of the terms: the hits of a query share most of their words."""
     return {}
+
+
+@lru_cache(maxsize=4)
+def _roots(terms: frozenset[str]) -> tuple[str, ...]:
+    """What every word with one of the terms holds, in small letters.
+
+    The stemmer may change the last letter of what it leaves (y to i, an e put on, "ility" to "l"), and "dying" to "die".
+    """
+    roots = {term[:-1] if len(term) > 4 or (len(term) > 1 and term[-1] in _CHANGED) else term for term in terms}
+    roots |= {f"{term[:-2]}y" for term in terms if term.endswith("ie")}
+    return tuple(roots - {""})
 
 
 def _spans_in_word(word: str, offset: int, terms: frozenset[str]) -> list[tuple[int, int]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kb.ask.records import SentenceCheck, Verification
 from kb.context.node_input import NodeText
+from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES, question_language
 from kb.support.check import VERIFIED, support_score
 

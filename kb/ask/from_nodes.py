@@ -7,13 +7,13 @@ found here is not grounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 
 from kb.context.kb_nodes import SKILLS, Skill
 from kb.context.node_input import NodeInput, NodeText, make_safe, quote
 from kb.context.question_subjects import asks_about, is_for_kb, refers_back
 from kb.evidence.matching import match_strength, user_strength
 from kb.evidence.question import units_of
+from kb.frozen import dataclass
 from kb.language.manner import is_about_user, is_errand, tidy
 from kb.language.registry import LANGUAGES, question_language, with_translations, words
 from kb.store.memories import Memory

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
 from kb.ask.prompt import PLACEHOLDER, Template, fence_tag, render_entry, render_user, template_for, uses_fence
 from kb.ask.records import PackedChunk
 from kb.ask.stages import Judged, Packed, Ranked
 from kb.context.node_input import NodeText
+from kb.frozen import dataclass
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.llm.server import ContextExceeded
 from kb.packing.packs import Limits

@@ -9,9 +9,9 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 
+from kb.frozen import dataclass
 from kb.records import Chunk
 
 # Whatever a model may take for the ends of a header or of a fence.

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal
 
 from kb.evidence.records import Signals, Variant
 from kb.followup.records import context_of, with_context
+from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.records import Chunk, Citation, Filters, Hit, ModelRef, SearchMode, SearchTrace
 from kb.relevance.decide import Decision

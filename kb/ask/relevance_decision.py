@@ -6,13 +6,14 @@ Costs a few counts in the store. Loads no encoder, no index and no model, and im
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 
 from kb.ask.records import AnswerRelevance, AskRequest, NodeUse
 from kb.context.node_input import NodeInput, NodeText, news_since
 from kb.context.nodes import read_nodes
 from kb.context.question_subjects import OWN_NODES, asked_of_kb
+from kb.frozen import dataclass
 from kb.relevance.decide import Decision, decide, log_line
 from kb.relevance.read_rules import configured_rules
 from kb.relevance.signals import (

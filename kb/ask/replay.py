@@ -8,7 +8,6 @@ from __future__ import annotations
 import difflib
 import json
 import time
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from kb.ask.answering import answer_packed
@@ -21,6 +20,7 @@ from kb.ask.prompt import template_for
 from kb.ask.records import Answer
 from kb.ask.stages import Findings, NearPlace, Packed, Question
 from kb.ask.stored import put_together, read_node_texts, read_packed
+from kb.frozen import dataclass
 from kb.runtime import Runtime
 from kb.store.answers import AnswerRow
 

@@ -4,7 +4,7 @@ Generated, Verified, and Ended, in which every ask ends."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kb.ask.records import (
@@ -20,6 +20,7 @@ from kb.ask.records import (
 )
 from kb.ask.relevance_decision import RelevanceDecision
 from kb.context.node_input import NodeText
+from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.records import Chunk, Citation, ModelRef, SearchResponse
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from kb.ask.records import Answer, Outcome
 from kb.followup.records import context_of
+from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES, question_language
 
 DOUBTFUL = {"en": {"weak": "only partly backed", "unsupported": "not backed", "contradicted": "the evidence says otherwise"},

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.ask.records import AskRequest, EvidenceView
 from kb.evidence.gate import Score, score_signals
 from kb.evidence.measure import Passage, Window, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals, across_languages
+from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
 from kb.records import Chunk, SearchResponse, SearchTrace
 from kb.runtime import Runtime
 from kb.search.bounds import background
-from kb.search.feedback import cosines_to
+from kb.search.feedback import cosines_to, stacked
 from kb.search.rerank import read_passages
 from kb.search.retrieve import can_read
 from kb.text import analyze
@@ -101,7 +101,7 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
 
 def question_cosines(kb: Runtime, question: str, chunk_ids: Sequence[int]) -> dict[int, float]:
     """chunk_id → cosine to the question as it was asked, which a search may rank by another vector than; of those with a vector."""
-    return cosines_to(kb.encode_query(question), kb.stored_vectors(chunk_ids))
+    return cosines_to(kb.encode_query(question), stacked(kb.stored_vectors(chunk_ids)))
 
 
 def weigh_chunks(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kb.ask.refuse import refusal_lines
 from kb.ask.story import facts_of_answer, tell_story
 from kb.chat.names import check_session_name
 from kb.chat.pipeline import Chat
 from kb.errors import InvalidInput
+from kb.frozen import dataclass
 from kb.store.documents import utc_text
 from kb.store.memories import LONGEST_MEMORY_CHARS
 from kb.store.store import Store

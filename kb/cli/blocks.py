@@ -5,9 +5,11 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Literal
+
+from kb.frozen import dataclass
 
 Kind = Literal["prose", "item", "code", "table"]
 Spans = Sequence[tuple[int, int]]

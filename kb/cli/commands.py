@@ -6,7 +6,8 @@ The help texts stand here so that listing the commands imports none of them; eac
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from kb.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import shlex
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
@@ -17,6 +16,7 @@ import typer
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.main import run
 from kb.cli.terminal import say, styled
+from kb.frozen import dataclass
 
 ENGINE = "KB_CORPUS__ENGINE"
 CORPUS = Path(__file__).with_name("demo_corpus")

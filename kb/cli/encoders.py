@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -25,6 +25,7 @@ from kb.embed.families import find_prefixes
 from kb.embed.model_files import is_present
 from kb.embed.registry import open_encoder
 from kb.errors import ExitCode, InvalidInput, ModelError, NotIndexed
+from kb.frozen import dataclass
 from kb.ingest.reencode import Change, use_configured_encoder
 from kb.llm.model_info import PulledModel, find_by_name
 from kb.llm.server import OllamaServer, is_listening

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -11,6 +10,7 @@ import typer
 from kb.cli.invocation import Invocation, command
 from kb.cli.terminal import harmless_line, say_message
 from kb.errors import ExitCode, InvalidInput
+from kb.frozen import dataclass
 from kb.records import Filters
 
 

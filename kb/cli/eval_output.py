@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
 
@@ -23,6 +22,7 @@ from kb.eval.markdown import step_summary
 from kb.eval.records import Comparison, EvalRuns, GateResult, Run, Suite
 from kb.eval.runs import load_run, short_name, summarize
 from kb.eval.worst import FailedGate, failed_gates
+from kb.frozen import dataclass
 from kb.ingest.report import IngestEvent
 from kb.records import SearchMode
 from kb.wire import to_json

@@ -6,7 +6,6 @@ The hits of one document stand together, in the order of the best of each; a bla
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from kb.cli.blocks import CUT, blocks_of, choose
@@ -14,6 +13,7 @@ from kb.cli.explain import print_trace, score_details
 from kb.cli.passage import passage_lines
 from kb.cli.terminal import harmless_line, linked, say, shown_path, styled, tell
 from kb.cli.wrap import columns_of, reading_columns
+from kb.frozen import dataclass
 from kb.records import Chunk, Hit, SearchResponse
 from kb.symbols import term_spans
 

@@ -9,7 +9,6 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -19,6 +18,7 @@ import typer
 from kb import __version__
 from kb.cli.terminal import choose_colour, tell
 from kb.config import Config, cache_folder, find_config, find_home, load_config
+from kb.frozen import dataclass
 from kb.wire import to_json
 
 if TYPE_CHECKING:  # annotations alone: these cost 40 ms, and a command that prints its help opens nothing

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Literal
 
 import typer
@@ -17,6 +17,7 @@ from kb.cli.terminal import has_colour, say
 from kb.cli.views import Finished
 from kb.config import LlmConfig
 from kb.errors import ModelNotPulled
+from kb.frozen import dataclass
 from kb.llm.model_info import PulledModel, PullStep, find_by_name
 from kb.llm.protocol import NoServer
 from kb.llm.server import OllamaServer

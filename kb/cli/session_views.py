@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kb.cli.terminal import harmless, harmless_line, say, styled
 from kb.followup.records import shown_sentence
+from kb.frozen import dataclass
 from kb.store.sessions import SessionSummary, Turn
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from io import StringIO
 
 from kb.cli.terminal import harmless_line
+from kb.frozen import dataclass
 
 BAR_CELLS = 16
 BLOCKS = " ▁▂▃▄▅▆▇█"

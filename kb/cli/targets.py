@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from kb.errors import InvalidInput, NotFound
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.places import parse_citation, select_lines
 from kb.records import Chunk, Citation, Document

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -92,6 +91,8 @@ def linked(text: str, root: str | None, citation: Citation) -> str:
     if root is None or not has_links(sys.stdout):
         return text
     place = f"#L{citation.start_line}" if citation.start_line else f"#page={citation.page}" if citation.page else ""
+    import socket  # 10 ms that only a terminal with links needs
+
     target = f"file://{quote(socket.gethostname())}{quote(str(Path(root) / citation.path))}{place}"
     return f"\x1b]8;;{target}\x1b\\{text}\x1b]8;;\x1b\\"
 

@@ -5,10 +5,11 @@ The comments are shown to users in config.toml and in the documentation.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Literal
 
 from kb.config.keys import key
+from kb.frozen import dataclass
 from kb.providers import PROVIDERS
 
 # The SearchMode of kb.records, spelled again: importing the records takes 9 ms, and commands without any read the config too.

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kb.context.budget import PASSAGE_GAP, PATH_GAP
+from kb.frozen import dataclass
 from kb.records import Chunk, Citation
 from kb.store.chunks import make_citation
 from kb.text import analyze, split_sentences

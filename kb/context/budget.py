@@ -8,8 +8,9 @@ the text as it will stand there, so that nothing is over whatever the tokenizer 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
+
+from kb.frozen import dataclass
 
 CountTokens = Callable[[str], int]
 T = TypeVar("T")

@@ -7,8 +7,9 @@ it issues no token and widens no slice.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from kb.frozen import dataclass
 from kb.graph.adjacent import AdjacentTerm
 from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchRequest

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kb.context.node_input import NodeInput
 from kb.context.question_subjects import is_for_kb
+from kb.frozen import dataclass
 
 # Answers before which a knowledge base counts as new.
 NEW_ANSWERS = 1

@@ -6,7 +6,6 @@ Whatever the tokenizer: the block is counted as it stands, and what is too much 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kb.context.block import (
     OPENING,
@@ -19,6 +18,7 @@ from kb.context.block import (
     render_token,
 )
 from kb.context.budget import PASSAGE_GAP, PATH_GAP, CountTokens, fill, split_budget
+from kb.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

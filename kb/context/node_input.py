@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb.config import ProfileConfig
+from kb.frozen import dataclass
 from kb.language.sentences import neutralize_markers
 from kb.store.journal import Journal
 from kb.text import estimate_tokens

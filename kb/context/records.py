@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.packing.known_text import KnownText
 from kb.records import Citation, Filters, SearchMode
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kb.context.expand import Expansion
 from kb.context.records import ContextRequest
+from kb.frozen import dataclass
 from kb.graph.records import Slice
 from kb.packing.known_text import KnownText
 from kb.records import Ranking, SearchResponse

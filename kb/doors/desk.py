@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from kb.config import Config
 from kb.doors.worker import Job, Tell, Worker, tell_stderr
-from kb.embed.fast import expect_many_queries
+from kb.embed.registry import expect_many_queries
 from kb.errors import ExitCode, KbError
 from kb.library import KnowledgeBase
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import hmac
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from kb.errors import InvalidInput, IoError
+from kb.frozen import dataclass
 
 if TYPE_CHECKING:  # the ASGI types alone; what imports this module has Starlette
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -10,17 +10,19 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kb.arrays import FloatMatrix
 from kb.embed.model_files import ModelFiles, work_offline
 from kb.embed.tokens import replace_surrogates
 from kb.errors import ModelError
 from kb.extras import is_installed, require
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 # Padded tokens that go through the model together. CPU time per text, MiniLM in bf16 on one thread, 40 to 250 tokens:
 # 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32
@@ -93,6 +95,8 @@ class BatchEncoder:
         Threads that share a batch wait for the slowest after every operation: 12 texts a second on 2 cores at load 7,
         against 33 with a batch per core. On a quiet machine the difference is small.
         """
+        from concurrent.futures import ThreadPoolExecutor  # 10 ms that a query does without
+
         import torch
 
         lengths = self._token_lengths(model, texts)
@@ -135,21 +139,27 @@ def _finished(waiting: deque[tuple[list[int], Future[FloatMatrix]]]) -> tuple[li
 
 
 def plan_batches(
-    lengths: Sequence[int], batch_size: int, tokens_per_batch: int = TOKENS_PER_BATCH
+    lengths: Sequence[int],
+    batch_size: int,
+    tokens_per_batch: int = TOKENS_PER_BATCH,
+    most_padding: int = TOKENS_PER_BATCH,
 ) -> Iterator[list[int]]:
     """Rows, longest text first, in batches of similar length; rows of length 0 have batches of their own.
 
     lengths           tokens per text
     batch_size        texts per batch at most
     tokens_per_batch  tokens per batch at most, with padding; one longer text is a batch of its own
+    most_padding      tokens of padding per batch at most
     """
     batch: list[int] = []
+    padding = 0
     for row in sorted(range(len(lengths)), key=lambda row: (-lengths[row], row)):
         longest = lengths[batch[0]] if batch else 0
         is_full = len(batch) == batch_size or (len(batch) + 1) * longest > tokens_per_batch
-        if batch and (is_full or (longest and not lengths[row])):
+        padding += longest - lengths[row] if batch else 0
+        if batch and (is_full or padding > most_padding or (longest and not lengths[row])):
             yield batch
-            batch = []
+            batch, padding = [], 0
         batch.append(row)
     if batch:
         yield batch

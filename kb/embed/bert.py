@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from kb.frozen import dataclass
 
 OPSET = 17  # the first with LayerNormalization
 POOLINGS = ("mean", "cls")

@@ -5,8 +5,9 @@ Any other sentence-transformers model, folder or Ollama embedding model works to
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from kb.frozen import dataclass
 
 EncoderKind = Literal["embedded", "folder", "hub", "ollama"]
 MANY = "about 100"

@@ -6,7 +6,8 @@ They hold where neither the configuration nor the model's own files name a prefi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from kb.frozen import dataclass
 
 Prefixes = tuple[str, str]
 

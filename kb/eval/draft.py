@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise, zip_longest
 from typing import Literal
 
 from kb.errors import SuiteInvalid
 from kb.eval.records import Label, Query, Suite
 from kb.eval.resolve import collapse, resolve_labels
+from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.records import Chunk, Citation, Document
 from kb.text import split_sentences

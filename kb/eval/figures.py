@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from kb.eval.records import Comparison, Interval, Latency, QueryResult, Run
+from kb.frozen import dataclass
 
 NOTHING = "–"
 # A run's main metric is the first of these that it has.

@@ -6,7 +6,6 @@ Only this module knows the layouts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from kb.config import Config
@@ -15,6 +14,7 @@ from kb.eval.judges import judge_collection, judge_spans, judge_suite
 from kb.eval.pipeline import EvalRequest, Judge, OnQuery, evaluate
 from kb.eval.records import Query, Run, Suite
 from kb.eval.throwaway import OnEvent, collection_home, fill_from_documents, fill_from_folder
+from kb.frozen import dataclass
 from kb.records import Filters, SearchMode
 from kb.runtime import Notify, Runtime
 

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from kb.errors import InvalidInput
 from kb.eval.records import Interval, Latency, QueryResult, Scores
 from kb.eval.resampling import RESAMPLES, Part, bootstrap_interval, ratio
 from kb.extras import require
+from kb.frozen import dataclass
 
 DEPTHS = (1, 3, 5, 10, 100)
 SPAN_DEPTHS = (5, 10)

@@ -11,7 +11,6 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from kb.eval.compare import flatten
 from kb.eval.figures import MOST_COLOURS, NOTHING, QueryRow, View
 from kb.eval.markup import number, percent, visible
 from kb.eval.records import Comparison, Interval, QueryResult, Retrieved, Run
+from kb.frozen import dataclass
 
 if TYPE_CHECKING:
     from jinja2 import Environment

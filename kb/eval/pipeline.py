@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -32,6 +32,7 @@ from kb.eval.records import (
 )
 from kb.eval.runs import append_result, begin_run, finish_run, load_run, mend_run, new_run_id, run_path
 from kb.eval.two_step import context_scores
+from kb.frozen import dataclass
 from kb.records import Filters, Hit, Ranking, SearchMode, SearchRequest
 from kb.runtime import Runtime
 from kb.search.pipeline import search

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.eval.figures import View, main_metric, metric_by_k, ms_text, number_text
 from kb.eval.metrics import percentiles
 from kb.eval.refusals import RefusalCurve, refusal_curve
+from kb.frozen import dataclass
 
 BIN_COUNT = 40
 SHORTEST_MS = 0.01

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from kb.frozen import dataclass
 from kb.records import SearchMode
 
 RunKind = Literal["search", "ask"]

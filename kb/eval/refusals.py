@@ -7,9 +7,9 @@ unanswerable that were refused. Knows no chart.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kb.eval.records import QueryResult, Run
+from kb.frozen import dataclass
 
 GATE_SCORE = "gate_score"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kb.errors import InvalidInput
@@ -13,6 +12,7 @@ from kb.eval.figures import outcome
 from kb.eval.markdown import render_markdown
 from kb.eval.page import render_page
 from kb.eval.records import Comparison, QueryResult, Run
+from kb.frozen import dataclass
 from kb.wire import to_json
 
 # A spreadsheet runs a cell that begins with one of these as a formula (OWASP, CSV injection).

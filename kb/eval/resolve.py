@@ -9,11 +9,11 @@ import difflib
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kb.errors import NotIndexed
 from kb.eval.records import Label, Suite
 from kb.eval.suite import Fault, raise_faults
+from kb.frozen import dataclass
 from kb.records import Chunk
 from kb.runtime import Runtime
 

@@ -12,7 +12,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,6 +23,7 @@ from kb.eval.answer_metrics import contains_wanted, says
 from kb.eval.judges import judge_suite
 from kb.eval.pipeline import Judge
 from kb.eval.records import Query, Suite
+from kb.frozen import dataclass
 from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.records import SearchRequest
 from kb.runtime import Runtime

@@ -8,7 +8,7 @@ all is chosen the same way inside. Paraphrases of one question are never on both
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -19,6 +19,7 @@ from kb.eval.metrics import score_rankings
 from kb.eval.pipeline import RANKING_DEPTH, Judge
 from kb.eval.records import Query, Suite
 from kb.eval.resampling import bootstrap_interval
+from kb.frozen import dataclass
 from kb.records import Filters, SearchRequest
 from kb.runtime import Runtime
 from kb.search.fuse import fuse

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kb.eval.compare import COMPARISONS, TIE, Gate
 from kb.eval.figures import is_lower_better, number_text
 from kb.eval.metrics import average_seeds
 from kb.eval.records import GateResult, Label, QueryResult, Run, Suite
+from kb.frozen import dataclass
 
 MOST_WORST = 5
 SHOWN_PLACES = 3

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 from kb.evidence.records import Signals, Variant
+from kb.frozen import dataclass
 
 WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"

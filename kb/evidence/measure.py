@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.question import Unit
 from kb.evidence.records import Signals
+from kb.frozen import dataclass
 from kb.language.sentences import Sentence
 from kb.text import analyze
 

@@ -7,9 +7,10 @@ verb endings: they say nothing of the topic, and a passage that answers does not
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.language import korean
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import words
@@ -20,7 +21,6 @@ SHOWN = 0.5
 
 UnitKind = Literal["word", "name", "number"]
 
-_KOREAN_FRAMES = re.compile(korean.FRAMES)
 _LAST_SYLLABLES = frozenset(ending for ending in ALL_ENDINGS if len(ending) == 1) | frozenset("아어여")
 _HANGUL_RUN = re.compile(r"[가-힣]+")
 _CJK_RUN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
@@ -82,6 +82,8 @@ def units_of(question: str) -> list[Unit]:
 
 def _pieces(word: str) -> list[str]:
     """Stretches of one word in Hangul, in kana and Han, and in anything else."""
+    if word.isascii():
+        return [word]
     return re.findall(r"[가-힣]+|[぀-ヿ㐀-鿿豈-﫿]+|[^가-힣぀-ヿ㐀-鿿豈-﫿]+", word)
 
 
@@ -100,8 +102,14 @@ def _units_of_piece(piece: str, is_first: bool) -> list[Unit]:
     return [Unit(piece, terms, "name" if is_name else "word")]
 
 
+@cache
+def _korean_frames() -> re.Pattern[str]:
+    """Compiled when the first Korean word needs it: 5 ms."""
+    return re.compile(korean.FRAMES)
+
+
 def _korean_units(word: str) -> list[Unit]:
-    if _KOREAN_FRAMES.match(word) or word in ALL_ENDINGS:
+    if _korean_frames().match(word) or word in ALL_ENDINGS:
         return []
     if any(word.endswith(ending) and len(word) == len(ending) + 1 for ending in ALL_ENDINGS if len(ending) > 1):
         return []  # one syllable with an ending (번인가요, 씻나요): every bigram includes the ending

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Literal
+
+from kb.frozen import dataclass
 
 Variant = Literal["fitted", "words", "unfitted"]
 

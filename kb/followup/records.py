@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
+
+from kb.frozen import dataclass
 
 Why = Literal["complete", "swap", "question-word", "pronoun", "more", "fragment", "continued"]
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from kb.frozen import dataclass
 from kb.graph.names import name_key
 from kb.graph.records import HIGH_SIGNAL_PREDICATES, PREDICATES, Node, Slice
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.graph.names import is_common, name_key
 from kb.language.korean_particles import strip_particle
 from kb.language.registry import has_letters

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kb.drafts import EndDraft
+from kb.frozen import dataclass
 from kb.graph.english_words import LONGEST_SENTENCE_CHARS
 from kb.graph.links import Mark
 from kb.graph.names import TICKET, is_common

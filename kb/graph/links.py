@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
-from dataclasses import dataclass
 from urllib.parse import unquote
 
+from kb.frozen import dataclass
 from kb.graph.names import path_key
 
 # Every repetition is bounded, so that a line of half a million brackets takes linear time.

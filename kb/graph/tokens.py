@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from kb.drafts import EndDraft
+from kb.frozen import dataclass
 from kb.graph.links import MARK_BASE, Mark
 from kb.graph.names import NO_CODE_NAMES, TICKET, is_common, is_identifier, name_key
 

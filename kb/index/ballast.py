@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from kb.frozen import dataclass
 
 # The chunk_id and doc_id of ballast; those of chunks and documents begin at 1.
 BALLAST_ID = 0

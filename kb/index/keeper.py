@@ -10,13 +10,13 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Generic, Literal, TypedDict
 
 from kb.config import SearchConfig
 from kb.errors import IndexOutOfDate, IoError
+from kb.frozen import dataclass
 from kb.index.checksum import READ_AT_MOST_BYTES, find_damage
 from kb.index.mending import mending
 from kb.index.protocol import Engine, Index, IndexWriter, Row

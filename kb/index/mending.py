@@ -48,6 +48,12 @@ class _Mending:
     def statistics(self, *arguments: Any) -> Any:
         return self._call("statistics", *arguments)
 
+    def expect(self, queries: Any) -> None:
+        self._call("expect", queries)
+
+    def vectors_at_hand(self, chunk_ids: Sequence[int]) -> Any:
+        return self._call("vectors_at_hand", chunk_ids)
+
     def chunk_ids(self) -> Any:
         return self._call("chunk_ids")
 

@@ -7,12 +7,12 @@ finished index to a path, and an opened index, which is searched. Knows no store
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, Literal, Protocol, TypeVar
 
 from kb.arrays import FloatMatrix, FloatVector, IntVector
 from kb.config import SearchConfig
+from kb.frozen import dataclass
 from kb.index.stamp import IndexStamp, Origin
 from kb.records import Ranking
 
@@ -105,6 +105,12 @@ class LexicalIndex(OpenedIndex[Sequence[str]], Protocol):
 
 class VectorIndex(OpenedIndex[FloatVector], Protocol):
     """Finds chunks by the cosine of their vectors to a query's, (d,) float32 of unit length."""
+
+    def expect(self, queries: FloatMatrix) -> None:
+        """Queries, (n, d) float32, that are searched for next without a filter: an engine may compare them together now."""
+
+    def vectors_at_hand(self, chunk_ids: Sequence[int]) -> dict[int, FloatVector]:
+        """Vectors of those of the chunks that it can give sooner than the store, (d,) float32; there may be none."""
 
     def vectors(self) -> tuple[IntVector, FloatMatrix]:
         """All chunk_ids, (n,), and their vectors, (n, d) float32, in any order."""

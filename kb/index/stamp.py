@@ -10,9 +10,11 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
+from functools import lru_cache
 from pathlib import Path
 
+from kb.frozen import dataclass
 from kb.index.checksum import sum_files, sync_unread
 from kb.private import open_private, take_from_others
 
@@ -79,15 +81,23 @@ class IndexStamp:
 
 def read_stamp(folder: Path, name: str) -> IndexStamp | None:
     """The stamp of the current index, None for a missing, unreadable or altered one."""
+    path = folder / f"{name}.json"
     try:
-        content = json.loads((folder / f"{name}.json").read_text())
-        crc = content.pop("crc", None)  # absent in a stamp of an earlier version
-        if crc is not None and crc != _crc_of(content):
-            return None
-        stamp = IndexStamp(**content)
+        held = path.stat()
+        stamp = _parse_stamp(path, (held.st_ino, held.st_mtime_ns, held.st_ctime_ns, held.st_size))
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    return stamp if (folder / stamp.place).exists() else None
+    return stamp if stamp and (folder / stamp.place).exists() else None
+
+
+@lru_cache(maxsize=8)
+def _parse_stamp(path: Path, identity: tuple[int, ...]) -> IndexStamp | None:
+    """Remembered by what the file system says of the file, which is replaced as a whole: every search asks, and it has the
+    sums of many files and a mean vector.
+    """
+    content = json.loads(path.read_text())
+    crc = content.pop("crc", None)  # absent in a stamp of an earlier version
+    return None if crc is not None and crc != _crc_of(content) else IndexStamp(**content)
 
 
 def replace_index(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from kb.arrays import ByteMatrix, FloatMatrix, FloatVector, IntVector, ShortMatrix
 from kb.errors import IndexOutOfDate
 from kb.fixed_point import from_fixed_point, to_fixed_point
+from kb.frozen import dataclass
 
 LAYOUT = "layout.json"
 # Rows that are gathered at once: 25 MB at 384 dimensions.
@@ -103,13 +104,13 @@ class PackedRows:
         numbers: ShortMatrix = self._high[positions] * np.int16(256) + self._low[positions]
         return from_fixed_point(self._scales[positions], numbers)
 
-    def rough_cosines(self, query: FloatVector, part: slice) -> FloatVector:
-        """Cosines by the high bytes alone, (n,)."""
+    def rough_cosines(self, query: FloatMatrix, part: slice) -> FloatMatrix:
+        """Cosines by the high bytes alone: (n,) of a query (d,), (q, n) of several (q, d)."""
         import numpy as np
 
-        high, cosines = self._high[part], np.empty(part.stop - part.start, np.float32)
+        high, cosines = self._high[part], np.empty((*query.shape[:-1], part.stop - part.start), np.float32)
         for at in range(0, len(high), ROUGH_ROWS):
-            cosines[at : at + ROUGH_ROWS] = high[at : at + ROUGH_ROWS].astype(np.float32) @ query
+            cosines[..., at : at + ROUGH_ROWS] = query @ high[at : at + ROUGH_ROWS].astype(np.float32).T
         cosines *= 256 * self._scales[part]
         return cosines
 
@@ -165,12 +166,15 @@ class Segment:
         positions = positions[self.ids[positions] == chunk_ids]
         return np.sort(positions[~_is_among(positions, self.gone)])
 
-    def near(self, query: FloatVector, probes: int) -> tuple[IntVector, FloatVector]:
-        """Positions and rough cosines of the rows in the cells nearest to a query, of all in a flat one."""
+    def near(self, query: FloatVector, probes: int, rough: FloatVector | None = None) -> tuple[IntVector, FloatVector]:
+        """Positions and rough cosines of the rows in the cells nearest to a query, of all in a flat one.
+
+        rough  the cosines of a flat one where they are known
+        """
         import numpy as np
 
         if not self.record.cells:
-            scores = self.vectors.rough_cosines(query, slice(0, self.record.rows))
+            scores = self.vectors.rough_cosines(query, slice(0, self.record.rows)) if rough is None else rough
             scores[self.gone] = NEVER
             return np.arange(self.record.rows), scores
         probes = min(probes, self.record.cells)

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from kb.drafts import Block, ChunkDraft, Parsed
+from kb.frozen import dataclass
 from kb.text import split_sentences
 from kb.text_units import unit_starts
 

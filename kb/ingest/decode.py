@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from dataclasses import dataclass
+
+from kb.frozen import dataclass
 
 # Detection reads this much: it is slow, and more text never changed a result.
 _SAMPLE_BYTES = 64_000

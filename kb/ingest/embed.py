@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.drafts import ChunkDraft
 from kb.embed.protocol import Encoder
+from kb.frozen import dataclass
 from kb.ingest.prepare import Settings
 from kb.runtime import Runtime
 from kb.store.chunks import EmbeddedChunk, UnembeddedChunk

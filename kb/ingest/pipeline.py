@@ -11,10 +11,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from kb.errors import InvalidInput, ParseFailed, ReaderStopped
+from kb.frozen import dataclass
 from kb.ingest.decode import is_machine_made
 from kb.ingest.discover import Scan, scan
 from kb.ingest.embed import embed_missing

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
+from kb.frozen import dataclass
 from kb.ingest.discover import Scan, Skipped, displayable
 from kb.ingest.reader_protocol import LIMITS_VERSION
 from kb.ingest.readers import READERS

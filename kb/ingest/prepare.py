@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import sha256
 
 from kb.config import Config
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
 from kb.embed.protocol import Encoder
+from kb.frozen import dataclass
 from kb.graph import GRAPH_VERSION
 from kb.graph.extract import extract_graph
 from kb.ingest.chunk import CHUNKER_VERSION, chunk_document, embedding_text

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.ingest.embed import embed_rows
 from kb.ingest.prepare import Settings
 from kb.runtime import Runtime

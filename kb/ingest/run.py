@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.ingest.guarded_reading import FileReader
 from kb.ingest.prepare import Settings
 from kb.ingest.report import IngestEvent, OnEvent, Tally, count_results

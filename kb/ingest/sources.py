@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
 from kb.errors import InvalidInput, NotFound
+from kb.frozen import dataclass
 
 STDIN_SOURCE = "stdin"
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from kb.errors import KbError, Locked
+from kb.frozen import dataclass
 from kb.ingest.changes import Changes, watch_folders
 from kb.ingest.pipeline import ingest
 from kb.ingest.report import IngestReport

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.language.english import DETERMINERS, FUNCTION_WORDS, PREPOSITIONS
 
 IsName = Callable[[str], bool]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from typing import Any, Literal
+
+from kb.frozen import dataclass
 
 # Questions that kb answers itself, without documents: the name of a pattern, and of the words that stand in all its matches.
 OwnKind = Literal["own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+
+from kb.frozen import dataclass
 
 
 def _longest_first(*tables: str) -> tuple[str, ...]:

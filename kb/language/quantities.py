@@ -11,9 +11,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache, lru_cache
 
+from kb.frozen import dataclass
 from kb.language.english import MONTHS, NUMBER_WORDS
 from kb.language.interface import Numbers, join_numbers
 from kb.language.korean_particles import is_hangul

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from kb.frozen import dataclass
 from kb.text import split_sentences
 
 # Five lines of a terminal; the median sentence has 110 characters.

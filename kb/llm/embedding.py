@@ -12,12 +12,13 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig, LlmConfig
 from kb.errors import MalformedResponse, ModelError, ModelNotPulled, ModelTimeout
+from kb.frozen import dataclass
 from kb.llm.model_info import find_by_name, read_facts
 from kb.llm.protocol import NoServer
 from kb.llm.server import ContextExceeded, OllamaServer

@@ -8,10 +8,10 @@ Deterministic.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from kb.arrays import Encode
 from kb.config import LlmConfig
+from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES
 from kb.language.sentences import is_forged
 from kb.llm.extractive_blocks import Block, find_blocks

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.text import split_sentences
 
 BlockKind = Literal["heading", "prose", "list", "code", "table"]

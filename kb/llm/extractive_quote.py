@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
 from kb.llm.extractive_blocks import Block, Span, is_item, is_rule, items_of, rows_of
 from kb.llm.extractive_rank import Candidate, leans

@@ -6,8 +6,8 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.language.interface import PatternKind
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import says, words

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import Any
+
+from kb.frozen import dataclass
 
 # Context in tokens for a model that does not state its own: the least any server gives (trap 14 of kb/llm/ollama.py).
 UNKNOWN_CONTEXT_TOKENS = 4096

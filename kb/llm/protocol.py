@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from kb.arrays import Encode
 from kb.errors import ModelError
+from kb.frozen import dataclass
 from kb.records import ModelRef
 
 FinishReason = Literal["stop", "length", "aborted"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from kb.errors import InvalidInput
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.mcp.texts import context_text, reading_text
 from kb.reading import ReadRequest, read_part

@@ -7,10 +7,10 @@ kb://passage/CHUNK_ID       a passage with its neighbours
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from urllib.parse import quote, unquote
 
 from kb.errors import InvalidInput, NotFound
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.mcp.texts import reading_text
 from kb.reading import DocumentPage, DocumentRow, ReadRequest, list_page, read_part

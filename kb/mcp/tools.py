@@ -6,7 +6,7 @@ A function gets the arguments and a door to the library, and returns a record; n
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from kb.ask.records import Answer, AnswerEvent
@@ -15,6 +15,7 @@ from kb.doors.arguments import Arguments
 from kb.doors.desk import Desk, Stop
 from kb.doors.worker import Tell
 from kb.errors import InvalidInput
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.mcp import texts
 from kb.mcp.arguments import (

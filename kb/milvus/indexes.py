@@ -117,6 +117,13 @@ class MilvusVectors(_Searching):
         filter = all_of(_IS_EMBEDDED, within(within_documents))
         return self._search("dense", np.asarray(query, dtype=np.float32).tolist(), depth, filter)
 
+    def expect(self, queries: FloatMatrix) -> None:
+        """See VectorIndex.expect. The server compares each as it comes."""
+
+    def vectors_at_hand(self, chunk_ids: Sequence[int]) -> dict[int, FloatVector]:
+        """See VectorIndex.vectors_at_hand."""
+        return {}
+
     def vectors(self) -> tuple[IntVector, FloatMatrix]:
         """See VectorIndex."""
         digest = self._corpus.stored_encoder()[1]

@@ -7,8 +7,10 @@ is the switch from the old state to the new one. Chunks of a version that no row
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
+
+from kb.frozen import dataclass
 
 FORMAT = "1"
 # The most bytes that Milvus keeps in one VARCHAR.

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, OpenItem
 from kb.errors import InvalidInput
+from kb.frozen import dataclass
 from kb.milvus.layout import CHUNKS, DOCUMENTS, MOST_BYTES, PLACEHOLDER
 from kb.milvus.values import NOWHERE
 from kb.milvus.words import FIELDS, ChunkTerms, chunk_vector

@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 
+from kb.frozen import dataclass
 from kb.index.repeats import weigh_repeats
 from kb.language.morphemes import korean_terms
 from kb.symbols import index_terms

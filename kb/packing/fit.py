@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from kb.frozen import dataclass
 from kb.language.interface import WordKind
 from kb.language.korean_particles import is_hangul
 from kb.language.registry import pattern, words

@@ -6,11 +6,11 @@ counts that containment is estimated with, and signatures by shingles of three f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 from kb.errors import InvalidInput
 from kb.fingerprint import FP_VERSION, Fingerprint, Shape, Sketch
+from kb.frozen import dataclass
 from kb.packing.known_text import KnownText, Span
 from kb.shingles import SCHEME, SEED
 

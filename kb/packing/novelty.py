@@ -14,11 +14,11 @@ of its halves, it says near-duplicate, which leaves .22 of the score.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from kb.config import NoveltyConfig
 from kb.fingerprint import DEFAULT_SHAPE, Fingerprint, FingerprintCache, Shape, fingerprint_of
+from kb.frozen import dataclass
 from kb.normal_form import normalize, spaced
 from kb.packing.known_text import KnownText
 from kb.packing.overlap import counted_containment, estimated_containment, has_verbatim, nearest_simhash

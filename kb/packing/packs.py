@@ -8,7 +8,9 @@ like an answer are dropped; if all are, the best one stays, flagged. Knows no te
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from kb.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ left out, however much room remains. `kb.packing.packs` chooses by context stabi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+
+from kb.frozen import dataclass
 
 # The share of both neighbours' scores that is added to a chunk's own score. At 2,000 tokens the span questions'
 # recall rises from .930 (0) to .938 (.1); .2 costs nDCG on documents of one or two chunks (benchmarks/context_packs.py).

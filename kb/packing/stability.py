@@ -13,9 +13,9 @@ function of the Euclidean distance, not of its square. Low stability counts twic
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.arrays import DoubleVector, IntVector
+from kb.frozen import dataclass
 
 # Taken off the first and the last chunk of a document: on one side nothing is known of the topic.
 BOUNDARY_PENALTY = 0.15

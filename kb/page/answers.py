@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
 
 from kb.errors import NotFound
 from kb.followup.records import shown_sentence
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.page.addresses import place_address
 from kb.page.arguments import AskPage, PlainPage

@@ -6,9 +6,9 @@ Which passages are shown is decided here; `kb/page/parts.py` makes the HTML of e
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from kb.errors import NotFound
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.page.arguments import DocumentPage, PlacePage
 from kb.page.originals import Original, find_original

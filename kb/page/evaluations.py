@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kb.errors import NotFound
@@ -13,6 +12,7 @@ from kb.eval.figures import main_metric, number_text
 from kb.eval.records import Run
 from kb.eval.report import render_report
 from kb.eval.runs import list_runs
+from kb.frozen import dataclass
 
 # Runs that are compared at most.
 MOST_RUNS = 2

@@ -6,11 +6,11 @@ The layout is worked out here; the template draws it as SVG and lists the same b
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from kb.context.graph_surroundings import GraphSurroundings
 from kb.errors import NotFound
+from kb.frozen import dataclass
 from kb.graph.records import PREDICATES, Edge, Node
 from kb.library import KnowledgeBase
 from kb.page.addresses import document_address

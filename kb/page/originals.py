@@ -10,11 +10,11 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from kb.config import IngestConfig
 from kb.errors import KbError, NotFound
+from kb.frozen import dataclass
 from kb.ingest.guarded_reading import FileReader
 from kb.ingest.read_source import read_source
 from kb.ingest.reader_protocol import Drawing

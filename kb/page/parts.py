@@ -6,13 +6,13 @@ import csv
 import posixpath
 import re
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import PurePosixPath
 from urllib.parse import unquote
 
 from markupsafe import Markup
 
+from kb.frozen import dataclass
 from kb.page.addresses import picture_address, place_address
 from kb.page.code import code_lines
 from kb.page.document import DocumentView

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 from urllib.parse import parse_qs
@@ -20,6 +19,7 @@ from kb.doors.arguments import Arguments, read_arguments, schema_of
 from kb.doors.desk import Desk
 from kb.doors.worker import error_of, log_bug
 from kb.errors import InvalidInput, KbError, NotFound, NotIndexed, ParseFailed
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.page.addresses import document_address
 from kb.page.answers import read_answer, read_ask, read_session, read_sessions

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from kb.doors.arguments import Filtered
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.page.arguments import DocumentsPage, SearchPage
 from kb.reading import DocumentPage, list_page

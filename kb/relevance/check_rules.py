@@ -7,9 +7,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from kb.frozen import dataclass
 from kb.relevance.rules import COMPARISONS, RETURNING, Condition, Predicate, SignalRule, describe_value, split_key
 from kb.relevance.signals import SIGNAL_NAMES
 

@@ -8,9 +8,9 @@ the later layers for urgency, dependencies and safety may. Providers run for `De
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.relevance.rules import RETURNING, Rules, SignalValue, Situation
 
 Status = Literal["in", "hard", "soft"]

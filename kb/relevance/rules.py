@@ -8,8 +8,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
+
+from kb.frozen import dataclass
 
 SignalValue = bool | int | float | str | None
 Strength = Literal["hard", "soft"]

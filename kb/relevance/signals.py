@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.language.manner import (
     has_implicit_reference,
     is_about_kb,

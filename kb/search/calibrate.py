@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 
+from kb.frozen import dataclass
 from kb.records import SearchMode
 from kb.search.records import Calibrated, Fused
 
@@ -76,8 +76,7 @@ def calibrate(fused: Fused, mode: SearchMode, encoder_digest: str) -> Calibrated
     encoder_digest  of the vectors; for one without weights only places and the shape of the list count, without a floor
     """
     model = _model_of(fused, mode, encoder_digest)
-    rows = signals_of(fused)
-    return Calibrated({chunk_id: model.probability(signals) for chunk_id, signals in rows.items()}, model.floor)
+    return Calibrated(_Probabilities(_Places(fused), model), model.floor)
 
 
 def variant_of(fused: Fused, mode: SearchMode) -> str:
@@ -96,20 +95,49 @@ def _model_of(fused: Fused, mode: SearchMode, encoder_digest: str) -> ScoreModel
 
 def signals_of(fused: Fused) -> dict[int, Signals]:
     """chunk_id → its signals, of every chunk of the ranking; places are by match, whatever the list is ordered by."""
-    terms = math.log2(1 + len(fused.candidates.terms))
-    if not fused.relevance:
-        return {i: _signals(0.0, rank, 0.0, terms) for rank, (i, _) in _numbered(fused.ranking)}
-    # The ranking's own order decides between equals, so that they stay in it.
-    order = sorted(((i, fused.relevance.get(i, 0.0)) for i, _ in fused.ranking), key=lambda row: -row[1])
-    top = order[0][1] if order else 0.0
-    tenth = order[min(TENTH, len(order)) - 1][1] if order else 0.0
-    peak = (top - tenth) / top if top > 0 else 0.0
-    return {i: _signals(match, rank, peak, terms) for rank, (i, match) in _numbered(order)}
+    places = _Places(fused)
+    return {chunk_id: places.signals(chunk_id) for chunk_id in places.matches}
+
+
+class _Places:
+    """What the signals of a list's chunks are made of. Made for each that is asked for: of a hundred, ten are shown.
+
+    matches  chunk_id → its match, the best first
+    """
+
+    def __init__(self, fused: Fused) -> None:
+        rows: Iterable[tuple[int, float]]
+        if fused.relevance:
+            # The ranking's own order decides between equals, so that they stay in it.
+            rows = sorted(((i, fused.relevance.get(i, 0.0)) for i, _ in fused.ranking), key=lambda row: -row[1])
+        else:
+            rows = ((i, 0.0) for i, _ in fused.ranking)
+        self.matches = dict(rows)
+        self._ranks = {chunk_id: rank for rank, chunk_id in enumerate(self.matches, start=1)}
+        by_match = list(self.matches.values())
+        top, tenth = (by_match[0], by_match[min(TENTH, len(by_match)) - 1]) if by_match else (0.0, 0.0)
+        self._peak = (top - tenth) / top if top > 0 else 0.0
+        self._log_terms = math.log2(1 + len(fused.candidates.terms))
+
+    def signals(self, chunk_id: int) -> Signals:
+        return _signals(self.matches[chunk_id], self._ranks[chunk_id], self._peak, self._log_terms)
+
+
+class _Probabilities(Mapping[int, float]):
+    """chunk_id → probability, computed when it is asked for."""
+
+    def __init__(self, places: _Places, model: ScoreModel) -> None:
+        self._places, self._model = places, model
+
+    def __getitem__(self, chunk_id: int) -> float:
+        return self._model.probability(self._places.signals(chunk_id))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places.matches)
+
+    def __len__(self) -> int:
+        return len(self._places.matches)
 
 
 def _signals(match: float, rank: int, peak: float, terms: float) -> Signals:
     return Signals(match, math.log(match + SOFTENING), math.log2(rank), 1 / rank, peak / rank, terms)
-
-
-def _numbered(rows: Iterable[tuple[int, float]]) -> Iterable[tuple[int, tuple[int, float]]]:
-    return enumerate(rows, start=1)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.records import Ranking
 from kb.runtime import Runtime
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kb.frozen import dataclass
+
 if TYPE_CHECKING:
-    from kb.arrays import FloatVector
+    from kb.arrays import FloatMatrix, FloatVector
 
 
 def mix_in(query: FloatVector, nearest: Sequence[FloatVector], weight: float) -> FloatVector:
@@ -28,11 +30,24 @@ def mix_in(query: FloatVector, nearest: Sequence[FloatVector], weight: float) ->
     return unit
 
 
-def cosines_to(query: FloatVector, vectors: Mapping[int, FloatVector]) -> dict[int, float]:
-    """chunk_id → cosine; all of unit length."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Stacked:
+    """Vectors as rows, (n, d) float32, of these chunks; None without any."""
+
+    chunk_ids: tuple[int, ...]
+    vectors: FloatMatrix | None
+
+
+def stacked(vectors: Mapping[int, FloatVector]) -> Stacked:
+    """Vectors by chunk_id as rows."""
+    if not vectors:
+        return Stacked((), None)
     import numpy as np
 
-    if not vectors:
-        return {}
-    cosines = np.stack(list(vectors.values())) @ query
-    return dict(zip(vectors, cosines.tolist(), strict=True))
+    return Stacked(tuple(vectors), np.stack(list(vectors.values())))
+
+
+def cosines_to(query: FloatVector, rows: Stacked) -> dict[int, float]:
+    """chunk_id → cosine; all of unit length."""
+    vectors = rows.vectors
+    return {} if vectors is None else dict(zip(rows.chunk_ids, (vectors @ query).tolist(), strict=True))

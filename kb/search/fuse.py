@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kb.config import SearchConfig
 from kb.records import FusionTrace, Ranking, SearchMode
-from kb.search.feedback import cosines_to, mix_in
+from kb.search.feedback import Stacked, cosines_to, mix_in, stacked
 from kb.search.records import Candidates, Fused
 
 
@@ -32,8 +32,11 @@ def fuse(found: Candidates, mode: SearchMode, settings: SearchConfig) -> Fused:
 
 def _fuse_both(found: Candidates, settings: SearchConfig) -> Fused:
     """Both lists fused. The list by tags joins by its ranks: it has no scale in common with BM25 and cosines."""
-    cosines = _cosines(found)
-    convex, trace = _rank_convex(found, cosines, settings)
+    pool = stacked(found.pool)
+    # Of all that either retriever found and that has a vector.
+    known = {} if found.query_vector is None else cosines_to(found.query_vector, pool)
+    cosines = known | dict(found.vector)
+    convex, trace = _rank_convex(found, cosines, pool, settings)
     is_convex = settings.fusion == "convex" and found.has_bounds
     lists, weights = ([convex], [2.0]) if is_convex else ([found.lexical, found.vector], [1.0, 1.0])  # 2: of two lists
     ranking, by_ranks = convex, not is_convex
@@ -57,14 +60,8 @@ def _relevance(found: Candidates, ranking: Ranking, convex: Ranking) -> dict[int
     return {chunk_id: scores.get(chunk_id, 0.0) for chunk_id, _ in ranking} if found.has_bounds else {}
 
 
-def _cosines(found: Candidates) -> dict[int, float]:
-    """chunk_id → cosine to the query, of all that either retriever found and that has a vector."""
-    known = {} if found.query_vector is None else cosines_to(found.query_vector, found.pool)
-    return known | dict(found.vector)
-
-
 def _rank_convex(
-    found: Candidates, cosines: Mapping[int, float], settings: SearchConfig
+    found: Candidates, cosines: Mapping[int, float], pool: Stacked, settings: SearchConfig
 ) -> tuple[Ranking, FusionTrace]:
     """The convex fusion, with the best passages mixed into the query, and what it went by."""
     # Where no vector was searched for, words are the whole score.
@@ -73,7 +70,7 @@ def _rank_convex(
     nearest = [i for i, _ in ranking[: settings.feedback_chunks] if i in found.pool]
     if nearest and found.query_vector is not None:
         mixture = mix_in(found.query_vector, [found.pool[i] for i in nearest], settings.feedback_weight)
-        ranking = _combine(found, cosines_to(mixture, found.pool), share)
+        ranking = _combine(found, cosines_to(mixture, pool), share)
     trace = FusionTrace(
         best_lexical=found.best_lexical,
         background=found.background,

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from kb.config import NoveltyConfig
 from kb.fingerprint import FingerprintCache
+from kb.frozen import dataclass
 from kb.packing.known_text import KnownText
 from kb.packing.novelty import (
     NoveltyCandidate,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kb.frozen import dataclass
 from kb.packing.packs import Limits, Pack, Scored, pack_neighbourhoods
 from kb.packing.stability import UNKNOWN_STABILITY
 from kb.records import Chunk, Ranking

@@ -6,8 +6,8 @@ A Korean question loses its frame first: question words, politeness, particles.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.index.protocol import LexicalIndex
 from kb.language.korean_query import bare_word, without_frame
 from kb.language.korean_segments import candidates, correct, corrections, forms_of, segment

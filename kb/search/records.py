@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
+from kb.frozen import dataclass
 from kb.records import CopyKind, FusionTrace, HitNovelty, NoveltyTrace, OrderKind, Ranking, StabilityTrace
 from kb.search.expand import Expansion
 

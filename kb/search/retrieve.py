@@ -65,7 +65,9 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         has_bounds &= vectors.abilities.has_bounds
         if request.mode == "hybrid" and has_bounds:
             with clock.stage("pool"):
-                pool = kb.stored_vectors(dict(lexical) | dict(vector))
+                found = dict(lexical) | dict(vector)
+                pool = vectors.vectors_at_hand(list(found))
+                pool |= kb.stored_vectors(found.keys() - pool.keys())
     tags = Expansion()
     if request.mode == "hybrid" and settings.expand_tags:
         with clock.stage("tags"):

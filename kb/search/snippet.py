@@ -19,8 +19,9 @@ def make_snippet(
     """
     start, end = _best_window(text, terms, max_chars)
     body = re.sub(r"\s+", " ", text[start:end]).strip()
-    snippet = f"{'… ' if start > 0 else ''}{body}{' …' if end < len(text.rstrip()) else ''}"
-    return snippet, tuple(term_spans(snippet, terms))
+    before = "… " if start > 0 else ""
+    snippet = f"{before}{body}{' …' if end < len(text.rstrip()) else ''}"
+    return snippet, tuple((a + len(before), b + len(before)) for a, b in term_spans(body, terms))
 
 
 def _best_window(text: str, terms: frozenset[str], max_chars: int) -> tuple[int, int]:

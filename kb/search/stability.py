@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kb.config import CswrConfig, CswrWeightsConfig
 from kb.errors import KbError
+from kb.frozen import dataclass
 from kb.index.protocol import LexicalStatistics
 from kb.packing.decompose import decompose
 from kb.packing.fit import Question, detect_domain, fit_scorer

@@ -6,11 +6,11 @@ A new call is one function and one entry. None has logic of its own.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from kb.ask.records import Answer, AnswerEvent
 from kb.context.records import ContextResponse
 from kb.doors.arguments import Arguments
+from kb.frozen import dataclass
 from kb.library import KnowledgeBase
 from kb.reading import DocumentPage, Reading, ReadRequest, list_page, read_part
 from kb.records import SearchResponse

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
+from kb.frozen import dataclass
 from kb.private import open_private
 
 FILE_NAME = "commands.log"

@@ -10,11 +10,12 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from datetime import UTC, datetime
 from typing import Any
 
 from kb.errors import InvalidInput, NotFound
+from kb.frozen import dataclass
 from kb.records import SearchMode
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from kb.frozen import dataclass
 from kb.records import Chunk, Citation
 from kb.store.database import raise_revision, transaction
 from kb.store.vectors import ENCODER_ID, WHOLE_VECTOR, file_vectors, unpack_vector, unpacked

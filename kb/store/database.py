@@ -11,13 +11,13 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from kb.errors import CorruptStore, IoError, NotIndexed
+from kb.frozen import dataclass
 from kb.private import open_private
 from kb.store.compact import compact
 from kb.store.records import teach_records
@@ -35,6 +35,7 @@ ENCODER_PARTS = (
     "encoder_query_prefix",
     "encoder_document_prefix",
 )
+_SELECT_ENCODER = f"SELECT name, value FROM meta WHERE name IN ({', '.join('?' * len(ENCODER_PARTS))})"
 # How far the logs of kb/store/changes.py are at a revision; sqlite_sequence keeps the last id of an emptied log.
 _NOTE_REVISION = """
     INSERT OR REPLACE INTO revisions (revision, state, lexical_change, vector_change) SELECT
@@ -270,19 +271,29 @@ def write_meta(connection: sqlite3.Connection, name: str, value: Any) -> None:
 
 def stored_encoder(connection: sqlite3.Connection) -> tuple[str, str, int]:
     """(model_id, digest, dimensions) of the encoder that made the stored vectors; ("", "", 0) when there are none."""
-    values = [read_meta(connection, part) for part in ENCODER_PARTS]
-    return (values[0] or "", values[1] or "", _read_count(connection, ENCODER_PARTS[2]))
+    held = _encoder_meta(connection)
+    model_id, digest, dimensions = (held.get(part) or "" for part in ENCODER_PARTS[:3])
+    return model_id, digest, _to_count(str(dimensions))
+
+
+def _encoder_meta(connection: sqlite3.Connection) -> dict[str, str]:
+    """In one statement: a hybrid search asks a dozen times."""
+    return dict(connection.execute(_SELECT_ENCODER, ENCODER_PARTS).fetchall())
 
 
 def _read_count(connection: sqlite3.Connection, name: str) -> int:
+    return _to_count(str(read_meta(connection, name) or "0"))
+
+
+def _to_count(value: str) -> int:
     """A meta value that is a count; one that was damaged is 0, for which kb doctor has a word and a repair."""
-    value = str(read_meta(connection, name) or "0")
     return int(value) if value.isdecimal() and value.isascii() else 0
 
 
 def stored_prefixes(connection: sqlite3.Connection) -> tuple[str, str] | None:
     """What stands before queries and documents for that encoder; None where an earlier version did not note it."""
-    query, document = (read_meta(connection, part) for part in ENCODER_PARTS[3:])
+    held = _encoder_meta(connection)
+    query, document = (held.get(part) for part in ENCODER_PARTS[3:])
     return None if query is None or document is None else (query, document)
 
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal
 
+from kb.frozen import dataclass
 from kb.records import Document
 from kb.store.database import is_full, transaction
 from kb.store.naming import find_named

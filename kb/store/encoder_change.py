@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.store.chunks import UnembeddedChunk, read_headings
 from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stamp_rows, transaction, write_meta
 from kb.store.vectors import file_vectors

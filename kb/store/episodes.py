@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 
+from kb.frozen import dataclass
 from kb.store.chunks import marks
 from kb.store.database import transaction
 

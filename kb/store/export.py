@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass
 from hashlib import sha256
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, OpenItem
+from kb.frozen import dataclass
 from kb.store.chunks import read_headings
 from kb.store.database import stored_encoder
 from kb.store.vectors import ENCODER_ID, SCALE_BYTES, WHOLE_VECTOR, pack_vector, unpack_vector

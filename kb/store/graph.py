@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
 
 from kb.drafts import EdgeDraft, EndDraft, GraphDraft, NameDraft
+from kb.frozen import dataclass
 from kb.store.chunks import batches_of
 
 

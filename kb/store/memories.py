@@ -5,10 +5,10 @@ from __future__ import annotations
 import sqlite3
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from kb.errors import InvalidInput, NotFound
+from kb.frozen import dataclass
 from kb.store.answers import count_answers_with
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kb.frozen import dataclass
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.vectors import ENCODER_ID, WHOLE_VECTOR, read_vectors

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from kb.drafts import DocumentNotes
+from kb.frozen import dataclass
 from kb.store.chunks import batches_of, marks
 from kb.store.database import transaction
 from kb.store.seals import seal_document

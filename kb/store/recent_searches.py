@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
+from kb.frozen import dataclass
 from kb.private import replace_private_json
 
 FILE_NAME = "recent_searches.json"

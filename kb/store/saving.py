@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from hashlib import sha256
 
 from kb.drafts import ChunkDraft, DocumentDraft, DocumentNotes, GraphDraft
+from kb.frozen import dataclass
 from kb.store.chunks import marks
 from kb.store.database import empty_log, is_full, raise_revision, transaction
 from kb.store.documents import utc_text

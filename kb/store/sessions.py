@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
+from kb.frozen import dataclass
 from kb.store.chunks import marks
 from kb.store.database import transaction
 from kb.store.records import RECORD

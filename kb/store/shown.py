@@ -6,9 +6,9 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from kb.frozen import dataclass
 from kb.records import Chunk
 from kb.store.packed_texts import PLAIN_TEXT
 from kb.store.records import RECORD

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
 from hashlib import sha256
 
+from kb.frozen import dataclass
 from kb.store.chunks import batches_of, marks
 from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stored_encoder, transaction
 from kb.store.door import Rows, method

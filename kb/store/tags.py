@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from kb.frozen import dataclass
 from kb.store.chunks import batches_of, marks
 from kb.store.database import read_meta, transaction, write_meta
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
 from kb.arrays import Encode
+from kb.frozen import dataclass
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.support.claims import find_claims, plain_text, without_lead
 from kb.support.faults import Found, find_faults

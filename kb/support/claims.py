@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
+from kb.frozen import dataclass
 from kb.language import english_contrasts, korean_contrasts
 from kb.language.registry import says
 from kb.support.markers import MARKER, code_spans

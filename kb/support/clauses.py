@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 
+from kb.frozen import dataclass
 from kb.language import english_contrasts, english_synonyms, korean_contrasts
 from kb.language.english import LIGHT_WORDS
 from kb.language.korean_particles import fitting_particle, is_hangul

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from kb.frozen import dataclass
 from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
 from kb.support.contrast import bounds_of, contrasts, wrong_bounds

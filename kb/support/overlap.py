@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from kb.frozen import dataclass
 from kb.language.english import LIGHT_WORDS
 from kb.text import STOP_WORDS, analyze, split_sentences
 

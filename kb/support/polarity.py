@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
+from kb.frozen import dataclass
 from kb.language import korean
 from kb.language.korean_particles import NEGATED_ENDINGS, is_hangul, strip_ending
 from kb.language.registry import says, words

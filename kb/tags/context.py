@@ -6,10 +6,10 @@ The pseudo-document of a tag is made of the tag lists of all items that carry it
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kb.extras import require
+from kb.frozen import dataclass
 from kb.tags.arrays import Arrays
 from kb.tags.words import fold
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kb.errors import InvalidInput
 from kb.extras import require
+from kb.frozen import dataclass
 from kb.tags.arrays import Arrays, places_of
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ The folder is stamped with the digest of the vocabulary it was made from.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from kb.errors import IndexOutOfDate
+from kb.frozen import dataclass
 from kb.index.stamp import IndexStamp, read_stamp, replace_index
 from kb.tags.arrays import Arrays, map_arrays
 from kb.tags.vocabulary import Tag, Vocabulary

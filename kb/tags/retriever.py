@@ -6,12 +6,13 @@ It is opened on first use and kept until the vocabulary or the model changes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 from weakref import WeakKeyDictionary
 
 from kb.config import TagsConfig
 from kb.errors import IndexOutOfDate, InvalidInput, NotIndexed
+from kb.frozen import dataclass
 from kb.index.stamp import IndexStamp
 from kb.runtime import Runtime
 from kb.tags.context import Context

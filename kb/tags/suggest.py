@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from kb.frozen import dataclass
 from kb.tags.records import Candidate, PhraseCandidate, PhraseReport, Suggestions, SuggestOptions
 from kb.tags.vocabulary import Vocabulary
 from kb.tags.words import expand_phrases, key_of, lookup_of, normalize_phrase

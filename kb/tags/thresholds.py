@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from kb.frozen import dataclass
 
 # doc_id → tag → score
 Scores = Mapping[int, Mapping[str, float]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 
 from kb.config import TagsConfig
+from kb.frozen import dataclass
 from kb.runtime import Notify, Runtime, ignore
 from kb.store.documents import utc_text
 from kb.tags.arrays import Arrays

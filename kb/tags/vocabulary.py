@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from hashlib import sha256
 
+from kb.frozen import dataclass
 from kb.tags.words import fold, key_of
 
 # The origin of a vocabulary that was not imported: the documents' own tags.

@@ -317,6 +317,34 @@ def test_statistics_of_vectors_equal_their_mean(example: Example, tmp_path: Path
 
 
 @of_kind("vector")
+def test_expected_queries_find_what_others_find(example: Example, tmp_path: Path) -> None:
+    """Also those that were not expected, and after a filter."""
+    index = example.build(tmp_path, [example.row(i, 0) for i in range(1, 900)])
+    queries = unit_vectors(5, 8, seed=2)
+    alone = [index.search(query, 20) for query in queries]
+    index.expect(queries[:4])
+    assert [index.search(query, 20) for query in queries] == alone
+    if index.abilities.filters_by == "chunks":
+        assert ids(index.search(queries[0], 3, [5, 6])) == ids(
+            [row for row in index.search(queries[0], 900) if row[0] < 7 and row[0] > 4]
+        )
+    index.expect(queries[:0])
+    assert index.search(queries[0], 20) == alone[0]
+
+
+@of_kind("vector")
+def test_vectors_at_hand_are_those_that_it_holds(example: Example, tmp_path: Path) -> None:
+    example.build(tmp_path, [example.row(i, 0) for i in range(1, 60)])
+    with example.change(tmp_path) as writer:
+        writer.delete([1, 2])
+        writer.upsert([example.row(60, 0)])
+    found = example.open(tmp_path).vectors_at_hand([60, 3, 1, 99])
+    assert found.keys() <= {60, 3}
+    for chunk_id, vector in found.items():
+        assert vector == pytest.approx(np.frombuffer(example.row(chunk_id, 0)[1], "<f4"), abs=1e-4)
+
+
+@of_kind("vector")
 def test_an_exact_engine_equals_brute_force(example: Example, tmp_path: Path) -> None:
     index = example.build(tmp_path, [example.row(i, 0) for i in range(1, 900)])
     rows = {i: np.frombuffer(example.row(i, 0)[1], "<f4") for i in range(1, 900)}

@@ -129,6 +129,12 @@ class BruteForce:
     def chunk_ids(self) -> set[int]:
         return set(self._vectors)
 
+    def expect(self, queries: np.ndarray) -> None:
+        pass
+
+    def vectors_at_hand(self, chunk_ids: Sequence[int]) -> dict[int, np.ndarray]:
+        return {}
+
     def vectors(self) -> tuple[np.ndarray, np.ndarray]:
         return np.array(list(self._vectors)), np.array(list(self._vectors.values()), np.float32)
 

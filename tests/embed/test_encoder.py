@@ -159,6 +159,11 @@ def test_batches_are_planned_by_length(lengths: list[int], batch_size: int, batc
     assert list(plan_batches(lengths, batch_size)) == batches
 
 
+def test_batches_hold_little_padding() -> None:
+    assert list(plan_batches([30, 9, 8, 8], 32, most_padding=24)) == [[0, 1], [2, 3]]
+    assert list(plan_batches([30, 25, 20, 8], 32, most_padding=24)) == [[0, 1, 2], [3]]
+
+
 def test_row_that_is_not_finite_becomes_zeros() -> None:
     rows = np.array([[3, 4], [np.nan, 1], [np.inf, 1], [0, 0]], dtype=np.float32)
     assert np.allclose(unit_rows(rows), [[0.6, 0.8], [0, 0], [0, 0], [0, 0]])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kb.search.feedback import cosines_to, mix_in
+from kb.search.feedback import cosines_to, mix_in, stacked
 
 X, Y = np.array([1, 0], np.float32), np.array([0, 1], np.float32)
 
@@ -25,5 +25,5 @@ def test_opposites_do_not_divide_by_zero() -> None:
 
 def test_cosines_by_chunk() -> None:
     diagonal = (X + Y) / np.sqrt(2, dtype=np.float32)
-    assert cosines_to(X, {3: X, 1: Y, 2: diagonal}) == pytest.approx({3: 1.0, 1: 0.0, 2: 0.7071}, abs=1e-4)
-    assert cosines_to(X, {}) == {}
+    assert cosines_to(X, stacked({3: X, 1: Y, 2: diagonal})) == pytest.approx({3: 1.0, 1: 0.0, 2: 0.7071}, abs=1e-4)
+    assert cosines_to(X, stacked({})) == {}

@@ -14,6 +14,7 @@ PACKAGE = ROOT / "kb"
 
 # Lowest first. What stands in one row may import only rows above it, and modules of its own folder.
 ORDER = [
+    ["kb.frozen"],
     ["kb", "kb.records", "kb.errors", "kb.arrays", "kb.drafts"],
     [
         "kb.fixed_point",

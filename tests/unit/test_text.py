@@ -72,6 +72,30 @@ def test_spans_of_matches() -> None:
     assert found == ["Parsing", "parse_config", "유권"]
 
 
+WORDS = (
+    "read reading Reader happy happily happiness hopes hoping dying lies tied skies apply applied possibility possible stability"
+    " parse_config self.best_possible HTTPServer getUserName a.b.c C++ C# don't isn’t dog's 3.14 ＭＩＲＲＯＲ … naïve Straße"
+    " 소유권이란 FastAPI에서 망원경은 クラス 所有権 x e y"
+).split()
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=12), st.sampled_from([" ", "\n", ", ", " \t", "-", "_"]), st.data())
+def test_spans_are_those_of_all_words_one_by_one(parts: list[str], between: str, data: st.DataObject) -> None:
+    """Most words are passed over because no term's root is in them: none may be that has a term."""
+    text = between.join(parts)
+    held = sorted({term for part in WORDS for term in analyze(part)})
+    terms = frozenset(data.draw(st.lists(st.sampled_from(held), max_size=4)))
+    marked = {i for a, b in match_spans(text, terms) for i in range(a, b)}
+    start = 0
+    for word in (text,) if between in "-_" else parts:
+        place = range(text.index(word, start), text.index(word, start) + len(word))
+        start = place.stop
+        if between not in "-_":
+            assert marked.isdisjoint(place) == terms.isdisjoint(analyze(word)), word
+        else:
+            assert bool(marked) == (not terms.isdisjoint(analyze(word)))
+
+
 @pytest.mark.parametrize(
     ("text", "sentences"),
     [

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 
 from kb.drafts import Parsed
+from kb.frozen import dataclass
 from kb.ingest.decode import decode
 from kb.ingest.readers.grammars import Definition, find_definitions
 from kb.ingest.readers.lines import Lines

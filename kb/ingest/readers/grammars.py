@@ -6,10 +6,11 @@ The parser goes on behind a syntax error, so that broken files have definitions 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import Any
+
+from kb.frozen import dataclass
 
 SIGNATURE_CHARS = 120
 # Deeper in the syntax tree stand expressions; bounds the recursion for minified files.

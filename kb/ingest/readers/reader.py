@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal
 
 from kb.drafts import Parsed
 from kb.errors import KbError, ParseFailed
+from kb.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True)
