@@ -41,7 +41,12 @@ LEAST_COSINE = 0.9999
 
 @dataclass(frozen=True, slots=True)
 class Timed:
-    """One ingest: seconds of the command, of those from its scan to its end, of processors; chunks saved."""
+    """One ingest: chunks saved.
+
+    whole  seconds of the command
+    work   of those from its scan to its end
+    cpu    processor seconds of all its processes, those of Ray too, as they were at the last line it printed
+    """
 
     whole: float
     work: float
@@ -64,18 +69,28 @@ def copy_files(folder: Path, target: Path, most: int) -> None:
 
 def timed(home: Path, folder: Path, *options: str) -> Timed:
     """Run it to its end."""
-    before, began = os.times(), time.perf_counter()
+    began, used = time.perf_counter(), dict[int, float]()
     with subprocess.Popen(command(home, folder, *options), stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
         scanned, last = began, ""
         for line in process.stdout:
             if '"scan_completed"' in line:
                 scanned = time.perf_counter()
+            for pid in [process.pid, *(pid for pid, _ in processes_below(process.pid))]:
+                used[pid] = max(used.get(pid, 0.0), processor_seconds(pid))
             last = line
         ended = time.perf_counter()
-    whole, after = time.perf_counter() - began, os.times()
-    cpu = after.children_user + after.children_system - before.children_user - before.children_system
-    return Timed(whole, ended - scanned, cpu, json.loads(last)["chunks_written"])
+    whole = time.perf_counter() - began
+    return Timed(whole, ended - scanned, sum(used.values()), json.loads(last)["chunks_written"])
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process has used so far; 0 where it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def measure_rate(folder: Path, rounds: int) -> None:

@@ -178,6 +178,8 @@ class RayWorkers:
         most_texts = -1 if is_last else 2 * QUEUE * BATCH_TEXTS * (self._pool.count if self._pool else 1)
         while ready:
             first = ready[0]
+            if self._wait.should_stop():
+                raise Stopped
             waiting = sum(len(each.batches) for each in ready)
             if waiting <= most_texts and not all(self._is_done(batch) for batch in first.batches.values()):
                 return
