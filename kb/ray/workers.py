@@ -63,7 +63,6 @@ class _Reading:
 
     candidate: Candidate
     call: Any
-    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +80,11 @@ class RayWorkers:
         self._ray, self._config = ray, replace(config, corpus=CorpusConfig())
         self._wait = Waiter(ray)
         self._pool: Encoders | None = None
-        self._digest = ""
         self._open = _Batch()
         self._on_its_way: dict[str, _Batch] = {}
+        # What was read and is not saved; files and texts in it, counted.
+        self._ready: deque[_Ready] = deque()
+        self._waiting = 0
 
     def encoder(self, digest: str) -> Encoders:
         """See Workers; encoders start when the first vectors are wanted."""
@@ -106,19 +107,21 @@ class RayWorkers:
         cores = float(self._ray.cluster_resources().get("CPU", 1))
         most_files = int(_FILES_PER_CORE * cores) + 1
         reading: deque[_Reading] = deque()
-        ready: deque[_Ready] = deque()
+        in_flight = 0
         for candidate in candidates:
             if not (run.request.words_only or run.request.dry_run):
                 self.encoder(run.settings.encoder_digest)  # it loads its weights meanwhile
             reading.append(examine(candidate))
-            while len(reading) >= most_files or sum(each.size_bytes for each in reading) > _MOST_BYTES:
-                ready.append(self._want_vectors(run, self._take(run, reading.popleft())))
-                yield from self._finished(ready)
+            in_flight += candidate.size_bytes
+            while len(reading) >= most_files or in_flight > _MOST_BYTES:
+                in_flight -= reading[0].candidate.size_bytes
+                self._want_vectors(run, self._take(run, reading.popleft()))
+                yield from self._finished()
         while reading and not run.tally.interrupted:
-            ready.append(self._want_vectors(run, self._take(run, reading.popleft())))
-            yield from self._finished(ready)
+            self._want_vectors(run, self._take(run, reading.popleft()))
+            yield from self._finished()
         if not run.tally.interrupted:
-            yield from self._finished(ready, is_last=True)
+            yield from self._finished(is_last=True)
 
     # ---- reading
 
@@ -130,7 +133,7 @@ class RayWorkers:
         def examine(candidate: Candidate) -> _Reading:
             file = candidate if candidate.target.scheme else load(candidate, run.kb.config.ingest, run.request)
             call = file if isinstance(file, Left) else there.remote(order, file)
-            return _Reading(candidate, call, candidate.size_bytes)
+            return _Reading(candidate, call)
 
         return examine
 
@@ -152,43 +155,43 @@ class RayWorkers:
 
     # ---- vectors
 
-    def _want_vectors(self, run: Run, found: Examined) -> _Ready:
+    def _want_vectors(self, run: Run, found: Examined) -> None:
         """Put the texts of a document into batches, those that neither the store has nor another document waits for."""
-        if self._pool is None or not isinstance(found, Prepared):
-            return _Ready(found, {})
-        known = run.kb.corpus.stored_hashes(run.settings.encoder_digest, found.texts)
         batches: dict[str, _Batch] = {}
-        for embed_hash, text in found.texts.items():
-            if embed_hash in known:
-                continue
-            if embed_hash not in self._on_its_way:
-                self._open.texts[embed_hash] = text
-                self._on_its_way[embed_hash] = self._open
+        if self._pool and isinstance(found, Prepared):
+            known = run.kb.corpus.stored_hashes(run.settings.encoder_digest, found.texts)
+            for embed_hash, text in found.texts.items():
+                if embed_hash in known:
+                    continue
+                if embed_hash not in self._on_its_way:
+                    self._on_its_way[embed_hash] = self._open
+                    self._open.texts[embed_hash] = text
+                batches[embed_hash] = self._on_its_way[embed_hash]
                 if len(self._open.texts) >= BATCH_TEXTS:
                     self._send(self._pool)
-            batches[embed_hash] = self._on_its_way[embed_hash]
-        return _Ready(found, batches)
+        self._ready.append(_Ready(found, batches))
+        self._waiting += 1 + len(batches)
 
     def _send(self, pool: Encoders) -> None:
         self._open.call = pool.send(list(self._open.texts.values()))
         self._open = _Batch()
 
-    def _finished(self, ready: deque[_Ready], *, is_last: bool = False) -> Iterator[Examined]:
+    def _finished(self, *, is_last: bool = False) -> Iterator[Examined]:
         """The first documents, while their vectors are there; waits for them where many wait, or these are the last ones."""
-        most_texts = -1 if is_last else 2 * QUEUE * BATCH_TEXTS * (self._pool.count if self._pool else 1)
-        while ready:
-            first = ready[0]
+        most = -1 if is_last else 2 * QUEUE * BATCH_TEXTS * (self._pool.count if self._pool else 1)
+        while self._ready:
             if self._wait.should_stop():
                 raise Stopped
-            waiting = sum(len(each.batches) for each in ready)
-            if waiting <= most_texts and not all(self._is_done(batch) for batch in first.batches.values()):
+            found, batches = self._ready[0].found, self._ready[0].batches
+            if self._waiting <= most and not all(self._is_done(batch) for batch in set(batches.values())):
                 return
-            ready.popleft()
-            if not isinstance(first.found, Prepared):
-                yield first.found
+            self._ready.popleft()
+            self._waiting -= 1 + len(batches)
+            if not isinstance(found, Prepared):
+                yield found
                 continue
-            vectors = {h: self._vectors(batch)[h] for h, batch in first.batches.items()}
-            yield replace(first.found, vectors=vectors)
+            vectors = {h: self._vectors(batch)[h] for h, batch in batches.items()}
+            yield replace(found, vectors=vectors)
             for embed_hash in vectors:  # saved by now
                 self._on_its_way.pop(embed_hash, None)
 

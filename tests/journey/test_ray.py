@@ -244,3 +244,15 @@ def test_a_cluster_without_kb_is_said(ray: Any) -> None:
     with pytest.raises(IoError, match="cannot do kb's work") as refused:
         Waiter(ray).get(ray.remote(read).remote())
     assert "on every machine" in refused.value.fix
+
+
+@needs_ray
+def test_an_error_with_a_fix_arrives_with_it(ray: Any) -> None:
+    from kb.ray.calls import Waiter
+
+    def read() -> None:
+        raise IoError("no room", fix="make room", path="/x")
+
+    with pytest.raises(IoError, match="no room") as refused:
+        Waiter(ray).get(ray.remote(read).remote())
+    assert (refused.value.fix, refused.value.details) == ("make room", {"path": "/x"})
