@@ -62,7 +62,7 @@ def connect(address: str) -> Iterator[Any]:
         try:
             try:
                 ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace="kb")
-            except (OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
+            except (ImportError, OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
                 said = " ".join(str(error).split())[:200]
                 what = "Ray did not start here" if address == AUTO else f"Ray at {address} cannot be used"
                 raise IoError(

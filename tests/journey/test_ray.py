@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -22,6 +25,7 @@ from kb.ingest.report import IngestEvent, IngestReport
 from tests.contract.corpora import needs_milvus
 from tests.journey.conftest import Call
 from tests.journey.folders import fill
+from tests.llm.recorded_server import free_port
 
 ABSENT = "Ray is not installed (kb-cited[ray]); it is not among the packages of the tests"
 needs_ray = pytest.mark.skipif(not is_installed("ray"), reason=ABSENT)
@@ -204,6 +208,47 @@ def test_ray_reads_and_milvus_keeps(ray: Any, notes: Path, tmp_path: Path) -> No
     assert ingest(tmp_path / "home", notes, ray="auto", config=config).counts["unchanged"] == FILES + 1
     with library.open(tmp_path / "home", config) as base:
         assert base.search("heron 12 tide", mode="hybrid").hits[0].path == "12.md"
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, str], tuple[str, ...]]]:
+    """(environment, addresses) of a cluster of one machine that asks for a token, as somebody else has started it."""
+    alone = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = alone | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 32, "KB_EMBEDDING__MODEL": ENGLISH_MODEL}
+    ports = free_port(), free_port()
+    head = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--num-cpus", "2"]
+    options = ["--include-dashboard", "false", "--node-ip-address", "127.0.0.1", "--port", str(ports[0])]
+    with TemporaryDirectory(prefix="kb-test-") as folder:  # sockets have short names
+        more = ["--ray-client-server-port", str(ports[1]), "--temp-dir", folder]
+        log = tmp_path_factory.mktemp("ray") / "head.log"
+        with (
+            log.open("w") as out,
+            subprocess.Popen([*head, *options, *more], env=os.environ | environment, stdout=out, stderr=out) as process,
+        ):
+            try:
+                while "--block" not in log.read_text():  # the last it prints
+                    assert process.poll() is None, log.read_text()
+                    time.sleep(0.1)
+                yield environment, (f"127.0.0.1:{ports[0]}", f"ray://127.0.0.1:{ports[1]}")
+            finally:
+                process.terminate()
+
+
+@needs_ray
+@pytest.mark.parametrize("kind", [0, 1], ids=["a machine of it", "by Ray's client"])
+def test_a_cluster_that_is_there_is_used(
+    cluster: tuple[dict[str, str], tuple[str, ...]], kind: int, notes: Path, tmp_path: Path, kb_process: Any
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    environment, addresses = cluster
+    with kb_process(
+        "ingest", notes, "--ray", addresses[kind], "--json", home=there, env=os.environ | environment
+    ) as process:
+        out, err = process.communicate(timeout=200)
+    assert process.returncode == 1, err  # one file is broken
+    assert json.loads(out.splitlines()[-1])["counts"]["new"] == FILES + 1
+    ingest(here, notes, ray=None)
+    assert differences(here, there) == []
 
 
 @needs_ray
