@@ -15,14 +15,14 @@ _URI = re.compile(
 
 
 # `s3://bucket/folder` → ("s3:/", "/bucket/folder"), so that the second part is a path as of a disk.
-_URL = re.compile(r"([a-z][a-z0-9+.-]*:/)(/[^\0]*)", re.DOTALL)
+_URL = re.compile(r"([a-z][a-z0-9+.-]*:/(?:/(?=/))?)(/[^\0]*)", re.DOTALL)
 
 
 def split_url(place: str) -> tuple[str, str]:
     """(scheme, path) of a place; the scheme of a path of this machine is empty, and both together are the place.
 
-    >>> split_url("s3://bucket/notes"), split_url("/home/me/notes")
-    (('s3:/', '/bucket/notes'), ('', '/home/me/notes'))
+    >>> split_url("s3://bucket/notes"), split_url("file:///mnt/notes"), split_url("/home/me/notes")
+    (('s3:/', '/bucket/notes'), ('file://', '/mnt/notes'), ('', '/home/me/notes'))
     """
     found = _URL.fullmatch(place)
     return (found[1], found[2]) if found else ("", place)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from kb import library
+from kb.embed.model_files import ENGLISH_MODEL
 from kb.extras import is_installed
 from tests.journey.conftest import Call
 from tests.journey.folders import BREAD, COMETS, OTTERS, check_events, fill
@@ -100,6 +102,19 @@ def follow(kb: Call, folder: Path, url: str, home: Path) -> None:
     assert results(one.events()) == {"a/otters.md": "unchanged", "a/none.md": "skipped"}
     lost = kb("ingest", f"{url}/nowhere", home=home)
     assert (lost.code, lost.err.startswith(f"error: nothing is at {url}/nowhere\n")) == (2, True)
+
+
+@needs_fsspec
+def test_what_was_interrupted_goes_on(kb: Call, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KB_EMBEDDING__MODEL", ENGLISH_MODEL)
+    home, listed = tmp_path / "home", [f"file://{folder}/b/comets.md", str(folder / "a/otters.md")]
+    asked = iter([False, True, True])
+    with library.open(home) as base:
+        assert base.ingest(listed=listed, should_stop=lambda: next(asked, True)).interrupted
+    resumed = kb("ingest", "--resume", "--json", home=home)
+    assert resumed.code == 0, resumed.err
+    assert (resumed.json()["counts"]["scanned"], resumed.json()["vector_share"]) == (2, 1)
+    assert kb("list", "--json", home=home).json()["documents"][1]["path"] in ("comets.md", "otters.md")
 
 
 def change(folder: Path) -> None:
