@@ -29,8 +29,9 @@ from kb.ray.remote import Order, examine_there
 _FILES_PER_CORE = 8
 # Bytes of files on their way, which are in memory; one file may be larger.
 _MOST_BYTES = 200_000_000
-# A file takes half a core while it is read: most of them are waiting.
-_READING_CORES = 0.5
+# Each process that reads loads kb, a tokenizer and its formats, which is seconds of work. The encoders book half of the cores;
+# one that reads for every other two makes more text than they take.
+_READING_CORES = 1.0
 
 
 @contextmanager
@@ -103,8 +104,8 @@ class RayWorkers:
             self._wait.should_stop = lambda: False  # a batch of vectors is finished
 
     def _stream(self, run: Run, candidates: Iterator[Candidate]) -> Iterator[Examined]:
-        examine = self._examiner(run)
         cores = float(self._ray.cluster_resources().get("CPU", 1))
+        examine = self._examiner(run, min(_READING_CORES, cores / 2))
         most_files = int(_FILES_PER_CORE * cores) + 1
         reading: deque[_Reading] = deque()
         in_flight = 0
@@ -125,10 +126,10 @@ class RayWorkers:
 
     # ---- reading
 
-    def _examiner(self, run: Run) -> Callable[[Candidate], _Reading]:
+    def _examiner(self, run: Run, cores: float) -> Callable[[Candidate], _Reading]:
         """What sends a file to be read: this machine's with its bytes, because another one may not see the disk."""
         order = self._ray.put(Order(self._config, run.request))
-        there = self._ray.remote(num_cpus=_READING_CORES, max_retries=TRIES)(examine_there)
+        there = self._ray.remote(num_cpus=cores, max_retries=TRIES)(examine_there)
 
         def examine(candidate: Candidate) -> _Reading:
             file = candidate if candidate.target.scheme else load(candidate, run.kb.config.ingest, run.request)
