@@ -34,7 +34,8 @@ from kb.config import Config
 from kb.runtime import Runtime
 
 KINDS = ("reader", "encoder", "command")
-NAMES = {"reader": "ray::examine_there", "encoder": "ray::EncoderThere"}
+# How their processes are called; one that has nothing to read for a moment is idle.
+NAMES = {"reader": ("ray::examine_there", "ray::IDLE"), "encoder": ("ray::EncoderThere",)}
 # Cosines of the same text in batches of other lengths, and in 16 bits.
 LEAST_COSINE = 0.9999
 
@@ -169,6 +170,8 @@ def disturbed(home: Path, folder: Path, kills: int, chooser: random.Random, done
                     if kill_one(process, kind, chooser):
                         done[kind] += 1
                         left = chooser.randint(1, 8)
+                        if kind == "command":
+                            break  # what it has printed before is still to be read
         if process.returncode == 0:
             return starts
         assert process.returncode == -signal.SIGKILL, f"the command ended with {process.returncode}"

@@ -49,7 +49,8 @@ def connect(address: str) -> Iterator[Any]:
         if ray.is_initialized():
             yield ray
             return
-        folder = mkdtemp(prefix="kb-ray-")  # only this user may look into it
+        # Only this user may look into it. Names of sockets have 104 characters at most, and Ray adds 66: TMPDIR may be long.
+        folder = mkdtemp(prefix="kb-ray-", dir="/tmp")
         where: dict[str, Any] = {"address": address}
         if address == AUTO:
             where = {

@@ -138,7 +138,7 @@ def test_processes_may_be_killed(ray: Any, notes: Path, tmp_path: Path, kind: st
         finished[0] += event.event == "document_finished"
         if event.event == "document_finished" and finished[0] in (2, 9, 20):
             for pid, line in processes_below(os.getpid()):
-                if line.startswith("ray::") and (NAMES[kind] in line or (kind == "reader" and "IDLE" in line)):
+                if line.startswith(NAMES[kind]):
                     os.kill(pid, signal.SIGKILL)
                     killed.append(pid)
 
