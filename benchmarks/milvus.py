@@ -1,6 +1,8 @@
 """Milvus beside the local engine: quality on judged sets, the same top ten after a move, and the growth of ingest and search.
 
     python benchmarks/milvus.py quality [DATA_FOLDER]      nDCG@10 and top ten, on Cranfield, FastAPI's pages and the fixtures
+    python benchmarks/milvus.py moved [DATA_FOLDER] [--queries 1000]   the same top ten for sentences of Cranfield, drawn at random
+    python benchmarks/milvus.py kills FOLDER [--kills 50]  kb corpus copy, killed at random moments, there and back
     python benchmarks/milvus.py growth [--most CHUNKS]     Milvus Lite and the local engine, with made-up passages
 
 Needs kb-cited[milvus]. Runs on Milvus Lite in a temporary folder; KB_CORPUS__URI names another server for `growth`.
@@ -9,8 +11,11 @@ Needs kb-cited[milvus]. Runs on Milvus Lite in a temporary folder; KB_CORPUS__UR
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -18,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from fastapi_pairs import load_fastapi_pairs
@@ -32,6 +38,7 @@ from kb.eval.throwaway import fill_from_documents, fill_from_folder
 from kb.records import Filters, SearchMode, SearchRequest
 from kb.runtime import Runtime
 from kb.search.pipeline import search
+from kb.text import split_sentences
 
 MODES: tuple[SearchMode, ...] = ("lexical", "vector", "hybrid")
 DEPTH = 10
@@ -82,7 +89,8 @@ def compare(title: str, original: Runtime, queries: Sequence[Query], filters: Fi
                 rows.append([ndcg(query.relevant, [path for path, *_ in hits]) for hits in lists])
             local, milvus = np.mean(rows, axis=0)
             share = same / len(queries)
-            print(f"  {mode:8} nDCG@10 local {local:.4f}, Milvus {milvus:.4f}; same top ten {share:.1%}", flush=True)
+            quality = f"nDCG@10 local {local:.4f}, Milvus {milvus:.4f}; " if any(q.relevant for q in queries) else ""
+            print(f"  {mode:8} {quality}same top ten {share:.1%} ({same} of {len(queries)})", flush=True)
 
 
 def ndcg(judged: Mapping[str, int], paths: Sequence[str]) -> float:
@@ -106,6 +114,61 @@ def measure_quality(data: Path) -> None:
     with open_filled("fastapi-docs-en-ko", content, fill_from_folder(folder, ignore_event)) as kb:
         for name in ("fastapi-ko", "fastapi-en"):
             compare(name, kb, sets[name].collection.queries[:MOST_QUERIES], sets[name].filters)
+
+
+def measure_moved(data: Path, count: int) -> None:
+    """Sentences of the collection itself as queries: as many as are wanted, and of every length."""
+    collection = load_beir(data / "cranfield")
+    fill = fill_from_documents(collection.documents, ignore_event)
+    with open_filled("cranfield", collection.documents_sha256, fill) as kb:
+        texts = [text for _, text in kb.corpus.fetch_texts(kb.corpus.chunk_places()).values()]
+        found = sorted({text[a:b].strip() for text in texts for a, b in split_sentences(text)})
+        asked = [sentence for sentence in found if len(sentence.split()) >= 4]
+        drawn = random.Random(7).sample(asked, min(count, len(asked)))
+        compare("Cranfield, its own sentences", kb, [Query(str(i), text) for i, text in enumerate(drawn)])
+
+
+# ---- kills
+
+
+def measure_kills(folder: Path, kills: int) -> None:
+    """Copy to Milvus Lite and back, each killed at random moments until it is done; then count what is there."""
+    chooser, total = random.Random(1), 0
+    with tempfile.TemporaryDirectory() as place:
+        home, corpus = Path(place) / "home", Path(place) / "corpus.db"
+        call(["ingest", str(folder), "--home", str(home)], None)
+        rounds = 0
+        while total < kills:
+            rounds += 1
+            back = Path(place) / f"back{rounds}"
+            for source, target in (("local", f"{corpus}#round{rounds}"), (f"{corpus}#round{rounds}", str(back))):
+                copy = ["corpus", "copy", source, target, "--json", "--home", str(home)]
+                seconds = 3.0
+                while total < kills and call(copy, chooser.random() * seconds) is None:
+                    total += 1
+                    seconds += 1.0
+                report = call(copy, None)
+            states = [call(["status", "--json", "--home", str(each)], None) or {} for each in (home, back)]
+            sizes = [(state["documents"], state["chunks"], state["chunks_without_vector"]) for state in states]
+            print(
+                f"round {rounds}: {total} kills so far; verified {(report or {})['verified']}; {sizes[0]} and {sizes[1]}",
+                flush=True,
+            )
+            assert sizes[0] == sizes[1]
+
+
+def call(words: list[str], seconds: float | None) -> dict[str, Any] | None:
+    """What a command printed last; None where it was killed after so many seconds."""
+    process = subprocess.Popen([sys.executable, "-m", "kb", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        out, err = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return None
+    assert process.returncode == 0, err.decode()
+    lines = out.decode().splitlines()
+    return dict(json.loads(lines[-1])) if lines and lines[-1].startswith("{") else {}
 
 
 # ---- growth
@@ -188,13 +251,19 @@ def _median_ms(calls: Sequence[Callable[[], object]]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("quality", "growth"))
+    parser.add_argument("what", choices=("quality", "moved", "kills", "growth"))
     parser.add_argument("data", nargs="?", type=Path, default=REPOSITORY.parent / "shared" / "data")
     parser.add_argument("--most", type=int, default=GROWTH[-1])
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for each engine")
+    parser.add_argument("--queries", type=int, default=1_000)
+    parser.add_argument("--kills", type=int, default=50)
     given = parser.parse_args()
     if given.what == "quality":
         measure_quality(given.data)
+    elif given.what == "moved":
+        measure_moved(given.data, given.queries)
+    elif given.what == "kills":
+        measure_kills(given.data, given.kills)
     else:
         measure_growth(given.most, given.limit)
 

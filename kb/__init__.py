@@ -28,6 +28,7 @@ indexes          rows and changes from the store to both indexes; who may write 
 corpora          which of both a configuration names
 runtime          what the jobs run on: store, indexes, encoder and model of one home, opened lazily, once
 ingest/          scan → plan → read → prepare (parse, chunk, names, gist) → embed → save → index
+ray/             the same with files read and vectors made on a Ray cluster, for kb ingest --ray
 tags/            a closed vocabulary: import, train, suggest, apply
 search/          filter → retrieve → fuse → calibrate → fold copies → reorder (context stability, known text) → hits
 context/         a query and known text → a block for a prompt; context nodes; the walk through the graph

@@ -29,6 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import IntEnum
+from functools import partial
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -56,6 +58,10 @@ class KbError(Exception):
         self.problem = problem
         self.fix = fix
         self.details = details
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An error that another process raised arrives whole: without this, it would be made anew without its fix.
+        return partial(type(self), self.problem, fix=self.fix, **self.details), (), self.__dict__
 
 
 class ConfigInvalid(KbError):

@@ -20,6 +20,7 @@ from kb.errors import NotIndexed
 from kb.ingest.remove import remove_documents
 from kb.ingest.request import IngestRequest
 from kb.ingest.unfinished import to_resume, unfinished
+from kb.places import is_url
 from kb.records import Chunk, Document, Filters, SearchMode, SearchRequest, SearchResponse
 from kb.runtime import Notify, Runtime, ignore
 from kb.store.chunks import document_text
@@ -234,34 +235,40 @@ class KnowledgeBase:
         retry: bool = False,
         words_only: bool = False,
         resume: bool = False,
+        listed: Iterable[str] = (),
+        ray: str | None = None,
         on_event: Callable[[IngestEvent], None] | None = None,
         on_embedded: Callable[[int], None] | None = None,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> IngestReport:
-        """Bring files and folders in, incrementally; creates a missing data folder.
+        """Bring files and folders in, URLs as s3://bucket/folder too, incrementally; creates a missing data folder.
 
         source       a name for where one folder comes from
         prune        forget documents whose files are gone; None takes `ingest.prune`; dry_run changes nothing
         force        read every file again, changed or not; retry only those that stopped their reader before
         include_secrets  read files that look like keys, too; include_generated: minified code, lock files, dumps
         words_only   leave the vectors to the next ingest; resume: go on with what was interrupted, then with the vectors
+        listed       files named one by one, besides the paths; those that the list leaves out are not forgotten
+        ray          read and encode on Ray: "auto" starts it on this machine, else the address of a cluster
         on_event     told of every step; on_embedded of each batch of chunks that has got its vectors
         should_stop  asked between documents; True ends the run after the documents in hand
-        raises       NotFound for a path that is not there, InvalidInput, Locked
+        raises       NotFound for a path that is not there, InvalidInput, Locked; ExtraMissing and IoError without Ray
         """
         from kb.ingest.pipeline import ingest
+        from kb.ray.workers import start_workers
 
-        given = tuple(Path(path).expanduser() for path in paths)
-        request = IngestRequest(
-            given, source, prune, force, dry_run, include_secrets, include_generated, retry, words_only
-        )
-        with self._runtime_for_ingest(dry_run) as runtime:
+        urls = tuple(name for path in paths if is_url(name := os.fspath(path)))
+        files = tuple(Path(path).expanduser() for path in paths if os.fspath(path) not in urls)
+        flags = (source, prune, force, dry_run, include_secrets, include_generated, retry, words_only)
+        request = IngestRequest(files, *flags, urls=urls, listed=tuple(listed))
+        with start_workers(ray, self.config) as workers, self._runtime_for_ingest(dry_run) as runtime:
             return ingest(
                 runtime,
                 to_resume(unfinished(self.home)) if resume else request,
                 on_event or (lambda event: None),
                 should_stop,
                 on_embedded or (lambda chunks: None),
+                workers,
             )
 
     def ingest_text(
@@ -333,9 +340,9 @@ class KnowledgeBase:
         return document_text(self.runtime().corpus.chunks_of_document(document.doc_id))
 
     def root(self, source: str) -> Path | None:
-        """The folder on this machine that a source was ingested from; None for text without a file."""
+        """The folder on this machine that a source was ingested from; None for text without a file there."""
         root = self.runtime().corpus.source_roots()[source]
-        return None if root is None else Path(root)
+        return None if root is None or is_url(root) else Path(root)
 
     def chunks(self, chunk_ids: Iterable[int]) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""

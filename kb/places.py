@@ -1,4 +1,4 @@
-"""Places in documents as people type them: citations, ranges of lines → records. Pure."""
+"""Places as people type them: citations, ranges of lines, URLs → records. Pure."""
 
 from __future__ import annotations
 
@@ -12,6 +12,25 @@ from kb.records import Citation, Document
 _URI = re.compile(
     r"(?P<path>.+?)(?:#(?:L(?P<start>\d{1,9})(?:-L?(?P<end>\d{1,9}))?|page=(?P<page>\d{1,9})))?", re.DOTALL
 )
+
+
+# `s3://bucket/folder` → ("s3:/", "/bucket/folder"), so that the second part is a path as of a disk.
+_URL = re.compile(r"([a-z][a-z0-9+.-]*:/(?:/(?=/))?)(/[^\0]*)", re.DOTALL)
+
+
+def split_url(place: str) -> tuple[str, str]:
+    """(scheme, path) of a place; the scheme of a path of this machine is empty, and both together are the place.
+
+    >>> split_url("s3://bucket/notes"), split_url("file:///mnt/notes"), split_url("/home/me/notes")
+    (('s3:/', '/bucket/notes'), ('file://', '/mnt/notes'), ('', '/home/me/notes'))
+    """
+    found = _URL.fullmatch(place)
+    return (found[1], found[2]) if found else ("", place)
+
+
+def is_url(place: str) -> bool:
+    """Whether a place is not on this machine's disk, as far as its name says."""
+    return bool(split_url(place)[0])
 
 
 def parse_citation(text: str) -> Citation:

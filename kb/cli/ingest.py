@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -20,7 +22,8 @@ from kb.ingest.sources import name_text
 def ingest(
     invocation: Invocation,
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH…", help="files and folders; - reads one text from stdin")
+        list[str] | None,
+        typer.Argument(metavar="PATH…", help="files, folders, URLs as s3://…; - reads one text from stdin"),
     ] = None,
     source: Annotated[
         str | None, typer.Option("--source", metavar="NAME", help="name for where this comes from", show_default=False)
@@ -40,6 +43,21 @@ def ingest(
     resume: Annotated[
         bool, typer.Option("--resume", help="go on with what was interrupted; takes no path and no other option")
     ] = False,
+    files_from: Annotated[
+        str | None,
+        typer.Option(
+            "--files-from", metavar="FILE", help="a list of files, one a line; - is stdin", show_default=False
+        ),
+    ] = None,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            "--ray",
+            metavar="ADDRESS",
+            help="read and encode on a Ray cluster; auto starts one here",
+            show_default=False,
+        ),
+    ] = None,
     watch: Annotated[bool, typer.Option("--watch", help="go on with every change, until Ctrl-C: see kb watch")] = False,
     retry: Annotated[bool, typer.Option("--retry", help="read files again that crashed or stalled before")] = False,
     include_secrets: Annotated[
@@ -56,15 +74,19 @@ def ingest(
     """
     config = invocation.config()
     paths = paths or []
-    _check_resume(resume, bool(paths) or words_only or force or dry_run or retry or source is not None)
-    if not paths and not resume:
+    has_more = words_only or force or dry_run or retry or source is not None or files_from is not None
+    _check_resume(resume, bool(paths) or has_more)
+    if not paths and not resume and files_from is None:
         raise InvalidInput(
             "no path given", fix="kb ingest FOLDER, or go on with what was interrupted: kb ingest --resume"
         )
     if watch:
+        if ray is not None or files_from is not None:
+            raise InvalidInput("--watch follows folders of this machine", fix="leave out --ray and --files-from")
         watch_paths(invocation, paths, source)
         return
     text = _read_stdin(paths, source, title)
+    listed = read_list(files_from) if files_from is not None else []
     with (
         make_listener(invocation) as listener,
         invocation.base(config, listener.message) as base,
@@ -84,6 +106,8 @@ def ingest(
                 resume=resume,
                 include_secrets=include_secrets,
                 include_generated=include_generated,
+                listed=listed,
+                ray=ray,
                 on_event=listener.on_event,
                 on_embedded=listener.on_embedded,
                 should_stop=lambda: bool(stopped),
@@ -93,6 +117,21 @@ def ingest(
         raise typer.Exit(ExitCode.INTERRUPTED)
     if report.counts["failed"]:
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def read_list(name: str) -> list[str]:
+    """The lines of a file, or of standard input for `-`; blank ones are left out.
+
+    raises  InvalidInput
+    """
+    try:
+        raw = sys.stdin.buffer.read() if name == "-" else Path(name).expanduser().read_bytes()
+    except OSError as error:
+        raise InvalidInput(f"the list {name} cannot be read: {error.strerror}", fix="check the path") from error
+    lines = [os.fsdecode(line) for line in raw.splitlines() if line.strip()]
+    if not lines:
+        raise InvalidInput(f"the list {name} is empty", fix="name one file or URL a line")
+    return lines
 
 
 def _check_resume(resume: bool, has_more: bool) -> None:

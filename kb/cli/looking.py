@@ -106,7 +106,7 @@ def open_place(name: str, invocation: Invocation, *, print_only: bool = False, r
     document = target.document
     if root is None:
         if passage is None:
-            raise InvalidInput(f"{document.path} came from standard input, there is no file", fix="kb show it instead")
+            raise InvalidInput(f"{document.path} is no file on this machine", fix="kb show it instead")
         _page(target, passage)
         return
     path = root / document.path

@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from kb.cli.wrap import terminal_columns, wrap_message
 from kb.errors import InvalidInput, KbError
+from kb.places import is_url
 from kb.records import Citation
 from kb.wire import error_json
 from kb.wire import harmless as harmless
@@ -88,7 +89,7 @@ def linked(text: str, root: str | None, citation: Citation) -> str:
     text  harmless already
     root  the folder of the citation's source; None where there is no file
     """
-    if root is None or not has_links(sys.stdout):
+    if root is None or is_url(root) or not has_links(sys.stdout):
         return text
     place = f"#L{citation.start_line}" if citation.start_line else f"#page={citation.page}" if citation.page else ""
     import socket  # 10 ms that only a terminal with links needs
@@ -153,6 +154,8 @@ def shown_path(root: str | None, path: str) -> str:
     """A stored path as this machine can open it from the current folder; the stored one when it has no root."""
     if root is None:
         return path
+    if is_url(root):
+        return f"{root}/{path}"
     absolute = Path(root) / path
     try:
         return str(absolute.relative_to(Path.cwd()))

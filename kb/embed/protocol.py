@@ -8,6 +8,20 @@ from typing import Protocol
 from kb.arrays import FloatMatrix, FloatVector
 
 
+class DocumentEncoder(Protocol):
+    """The half of an encoder that an ingest needs: see Encoder."""
+
+    @property
+    def digest(self) -> str: ...
+
+    def encode_documents(
+        self,
+        texts: Sequence[str],
+        on_batch: Callable[[int], None] | None = None,
+        expected_texts: int | None = None,
+    ) -> FloatMatrix: ...
+
+
 class Encoder(Protocol):
     """Turns texts into vectors of unit length.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,9 +21,10 @@ from kb.ingest.readers import READERS, reader_for
 from kb.ingest.secrets import secret_by_name
 
 NEVER_ENTERED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".kb"})
-_SNIFFED_BYTES = 8_192
+# What tells the type of a file whose name does not.
+HEAD_BYTES = 8_192
 _REFUSED = "cannot be read"
-_BAD_NAME = "its name is not valid UTF-8, or has control characters"
+BAD_NAME = "its name is not valid UTF-8, or has control characters"
 
 _UNREADABLE_TYPES = {
     "a legacy Office file; save it as .docx, .xlsx or .pptx": "doc dot xls xlt ppt pps pot",
@@ -149,8 +151,8 @@ def scan(
             waiting, walk.links = sorted(walk.links, key=lambda link: os.fsencode(link.path)), []
             for link in waiting:
                 _follow(walk, link)
-    elif not _is_plain(os.path.basename(top)):
-        walk.skip(top, _BAD_NAME)
+    elif not is_plain(os.path.basename(top)):
+        walk.skip(top, BAD_NAME)
     else:
         try:
             _take(walk, top, top, os.stat(top))
@@ -201,8 +203,8 @@ def _visit(walk: _Walk, entry: os.DirEntry[str], here: _Folder, waiting: list[_F
             return
         if (name[0] == "." and not walk.config.hidden) or here.rules.is_ignored(entry.path, is_folder=is_folder):
             walk.ignored += 1
-        elif not _is_plain(name):
-            walk.skip(entry.path, _BAD_NAME)
+        elif not is_plain(name):
+            walk.skip(entry.path, BAD_NAME)
         elif is_link:
             walk.links.append(here)
         elif is_folder:
@@ -240,39 +242,64 @@ def _take(walk: _Walk, path: str, real: str, status: os.stat_result) -> None:
     if not stat.S_ISREG(status.st_mode):
         return walk.skip(path, "not a regular file")
     relative = walk.relative(path)
-    if not walk.include_secrets and (reason := secret_by_name(os.path.basename(relative))):
-        return walk.skip(path, reason)
-    if not walk.include_generated and (reason := generated_by_name(os.path.basename(relative))):
-        return walk.skip(path, reason)
-    reader = reader_for(relative)
-    if reader is None:
-        extension = os.path.splitext(relative)[1].lower()
-        if extension[1:] in _REASONS:
-            return walk.skip(path, f"{extension} is {_REASONS[extension[1:]]}")
-        verdict = _sniff(path, extension or "<none>")
-        if verdict not in READERS:
-            return walk.skip(path, verdict)
-        reader = READERS[verdict]
-    key = limit_key(reader.name)
-    limit = getattr(walk.config, key)
-    if status.st_size > limit:
-        return walk.skip(path, f"larger than the limit ({_compared(status.st_size, limit)}; raise ingest.{key})")
+    verdict = classify(
+        relative,
+        status.st_size,
+        lambda: _head(path),
+        walk.config,
+        include_secrets=walk.include_secrets,
+        include_generated=walk.include_generated,
+    )
+    if verdict not in READERS:
+        return walk.skip(path, verdict)
     walk.known.add(real)
     identity = f"{status.st_ino} {status.st_ctime_ns}"
-    walk.files.append(SourceFile(Path(path), relative, status.st_size, status.st_mtime_ns, reader.name, identity))
+    walk.files.append(SourceFile(Path(path), relative, status.st_size, status.st_mtime_ns, verdict, identity))
     return None
 
 
-def _sniff(path: str, extension: str) -> str:
-    """The reader for a file whose name does not tell it, or the reason why there is none."""
+def classify(
+    path: str,
+    size_bytes: int,
+    read_head: Callable[[], bytes],
+    config: IngestConfig,
+    *,
+    include_secrets: bool,
+    include_generated: bool,
+) -> str:
+    """The reader for a file, a key of READERS; or the reason why it is not read.
+
+    path       relative; only its last part is looked at
+    read_head  its first bytes, asked for where the name does not tell; may raise OSError
+    """
+    name = os.path.basename(path)
+    if not include_secrets and (reason := secret_by_name(name)):
+        return reason
+    if not include_generated and (reason := generated_by_name(name)):
+        return reason
+    reader = reader_for(path)
+    if reader is None:
+        extension = os.path.splitext(path)[1].lower()
+        if extension[1:] in _REASONS:
+            return f"{extension} is {_REASONS[extension[1:]]}"
+        head = read_head()
+        if is_binary(head):
+            return f"unknown file type {extension or '<none>'}, and the content is binary"
+        reader = READERS["code" if head.startswith(b"#!") else "text"]
+    key = limit_key(reader.name)
+    limit = getattr(config, key)
+    if size_bytes > limit:
+        return f"larger than the limit ({_compared(size_bytes, limit)}; raise ingest.{key})"
+    return reader.name
+
+
+def _head(path: str) -> bytes:
     with open(path, "rb") as file:
-        head = file.read(_SNIFFED_BYTES)
-    if is_binary(head):
-        return f"unknown file type {extension}, and the content is binary"
-    return "code" if head.startswith(b"#!") else "text"
+        return file.read(HEAD_BYTES)
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
+    """Whether a name can be stored and printed."""
     try:
         return name.isprintable() or not any(c < " " or c == "\x7f" for c in name.encode().decode())
     except UnicodeEncodeError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from kb.drafts import ChunkDraft
-from kb.embed.protocol import Encoder
+from kb.embed.protocol import DocumentEncoder
 from kb.frozen import dataclass
 from kb.ingest.prepare import Settings
 from kb.runtime import Runtime
@@ -16,7 +16,7 @@ BATCH_CHUNKS = 128
 
 
 def _encode(
-    encoder: Encoder, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
+    encoder: DocumentEncoder, texts: Mapping[str, str], expected_texts: int, on_embedded: Callable[[int], None]
 ) -> dict[str, bytes]:
     if not texts:
         return {}
@@ -45,11 +45,13 @@ def embed_missing(
     on_embedded: Callable[[int], None] = lambda chunks: None,
     on_saved: Callable[[], None] = lambda: None,
     batch_chunks: int = BATCH_CHUNKS,
+    encoder: DocumentEncoder | None = None,
 ) -> Completed:
     """Give every stored chunk a vector of the present encoder; each batch is saved as it is made.
 
     on_embedded  told of chunks that have got their vectors
     on_saved     called after each batch
+    encoder      makes the vectors; None takes that of the knowledge base
     """
     digest = kb.stored_encoder()[1]
     done = made = 0
@@ -60,7 +62,7 @@ def embed_missing(
         if should_stop():
             break
         rows = kb.corpus.unembedded_chunks(waiting[start : start + batch_chunks])
-        hashes, vectors = embed_rows(kb, kb.encoder(), settings, rows, len(waiting), on_embedded)
+        hashes, vectors = embed_rows(kb, encoder or kb.encoder(), settings, rows, len(waiting), on_embedded)
         kb.corpus.save_vectors(digest, hashes, vectors)
         on_embedded(len(rows) - len(vectors))
         on_saved()
@@ -70,7 +72,7 @@ def embed_missing(
 
 def embed_rows(
     kb: Runtime,
-    encoder: Encoder,
+    encoder: DocumentEncoder,
     settings: Settings,
     rows: Sequence[UnembeddedChunk],
     expected_texts: int,

@@ -14,28 +14,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from kb.errors import InvalidInput, ParseFailed, ReaderStopped
+from kb.errors import InvalidInput
 from kb.frozen import dataclass
-from kb.ingest.decode import is_machine_made
-from kb.ingest.discover import Scan, scan
 from kb.ingest.embed import embed_missing
-from kb.ingest.generated import generated_by_content
+from kb.ingest.examine import Examined, Left, Same, examine, load
+from kb.ingest.find_files import find_files
 from kb.ingest.notes import NOTES_VERSION, make_notes
 from kb.ingest.pace import Pace
 from kb.ingest.plan import Candidate, Plan, has_same_time_and_size, make_plan
-from kb.ingest.prepare import LoadedFile, Prepared, hash_bytes, prepare
-from kb.ingest.read_source import read_source
-from kb.ingest.readers import READERS
+from kb.ingest.prepare import LoadedFile, Prepared, hash_bytes
 from kb.ingest.reencode import change_encoder
 from kb.ingest.report import EventName, IngestEvent, IngestReport, OnEvent, Outcome, count_results, make_report
 from kb.ingest.request import IngestRequest
 from kb.ingest.run import Run, begin_run
-from kb.ingest.secrets import secret_by_content
-from kb.ingest.sources import STDIN_SOURCE, Target, name_text, place_paths
+from kb.ingest.sources import STDIN_SOURCE, Target, name_text
 from kb.ingest.unfinished import forget_request, note_request
+from kb.ingest.workers import Workers
 from kb.runtime import Runtime
 from kb.store.documents import Stamp
 
+# So many batches are in hand for each encoder elsewhere, so that none waits for the others.
+BATCHES_PER_WORKER = 2
 # For guessing how much there is to embed before anything is read; Markdown prose comes to about this.
 BYTES_PER_CHUNK = 700
 
@@ -46,6 +45,7 @@ def ingest(
     on_event: OnEvent,
     should_stop: Callable[[], bool] = lambda: False,
     on_embedded: Callable[[int], None] = lambda chunks: None,
+    workers: Workers | None = None,
 ) -> IngestReport:
     """Bring the knowledge base up to date with files and folders.
 
@@ -53,9 +53,10 @@ def ingest(
     on_event     called for every step, in order; the last event is completed or aborted
     should_stop  asked between documents; True ends the run after the documents in hand
     on_embedded  told of every batch of chunks that has got its vectors
+    workers      read files and make vectors in the place of this process, which alone writes
     raises       NotFound for a path that is not there, InvalidInput, Locked
     """
-    if request.source and len(request.paths) > 1:
+    if request.source and len(request.paths) + len(request.urls) + bool(request.listed) > 1:
         raise InvalidInput("--source names one folder, several paths were given", fix="run kb ingest once per folder")
     with begin_run(kb, request, on_event, should_stop, on_embedded) as run:
         plan = _plan(run)
@@ -63,10 +64,11 @@ def ingest(
         _announce(run, plan, expected_chunks)
         _change_encoder(run)
         with _noted(run):
-            _store(run, _read(run, plan.candidates), plan.gone)
+            read = workers.read if workers else _read_here
+            _store(run, read(run, _to_read(run, plan.candidates)), plan.gone)
             _prune(run, plan.gone)
         _index_words(run)
-        _embed(run)
+        _embed(run, workers)
         return _finish(run)
 
 
@@ -121,7 +123,7 @@ def _ingest_texts(
             Candidate(target, t.path, Path(t.path), file_type, len(t.raw), mtime_ns, known.get(t.path)) for t in texts
         )
         files = (LoadedFile(c, t.raw, hash_bytes(t.raw), t.title) for c, t in zip(candidates, texts, strict=True))
-        _store(run, files, ())
+        _store(run, (examine(file, run.settings, run.reader, force=request.force) for file in files), ())
         _index_words(run)
         _embed(run)
         return _finish(run)
@@ -131,25 +133,14 @@ def _ingest_texts(
 
 
 def _plan(run: Run) -> Plan:
-    """Scan what the request names, and compare it with what is stored."""
+    """Find the files of what the request names, and compare them with what is stored."""
     corpus, config = run.kb.corpus, run.kb.config.ingest
-    targets = place_paths(run.request.paths, corpus.source_roots(), run.request.source)
+    known = corpus.source_roots()
     with run.tally.timing("scan"):
-        scans = [(target, _scan(run, target)) for target in targets]
-        stamps = {target.source: corpus.document_stamps(target.source) for target in targets}
+        scans = find_files(run.request, known, config, run.kb.home)
+        stamps = {source: corpus.document_stamps(source) for source in {target.source for target, _ in scans}}
         prune = config.prune if run.request.prune is None else run.request.prune
-        return make_plan(scans, corpus.source_roots(), stamps, prune=prune)
-
-
-def _scan(run: Run, target: Target) -> Scan:
-    return scan(
-        target.start,
-        config=run.kb.config.ingest,
-        root=target.root,
-        home=run.kb.home,
-        include_secrets=run.request.include_secrets,
-        include_generated=run.request.include_generated,
-    )
+        return make_plan(scans, known, stamps, prune=prune)
 
 
 def _announce(run: Run, plan: Plan, expected_chunks: int) -> None:
@@ -162,7 +153,7 @@ def _announce(run: Run, plan: Plan, expected_chunks: int) -> None:
         run.tally.settle(Outcome(source=source, path=skip.path, result="skipped", reason=skip.reason))
     if not run.request.dry_run:
         for source, root in plan.new_sources.items():
-            run.kb.corpus.save_source(source, str(root))
+            run.kb.corpus.save_source(source, root)
 
 
 @contextmanager
@@ -193,8 +184,8 @@ def _is_unread(run: Run, candidate: Candidate) -> bool:
     return not run.request.force and has_same_time_and_size(candidate, signature)
 
 
-def _read(run: Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
-    """Read the files that may have changed and settle the others; ends early when asked to stop."""
+def _to_read(run: Run, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
+    """The files that may have changed; the others are settled. Ends early when asked to stop."""
     for candidate in candidates:
         if run.should_stop():
             run.tally.interrupted = True
@@ -208,28 +199,14 @@ def _read(run: Run, candidates: Iterable[Candidate]) -> Iterator[LoadedFile]:
             )
             continue
         run.tally.on_event(IngestEvent(event="document_started", source=candidate.target.source, path=candidate.path))
-        try:
-            with run.tally.timing("read"):
-                raw = read_source(candidate.absolute, candidate.target.root, candidate.type, run.kb.config.ingest)
-        except OSError as error:
-            run.tally.settle(candidate.failed(f"cannot be read: {error.strerror}", "check its permissions"))
-            continue
-        except ParseFailed as error:
-            run.tally.settle(candidate.failed(error.problem, error.fix))
-            continue
-        if reason := _unwanted(run, candidate, raw):
-            run.tally.settle(replace(candidate.outcome("skipped"), reason=reason))
-            continue
-        yield LoadedFile(candidate, raw, hash_bytes(raw))
+        yield candidate
 
 
-def _unwanted(run: Run, candidate: Candidate, raw: bytes) -> str | None:
-    """Why a file is left out for what it holds."""
-    if not run.request.include_secrets and (reason := secret_by_content(raw)):
-        return reason
-    if READERS[candidate.type].kind == "text" and is_machine_made(raw):
-        return "the content is binary, though its name says text"
-    return None if run.request.include_generated else generated_by_content(candidate.type, raw)
+def _read_here(run: Run, candidates: Iterator[Candidate]) -> Iterator[Examined]:
+    """Read one file after the other in this process."""
+    for candidate in candidates:
+        file = load(candidate, run.kb.config.ingest, run.request)
+        yield file if isinstance(file, Left) else examine(file, run.settings, run.reader, force=run.request.force)
 
 
 def _stopped_before(run: Run, candidate: Candidate) -> str | None:
@@ -239,10 +216,19 @@ def _stopped_before(run: Run, candidate: Candidate) -> str | None:
     return f"not tried again, because it has not changed: {reason}" if is_same else None
 
 
-def _store(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> None:
-    """Prepare and save; what is saved can be searched by words from time to time, the first after a second."""
+def _store(run: Run, files: Iterable[Examined], gone: Sequence[Stamp]) -> None:
+    """Save what was read; it can be searched by words from time to time, the first after a second.
+
+    gone  documents whose files were not found: a new file with the same bytes is one of them, renamed or moved
+    """
+    gone_by_content: dict[tuple[str, str], list[Stamp]] = {}
+    for stamp in gone:
+        gone_by_content.setdefault((stamp.source, stamp.content_hash), []).append(stamp)
     pace = Pace()
-    for document in _prepare(run, files, gone):
+    for file in files:
+        document = _settle(run, file, gone_by_content)
+        if document is None:
+            continue
         _stamp_encoder(run)
         _save(run, document)
         if pace.is_due():
@@ -250,57 +236,41 @@ def _store(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> None
             pace.done()
 
 
-def _prepare(run: Run, files: Iterable[LoadedFile], gone: Sequence[Stamp]) -> Iterator[Prepared]:
-    """Parse and chunk what has changed. Unchanged and unreadable files are settled here; in a dry run, all are.
-
-    gone  documents whose files were not found: a new file with the same bytes is one of them, renamed or moved
-    """
-    gone_by_content: dict[tuple[str, str], list[Stamp]] = {}
-    for stamp in gone:
-        gone_by_content.setdefault((stamp.source, stamp.content_hash), []).append(stamp)
-    for file in files:
-        if _keep_unchanged(run, file):
-            continue
-        place = (file.candidate.target.source, file.candidate.path)
-        try:
-            document = prepare(file, run.settings, run.reader, _moved_from(run, file, gone_by_content))
-        except ParseFailed as error:
-            problem = error.problem.removeprefix(f"cannot read {file.candidate.path}: ")
-            run.tally.settle(file.candidate.failed(problem, error.fix))
-            if isinstance(error, ReaderStopped) and not run.request.dry_run:
-                run.kb.corpus.note_stopped(*place, file.candidate.state, problem)
-            continue
-        if place in run.stopped and not run.request.dry_run:
-            run.kb.corpus.forget_stopped(*place)
-        if document.moved_from:
-            run.tally.moved_doc_ids.add(document.moved_from.doc_id)
-        for phase, ms in document.ms.items():
-            run.tally.add_ms(phase, ms)
-        if run.request.dry_run:
-            run.tally.settle(document.outcome())
-        else:
-            yield document
-
-
-def _keep_unchanged(run: Run, file: LoadedFile) -> bool:
-    """Settle a file with the bytes and settings it was stored with: it was touched, or saved again as it was."""
-    before = file.candidate.stamp
-    now = file.stamp(run.settings)
-    if not before or not now or run.request.force:
-        return False
-    if (before.content_hash, before.signature) != (now.content_hash, now.signature):
-        return False
-    if not run.request.dry_run:
-        run.kb.corpus.touch_document(before.doc_id, now)
-    run.tally.settle(file.candidate.outcome("unchanged"))
-    return True
-
-
-def _moved_from(run: Run, file: LoadedFile, gone_by_content: Mapping[tuple[str, str], Sequence[Stamp]]) -> Stamp | None:
-    """The document that a new file was before it was renamed or moved; each document moves once."""
-    if file.candidate.stamp:
+def _settle(run: Run, file: Examined, gone_by_content: Mapping[tuple[str, str], Sequence[Stamp]]) -> Prepared | None:
+    """The document that is to be saved; what is not saved, nothing in a dry run, is settled."""
+    is_dry, corpus = run.request.dry_run, run.kb.corpus
+    if isinstance(file, Same):
+        if not is_dry:
+            corpus.touch_document(file.now.doc_id, file.now)
+        run.tally.settle(file.candidate.outcome("unchanged"))
         return None
-    same_bytes = gone_by_content.get((file.candidate.target.source, file.content_hash), ())
+    if isinstance(file, Left):
+        run.tally.settle(file.outcome)
+        if file.stopped and not is_dry:
+            found = file.candidate
+            corpus.note_stopped(found.target.source, found.path, found.state, file.stopped)
+        return None
+    place = (file.draft.source, file.draft.path)
+    if place in run.stopped and not is_dry:
+        corpus.forget_stopped(*place)
+    if before := _moved_from(run, file, gone_by_content):
+        file = file.moved(before)
+        run.tally.moved_doc_ids.add(before.doc_id)
+    for phase, ms in file.ms.items():
+        run.tally.add_ms(phase, ms)
+    if is_dry:
+        run.tally.settle(file.outcome())
+        return None
+    return file
+
+
+def _moved_from(
+    run: Run, document: Prepared, gone_by_content: Mapping[tuple[str, str], Sequence[Stamp]]
+) -> Stamp | None:
+    """The document that a new file was before it was renamed or moved; each document moves once."""
+    if document.replacing is not None:
+        return None
+    same_bytes = gone_by_content.get((document.draft.source, document.draft.content_hash), ())
     return next((stamp for stamp in same_bytes if stamp.doc_id not in run.tally.moved_doc_ids), None)
 
 
@@ -315,14 +285,14 @@ def _stamp_encoder(run: Run) -> None:
 
 
 def _save(run: Run, document: Prepared) -> None:
-    """Write one document in a transaction of its own, without vectors but for those that the store has."""
+    """Write one document in a transaction of its own, with the vectors that were made already and those that the store has."""
     began = time.perf_counter()
     known = run.kb.corpus.stored_hashes(run.settings.encoder_digest, document.texts)
     saved = run.kb.corpus.save_document(
         document.draft,
         list(zip(document.chunks, document.hashes, strict=True)),
         run.settings.encoder_digest,
-        {},
+        document.vectors,
         document.replacing,
         document.graph,
         document.notes,
@@ -330,6 +300,7 @@ def _save(run: Run, document: Prepared) -> None:
     save_ms = (time.perf_counter() - began) * 1000
     run.tally.add_ms("save", save_ms)
     run.tally.chunks_written += saved.chunks_written
+    run.tally.vectors_written += len(document.vectors)
     run.tally.cache_hits += sum(embed_hash in known for embed_hash in document.hashes)
     run.tally.settle(document.outcome(is_changed=saved.is_changed), {**document.ms, "save": save_ms})
 
@@ -345,7 +316,7 @@ def _index_words(run: Run) -> None:
     run.tally.on_event(IngestEvent(event="words_indexed", done=run.tally.finished_files, waiting=waiting))
 
 
-def _embed(run: Run) -> None:
+def _embed(run: Run, workers: Workers | None = None) -> None:
     """Make the vectors that stored chunks lack, of this run and of earlier ones; they are searched from time to time."""
     kb, tally = run.kb, run.tally
     if run.request.dry_run or run.request.words_only or tally.interrupted or not kb.corpus.has_documents():
@@ -359,7 +330,10 @@ def _embed(run: Run) -> None:
             pace.done()
 
     with tally.timing("embed"):
-        made = embed_missing(kb, run.settings, run.should_stop, run.on_embedded, on_saved, run.request.embed_batch)
+        is_waiting = kb.corpus.count_missing_vectors(run.settings.encoder_digest) > 0
+        encoder = workers.encoder(run.settings.encoder_digest) if workers and is_waiting else None
+        batch = run.request.embed_batch * BATCHES_PER_WORKER * encoder.count if encoder else run.request.embed_batch
+        made = embed_missing(kb, run.settings, run.should_stop, run.on_embedded, on_saved, batch, encoder)
     tally.vectors_written += made.vectors
     tally.cache_hits += made.chunks - made.vectors
     # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.

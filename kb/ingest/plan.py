@@ -12,6 +12,7 @@ from kb.ingest.reader_protocol import LIMITS_VERSION
 from kb.ingest.readers import READERS
 from kb.ingest.report import Outcome, Result
 from kb.ingest.sources import Target
+from kb.places import split_url
 from kb.store.documents import Stamp
 
 
@@ -68,7 +69,7 @@ class Plan:
     candidates: tuple[Candidate, ...]
     skipped: tuple[tuple[str, Skipped], ...]
     gone: tuple[Stamp, ...]
-    new_sources: Mapping[str, Path]
+    new_sources: Mapping[str, str]
     warnings: tuple[str, ...]
     ignored: int
 
@@ -108,7 +109,7 @@ def make_plan(
         skipped=tuple((source, skip) for (source, _), skip in skipped.items()),
         gone=gone,
         new_sources={
-            target.source: target.root for target, found in scans if found.files and target.source not in known
+            target.source: target.place for target, found in scans if found.files and target.source not in known
         },
         warnings=(*(_describe_overlap(name, target) for target, name in _overlaps(scans, known)), *kept_back),
         ignored=sum(found.ignored for _, found in scans),
@@ -122,13 +123,15 @@ def _overlaps(scans: Sequence[tuple[Target, Scan]], known: Mapping[str, str | No
         for target, found in scans
         if found.files and target.source not in known
         for name, root in known.items()
-        if root and target.start == target.root and target.root in (Path(root), *Path(root).parents)
+        if root and target.start == target.root and not target.is_listed
+        for scheme, path in [split_url(root)]
+        if target.scheme == scheme and target.root in (Path(path), *Path(path).parents)
     ]
 
 
 def _describe_overlap(name: str, target: Target) -> str:
     return (
-        f"source '{name}' lies inside {target.root}, which is now source '{target.source}': its documents are here"
+        f"source '{name}' lies inside {target.place}, which is now source '{target.source}': its documents are here"
         f" twice (to keep one of each: kb rm --source {name})"
     )
 

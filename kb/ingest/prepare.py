@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from hashlib import sha256
 
 from kb.config import Config
@@ -75,12 +75,14 @@ class LoadedFile:
 
     content_hash  sha256 of the bytes, hex
     title         wins over the document's own
+    read_ms       milliseconds that reading the bytes took
     """
 
     candidate: Candidate
     raw: bytes
     content_hash: str
     title: str | None = None
+    read_ms: float = 0.0
 
     def stamp(self, settings: Settings) -> Stamp | None:
         """What the store should remember of it from now on; None for a file that is not stored yet."""
@@ -97,13 +99,14 @@ class LoadedFile:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A document that waits for its vectors.
+    """A document that is ready to be saved.
 
     texts       embed hash → text to embed, one per distinct text
     hashes      embed hash of each chunk, in order
     replacing   doc_id of the document this is a new state of
     moved_from  the document this file was before it was renamed or moved
     ms          milliseconds per phase
+    vectors     embed hash → float32 bytes: those that are made already
     """
 
     draft: DocumentDraft
@@ -116,6 +119,11 @@ class Prepared:
     ms: Mapping[str, float]
     graph: GraphDraft
     notes: DocumentNotes
+    vectors: Mapping[str, bytes] = field(default_factory=dict)
+
+    def moved(self, before: Stamp) -> Prepared:
+        """The same as the new state of a document that had another path before."""
+        return replace(self, result="moved", replacing=before.doc_id, moved_from=before)
 
     def outcome(self, *, is_changed: bool = True) -> Outcome:
         """What is reported of it once it is saved.
@@ -132,11 +140,10 @@ class Prepared:
         )
 
 
-def prepare(file: LoadedFile, settings: Settings, reader: FileReader, moved_from: Stamp | None = None) -> Prepared:
+def prepare(file: LoadedFile, settings: Settings, reader: FileReader) -> Prepared:
     """Parse and chunk one file.
 
-    moved_from  the document this file was, when it was renamed or moved
-    raises      ParseFailed; ReaderStopped, a kind of it, where reading it again would end in the same way
+    raises  ParseFailed; ReaderStopped, a kind of it, where reading it again would end in the same way
     """
     found = file.candidate
     began = time.perf_counter()
@@ -152,6 +159,7 @@ def prepare(file: LoadedFile, settings: Settings, reader: FileReader, moved_from
     graphed_at = time.perf_counter()
     notes = make_notes([(chunk.text, chunk.start_line) for chunk in chunks], found.type)
     ms = {
+        "read": file.read_ms,
         "parse": (parsed_at - began) * 1000,
         "chunk": (chunked_at - parsed_at) * 1000,
         "graph": (graphed_at - chunked_at) * 1000,
@@ -171,15 +179,14 @@ def prepare(file: LoadedFile, settings: Settings, reader: FileReader, moved_from
         note=parsed.note or (None if chunks else "holds no text"),
         file_identity=found.identity,
     )
-    replaced = found.stamp or moved_from
     return Prepared(
         draft=draft,
         chunks=chunks,
         hashes=hashes,
         texts=dict(zip(hashes, texts, strict=True)),
-        result="moved" if moved_from else "updated" if found.stamp else "new",
-        replacing=replaced.doc_id if replaced else None,
-        moved_from=moved_from,
+        result="updated" if found.stamp else "new",
+        replacing=found.stamp.doc_id if found.stamp else None,
+        moved_from=None,
         ms=ms,
         graph=graph,
         notes=notes,

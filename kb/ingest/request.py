@@ -11,6 +11,8 @@ from kb.frozen import dataclass
 class IngestRequest:
     """What to ingest, and how.
 
+    urls     folders and files elsewhere, as s3://bucket/folder
+    listed   files named one by one, paths and URLs; nothing is forgotten for not being among them
     prune    forget documents whose files are gone; None takes the configured default
     force    read and chunk every file again, even when it looks unchanged
     retry    read files again that stopped their reader before; so does `force`
@@ -30,4 +32,6 @@ class IngestRequest:
     include_generated: bool = False
     retry: bool = False
     words_only: bool = False
+    urls: tuple[str, ...] = ()
+    listed: tuple[str, ...] = ()
     embed_batch: int = 128

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kb.errors import InvalidInput
+from kb.places import is_url
 from kb.records import (
     AlsoIn,
     Chunk,
@@ -153,7 +154,7 @@ def _make_hits(
             retrieval=retrieval_of(chunk_id),
             indexed_at=chunk.indexed_at,
             also_in=tuple(_also_in(chunks[i], kind) for i, kind in ordered.varied.copies.get(chunk_id, ())),
-            file=None if (root := roots.get(chunk.source)) is None else str(Path(root) / chunk.path),
+            file=None if (root := roots.get(chunk.source)) is None or is_url(root) else str(Path(root) / chunk.path),
         )
         hits.append(hit)
     return tuple(hits)

@@ -44,7 +44,9 @@ def test_every_line_is_what_its_schema_says(kb: Call, home: Path, notes: Path) -
         "broken.pdf": "failed",
     }
     finished = [e for e in events if e.get("result") == "new"]
-    assert all({"parse", "chunk", "graph", "notes", "save"} == set(e["ms"]) and e["chunks"] == 1 for e in finished)
+    assert all(
+        {"read", "parse", "chunk", "graph", "notes", "save"} == set(e["ms"]) and e["chunks"] == 1 for e in finished
+    )
     assert sorted(e["done"] for e in events if e.get("event") == "document_finished") == [1, 2, 3, 4, 5]
     assert "\u200b" not in result.out
     assert not result.err
