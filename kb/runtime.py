@@ -80,7 +80,7 @@ class Runtime:
         self._readers: tuple[Reader, ...] | None = None
         self._missing_readers: list[str] = []
         self._read_for = ""
-        self._read: dict[str, float] = {}
+        self._read: dict[tuple[str, str], float] = {}
         self._told: set[str] = set()
 
     def close(self) -> None:
@@ -357,32 +357,36 @@ class Runtime:
             self._readers = tuple(found)
         return self._readers
 
-    def reader_for(self, question: str) -> Reader | None:
-        """The first reader that has learnt the question's language; without one the user is told once what is missing."""
-        found = next((reader for reader in self.readers() if reader.can_read(question)), None)
-        if found is None:
-            for note in self._missing_readers:
-                self.notify_once(note)
+    def readers_for(self, question: str) -> tuple[Reader, ...]:
+        """The readers that have learnt the question's language, the one that orders first; without one the user is told once."""
+        found = tuple(reader for reader in self.readers() if reader.can_read(question))
+        for note in self._missing_readers if not found else ():
+            self.notify_once(note)
         return found
 
-    def read(self, question: str, texts: Sequence[str]) -> list[float] | None:
-        """The reader's logit for each text (kb.reader.protocol); None where `reader_for` the question is None.
+    def reader_for(self, question: str) -> Reader | None:
+        """The reader that orders passages for a question; None without one."""
+        return next(iter(self.readers_for(question)), None)
+
+    def read(self, question: str, texts: Sequence[str], reader: Reader | None = None) -> list[float] | None:
+        """The logit of a reader, by default of `reader_for` the question, for each text; None without a reader.
 
         What was read for the question at hand is kept: the order, the gate and the model share it.
         """
-        reader = self.reader_for(question)
+        reader = reader or self.reader_for(question)
         if reader is None:
             return None
         if self._read_for != question:
             self._read_for, self._read = question, {}
-        new = list(dict.fromkeys(text for text in texts if text not in self._read))
+        name = reader.model_id
+        new = list(dict.fromkeys(text for text in texts if (name, text) not in self._read))
         try:
-            self._read.update(zip(new, reader.score(question, new), strict=True))
+            self._read.update(zip(((name, text) for text in new), reader.score(question, new), strict=True))
         except ModelError as error:
             self.notify_once(f"note: going on without a reader: {error} ({error.fix})")
             self._readers = tuple(other for other in self.readers() if other is not reader)
             return None
-        return [self._read[text] for text in texts]
+        return [self._read[name, text] for text in texts]
 
     # ---- language model
 
