@@ -1,11 +1,11 @@
 """Measures the evidence gate: does its score tell answerable questions from others, and what does the default gate refuse?
 
-    python benchmarks/gate.py [DATA_FOLDER] [--encoder MODEL] [--only CORPUS…] [--seconds N] [--fit] [--latency]
+    python benchmarks/gate.py [DATA_FOLDER] [--encoder MODEL] [--only CORPUS…] [--seconds N] [--fit] [--groups] [--latency]
 
 Cases come from gate_sets.py, each asked of a real home through the real search (gate_features.py keeps their signals on
 disk). Every figure is out of fold: scored by weights fitted without the question's whole set, or, where a language has one
 set, without its gold document. --fit also writes these weights, from all cases, into kb/evidence/weights.json, beside
-those of other encoders; the fixture suite and gate_korean.yaml are never fitted on. --latency times what the gate adds to
+those of other encoders; the fixture suite and gate_korean.yaml are never fitted on. --groups compares sets of signals. --latency times what the gate adds to
 an ask on a home of 20,000 real chunks.
 """
 
@@ -23,13 +23,14 @@ from pathlib import Path
 import numpy as np
 from gate_features import Weighed, weigh_all
 from gate_fit import RECIPES, Fitted, Vector, case_weights, fit, is_fitted_on, language_of, out_of_fold
+from gate_groups import print_groups
 from gate_latency import print_latency
 from gate_sets import ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
 from scipy.stats import rankdata
 
-from kb.ask.judge import lacking_gate
+from kb.ask.judge import least_probability
 from kb.config import Config
-from kb.evidence.gate import KOREAN, READ, SPREAD, WORDS
+from kb.evidence.gate import KOREAN, READ, READ_TWICE, SPREAD, WORDS
 from kb.evidence.records import Signals
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -176,7 +177,7 @@ def to_json(fitted: Fitted) -> dict[str, object]:
 
 def signals_for(weighed: Sequence[Weighed], name: str) -> list[Signals]:
     """The signals that a set of weights is fitted on and asked with."""
-    if READ in name:
+    if READ in name:  # so it is in READ_TWICE
         return [w.read or w.hybrid for w in weighed]
     return [w.lexical if name.startswith(WORDS) else w.hybrid for w in weighed]
 
@@ -188,11 +189,12 @@ def can_fit(weighed: Sequence[Weighed], name: str) -> bool:
         s for w, s in zip(weighed, signals_for(weighed, name), strict=True) if is_fitted_on(w.case, recipe.language)
     ]
     needed = [s.reader for s in mine] if READ in name else []
+    needed += [s.second_reader for s in mine] if READ_TWICE in name else []
     needed += [s.cosine for s in mine] if not name.startswith(WORDS) else []
     return bool(mine) and sum(value is None for value in needed) < len(mine) / 10
 
 
-def write_weights(weighed: Sequence[Weighed], encoder: tuple[str, str], readers: dict[str, str]) -> None:
+def write_weights(weighed: Sequence[Weighed], encoder: tuple[str, str], readers: dict[str, list[str]]) -> None:
     """Fit on every case that may be fitted on, and write the package's file; other encoders' weights stay."""
     kept = json.loads(WEIGHTS.read_text(encoding="utf-8"))["models"]
     cases = [w.case for w in weighed]
@@ -219,6 +221,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", default=(), metavar="CORPUS", help="corpora; all when left out")
     parser.add_argument("--seconds", type=float, default=math.inf, help="weigh new cases for so long, then go on")
     parser.add_argument("--fit", action="store_true", help="write the weights too")
+    parser.add_argument("--groups", action="store_true", help="what each group of signals is worth, nothing else")
     parser.add_argument("--latency", action="store_true", help="time what the gate adds, nothing else")
     chosen = parser.parse_args()
     if not (chosen.data / "clapnq").is_dir():
@@ -233,8 +236,13 @@ def main() -> None:
     if chosen.fit:
         model_id, digest, _ = homes["clapnq"].stored_encoder()
         asked = {"en": "Who asks?", "ko": "누가 묻나요?"}
-        readers = {code: reader.digest for code, text in asked.items() if (reader := homes["clapnq"].reader_for(text))}
+        readers = {
+            code: [reader.digest for reader in homes["clapnq"].readers_for(text)] for code, text in asked.items()
+        }
         write_weights(weighed, (model_id, digest), readers)
+    if chosen.groups:
+        print_groups(weighed)
+        return
     report(weighed, chosen.encoder)
     print(f"{time.perf_counter() - began:.0f} s in all", file=sys.stderr)
 
@@ -242,7 +250,7 @@ def main() -> None:
 def report(weighed: Sequence[Weighed], encoder: str) -> None:
     """Every table, each question by the weights that an ask would take for it."""
     cases = [w.case for w in weighed]
-    floors = np.array([max((lacking_gate(text, w.case.question) for text in w.lacking), default=0.0) for w in weighed])
+    floors = np.array([least_probability(*w.lacking, w.case.question) for w in weighed])
     korean = np.array([language_of(c) == "ko" for c in cases])
     scores = {
         name: out_of_fold(cases, signals_for(weighed, name), RECIPES[name], by_set=True)
@@ -251,13 +259,14 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
     }
 
     def of_korean(name: str) -> Vector:
-        kind, read = name.removesuffix(READ), READ if name.endswith(READ) else ""
+        kind, _, readers = name.partition("+")
+        read = READ if readers else ""
         wanted = (f"{kind}{read}{KOREAN}", f"{kind}{KOREAN}", f"words{read}{KOREAN}", f"words{KOREAN}")
         return next(scores[each] for each in wanted if each in scores)
 
     by_document = {
         name: out_of_fold(cases, signals_for(weighed, name), RECIPES[name], by_set=False)
-        for name in (f"vectors{READ}", "vectors")
+        for name in (f"vectors{READ_TWICE}", f"vectors{READ}", "vectors")
         if name in scores
     }
     for name, found in by_document.items():
@@ -266,8 +275,10 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
         print_answerable(cases, both, floors)
         print_calibration(cases, found, name)
     for name, title in (
+        (f"vectors{READ_TWICE}", f"{encoder} and both readers"),
         (f"vectors{READ}", f"{encoder} and the reader"),
         ("vectors", f"{encoder} without a reader"),
+        (f"words{READ_TWICE}", "words and both readers"),
         (f"words{READ}", "words and the reader"),
         ("words", "words alone"),
     ):
@@ -281,7 +292,7 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
             print(f"\nKorean, {name}")
             print_calibration(cases, scores[name], name)
     spread = out_of_fold(cases, signals_for(weighed, SPREAD), RECIPES[SPREAD], by_set=True)
-    for name in ("words", f"words{READ}"):
+    for name in ("words", f"words{READ}", f"words{READ_TWICE}"):
         if name in scores:
             print_kinds(
                 cases, np.fmax(scores[name], spread), floors, f"As for an encoder without weights: {name}, or margin"

@@ -44,14 +44,15 @@ class Weighed:
     hybrid   in hybrid mode, words alone where the encoder cannot read the question
     lexical  in lexical mode
     read     in hybrid mode with the reader, which orders the passages too; None where it cannot read the question
-    lacking  the names, numbers and rarest word of the question that no passage holds, as `read` or `hybrid` packs them
+    lacking  the names, numbers and rarest word of the question that no passage holds, as `read` or `hybrid` packs them, and
+             the share of all that is asked about that none holds
     """
 
     case: Case
     hybrid: Signals
     lexical: Signals
     read: Signals | None
-    lacking: tuple[str, ...]
+    lacking: tuple[tuple[str, ...], float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,9 @@ class Packed:
 
 @dataclass(slots=True)
 class Read:
-    """What the models made of a question: the reader's logits, vectors of sentences, and the question's as a query."""
+    """What the models made of a question: logits by reader and text, vectors of sentences, and the question's as a query."""
 
-    logits: dict[str, float] = field(default_factory=dict)
+    logits: dict[tuple[str, str], float] = field(default_factory=dict)
     vectors: dict[str, FloatVector] = field(default_factory=dict)
     query: FloatVector | None = None
 
@@ -151,7 +152,7 @@ def _find(kb: Runtime, case: Case, mode: SearchMode, *, read: bool) -> Packed:
     )
 
 
-def _signals(kb: Runtime, case: Case, packed: Packed, *, read: bool) -> tuple[Signals, tuple[str, ...]]:
+def _signals(kb: Runtime, case: Case, packed: Packed, *, read: bool) -> tuple[Signals, tuple[tuple[str, ...], float]]:
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in packed.chunks])
     trace = SearchTrace(
         lexical=_rows([(i, 0.0) for i in packed.lexical]),
@@ -162,7 +163,7 @@ def _signals(kb: Runtime, case: Case, packed: Packed, *, read: bool) -> tuple[Si
     )
     pairs = [(chunks[i], cosine) for i, cosine in packed.chunks]
     weighed = weigh_chunks(kb, case.question, pairs, trace, with_vectors=packed.with_vectors, with_reader=read)
-    return weighed.signals, weighed.lacking
+    return weighed.signals, (weighed.lacking, weighed.lacking_share)
 
 
 def _rows(ranking: Ranking) -> tuple[RankedChunk, ...]:
@@ -187,7 +188,7 @@ def _open_kept(homes: dict[str, Runtime]) -> Kept:
     models = " ".join((some.stored_encoder()[1], *(reader.digest for reader in some.readers())))
     digests = (
         f"found-{_digest(models, FINDING)}",
-        f"read-{_digest(models, ())}",
+        f"logits-{_digest(models, ())}",
         f"weighed-{_digest(models, WEIGHING)}",
     )
     folder = cache_folder(os.environ) / "eval" / "gate"

@@ -83,7 +83,7 @@ class Runtime:
         self._readers: tuple[Reader, ...] | None = None
         self._missing_readers: list[str] = []
         self._read_for = ""
-        self._read: dict[str, float] = {}
+        self._read: dict[tuple[str, str], float] = {}
         self._told: set[str] = set()
 
     def close(self) -> None:
@@ -299,11 +299,7 @@ class Runtime:
 
         raises  ModelError, EmbeddingMismatch where the encoder is gone
         """
-        return self._for_search(text, self.encode_query(text))
-
-    def _for_search(self, text: str, vector: FloatVector) -> FloatVector:
-        mean = self.encoder().question_mean(question_language(text))
-        return vector if mean is None else without_form(vector, mean)
+        return without_form(self.encode_query(text), self.encoder().question_mean(question_language(text)))
 
     def encode_ahead(self, texts: Sequence[str]) -> float:
         """Encode the queries that will be asked next in one batch, in place of those encoded ahead before.
@@ -319,8 +315,7 @@ class Runtime:
         try:
             vectors = self.encoder().encode_queries(texts)
             self._ahead.update(zip(texts, vectors, strict=True))
-            searched = [self._for_search(text, vector) for text, vector in zip(texts, vectors, strict=True)]
-            self.vector_index().expect(np.stack(searched) if searched else vectors)
+            self.vector_index().expect(np.stack([self.search_vector(text) for text in texts]) if texts else vectors)
         except KbError:
             return 0.0
         return (time.perf_counter() - began) * 1000 / max(1, len(texts))
@@ -354,16 +349,6 @@ class Runtime:
         chunks = self.corpus.count_chunks()
         return 1 - self.corpus.count_missing_vectors(self.stored_encoder()[1]) / chunks if chunks else None
 
-    def describe_gaps(self) -> str:
-        """Why vector search might miss something, as words for a hint."""
-        _, digest, _ = self.stored_encoder()
-        missing = self.corpus.count_missing_vectors(digest)
-        return (
-            f"{missing:,} chunks have no vector yet: kb ingest --resume makes them"
-            if missing
-            else "every chunk has its vector"
-        )
-
     # ---- reader
 
     def readers(self) -> tuple[Reader, ...]:
@@ -378,32 +363,36 @@ class Runtime:
             self._readers = tuple(found)
         return self._readers
 
-    def reader_for(self, question: str) -> Reader | None:
-        """The first reader that has learnt the question's language; without one the user is told once what is missing."""
-        found = next((reader for reader in self.readers() if reader.can_read(question)), None)
-        if found is None:
-            for note in self._missing_readers:
-                self.notify_once(note)
+    def readers_for(self, question: str) -> tuple[Reader, ...]:
+        """The readers that have learnt the question's language, the one that orders first; without one the user is told once."""
+        found = tuple(reader for reader in self.readers() if reader.can_read(question))
+        for note in self._missing_readers if not found else ():
+            self.notify_once(note)
         return found
 
-    def read(self, question: str, texts: Sequence[str]) -> list[float] | None:
-        """The reader's logit for each text (kb.reader.protocol); None where `reader_for` the question is None.
+    def reader_for(self, question: str) -> Reader | None:
+        """The reader that orders passages for a question; None without one."""
+        return next(iter(self.readers_for(question)), None)
+
+    def read(self, question: str, texts: Sequence[str], reader: Reader | None = None) -> list[float] | None:
+        """The logit of a reader, by default of `reader_for` the question, for each text; None without a reader.
 
         What was read for the question at hand is kept: the order, the gate and the model share it.
         """
-        reader = self.reader_for(question)
+        reader = reader or self.reader_for(question)
         if reader is None:
             return None
         if self._read_for != question:
             self._read_for, self._read = question, {}
-        new = list(dict.fromkeys(text for text in texts if text not in self._read))
+        name = reader.model_id
+        new = list(dict.fromkeys(text for text in texts if (name, text) not in self._read))
         try:
-            self._read.update(zip(new, reader.score(question, new), strict=True))
+            self._read.update(zip(((name, text) for text in new), reader.score(question, new), strict=True))
         except ModelError as error:
             self.notify_once(f"note: going on without a reader: {error} ({error.fix})")
             self._readers = tuple(other for other in self.readers() if other is not reader)
             return None
-        return [self._read[text] for text in texts]
+        return [self._read[name, text] for text in texts]
 
     # ---- language model
 

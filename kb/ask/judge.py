@@ -5,6 +5,7 @@ Neither gate asks a language model; the evidence gate may have the encoder read 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kb.ask.pack import pack_chunks
@@ -14,18 +15,21 @@ from kb.ask.refuse import refuse_evidence
 from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved, UnseenEvidence
 from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
 from kb.ask.weigh import Verdict, weigh_evidence
+from kb.language.registry import has_letters
 from kb.runtime import Runtime
 from kb.text import STOP_WORDS
 
 # The places that a refusal lists.
 NEAR_PLACES = 3
-# Asked of evidence that lacks a name, a number or the rarest word of the question. Of 75 questions of ClapNQ four lack one
-# and are answered all the same, at .51 and more (pigment, extinct, colours, Nina); of the unanswerable questions of
-# benchmarks/answers_questions.yaml 14 of 24 do, at .45 and less, but for one.
-# A verb is often said in another word: of words less is asked. A name in Latin letters or a number that no passage holds is
-# always refused ("Who is the CEO …?", .93, where the passages name a director): of 90 answerable questions one
-# lacks one (SSL, in a Korean question on certificates for HTTPS).
-LACKING_NAME_GATE, LACKING_GATE, LACKING_WORD_GATE = 1.0, 0.5, 0.3
+# Asked of evidence that lacks a name, a number or the rarest word of the question, in any form (kb/evidence/standing.py).
+# A name in Latin letters or a number that no passage holds is always refused ("Who is the CEO …?", .93, where the passages name
+# a director): of 405 answerable questions of benchmarks/gate_sets.py 5 lack one, of 717 others 122.
+# A verb is often said in another word: of 405 answerable questions 65 lack their rarest word, of 717 others 237, so little more is
+# asked of them. Korean writes a number as a word, too: 4 of 228 answerable questions lack one, of 410 others 15.
+LACKING_NAME_GATE, LACKING_GATE, LACKING_WORD_GATE = 1.0, 0.5, 0.2
+# From this share on most of an English question stands in no passage: of those between the gate and .5 none is answerable, and 8
+# are not. A Korean one may be said in other words.
+MOST_LACKING = 0.6
 
 
 def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
@@ -52,22 +56,28 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
 
 def _gate(kb: Runtime, verdict: Verdict, query: str) -> float:
     """The configured gate; a higher one where no passage holds a name, a number or the rarest word; 0 where it is off."""
-    gate, lacking = kb.config.rag.evidence_gate, verdict.weighed.lacking
-    if not gate or not lacking:
-        return gate
-    return max(gate, *(lacking_gate(text, query) for text in lacking))
+    gate, weighed = kb.config.rag.evidence_gate, verdict.weighed
+    return max(gate, least_probability(weighed.lacking, weighed.lacking_share, query)) if gate else 0.0
+
+
+def least_probability(lacking: Sequence[str], lacking_share: float, query: str) -> float:
+    """What is asked of evidence for what it lacks; 0 where it lacks nothing that counts."""
+    most = LACKING_GATE if lacking_share >= MOST_LACKING and not has_letters("ko", query) else 0.0
+    return max([most, *(lacking_gate(text, query) for text in lacking)])
 
 
 def lacking_gate(text: str, query: str) -> float:
     """The least probability at which a question is answered although no passage holds one of its words; 1.0 is never reached.
 
     >>> lacking_gate("CEO", "Who is the CEO of Rust?"), lacking_gate("Server", "How Do I Start The Server"), lacking_gate("pay", "")
-    (1.0, 0.5, 0.3)
+    (1.0, 0.5, 0.2)
     >>> lacking_gate("Oracle", "How do I use FastAPI with Oracle Forms?")
     1.0
     """
     # Of a Hangul word nothing tells whether it is a name, and the documents may say it otherwise: 강풍, 센 바람.
     if not text.isascii() or (text.islower() and text.isalpha()):
+        return LACKING_WORD_GATE
+    if text[0].isdigit() and has_letters("ko", query):
         return LACKING_WORD_GATE
     # In "How Do I Start The Server" a capital makes no name; inside a word, or beside a digit, it does.
     words = query.split()[1:]

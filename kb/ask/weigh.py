@@ -10,20 +10,21 @@ from collections.abc import Mapping, Sequence
 
 from kb.ask.records import AskRequest, EvidenceView
 from kb.evidence.gate import Score, score_signals
-from kb.evidence.measure import Passage, Window, best_windows, idf_weights, weigh
+from kb.evidence.measure import UNREAD, Field, Logits, Passage, Window, best_windows, idf_weights, weigh
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals, across_languages
+from kb.evidence.standing import Standing, is_first_person
 from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
 from kb.records import Chunk, SearchResponse, SearchTrace
 from kb.runtime import Runtime
-from kb.search.bounds import background
+from kb.search.bounds import alikeness, background
 from kb.search.feedback import cosines_to, stacked
-from kb.search.rerank import read_passages
+from kb.search.rerank import read_passages, stretch_of
 from kb.search.retrieve import can_read
-from kb.text import analyze
+from kb.text import analyze, analyze_query
 
 # Windows that coverage is taken from, and how many of them have their first sentence encoded: eight told no more than
 # three, and each costs 5 ms.
@@ -31,6 +32,8 @@ WINDOWS = 12
 ENCODED_SENTENCES = 3
 # Packed chunks and windows that the reader reads; the chunks were read for their order already.
 READ_CHUNKS, READ_WINDOWS = 6, 3
+# Of these chunks a second reader reads so many, and the same windows: six texts cost it .2 s of CPU.
+READ_AGAIN = 3
 # Longer sentences together cost more than a user should wait for: 30 ms.
 ENCODED_CHARS = 450
 # The weight of a word that stands in one chunk of a hundred: the rarest word of a question counts as lacking from here on.
@@ -45,13 +48,15 @@ class Weighed:
 
     missing  what is asked about and stands in no packed passage, the weightiest first
     apart    the two weightiest units that stand in passages, but in no passage together; empty otherwise
-    lacking  of what is missing, what no answer can do without: names, numbers, and the rarest word
+    lacking  of what is missing, in any form, what no answer can do without: names, numbers, and the rarest word
+    lacking_share  by weight, of all that is asked about and stands in no passage in any form, in [0, 1]
     """
 
     signals: Signals
     missing: tuple[str, ...]
     apart: tuple[str, ...]
     lacking: tuple[str, ...] = ()
+    lacking_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +89,10 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
         cosines = {} if digest is None else question_cosines(kb, request.query, [chunk.chunk_id for chunk in packed])
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
         weighed = weigh_chunks(kb, request.query, chunks, response.trace, with_vectors=digest is not None)
-    reader = kb.reader_for(request.query)
     score = score_signals(
         weighed.signals,
         digest,
-        reader_digest=reader.digest if reader else None,
+        reader_digests=[reader.digest for reader in kb.readers_for(request.query)[:2]],
         language=question_language(request.query),
     )
     if score.variant == "unfitted" and kb.config.rag.evidence_gate:
@@ -129,15 +133,16 @@ def weigh_chunks(
     ]
     windows = best_windows(units, weights, passages, WINDOWS)
     cosines: list[float] = []
-    by_chance = None
+    field = None
     if with_vectors:
         query = kb.encode_query(question)
         sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
         # The question as a sentence, too: encoders may put another prefix before a query, or centre their sentences.
         vectors = kb.encode_sentences([question, *sentences])
         cosines = [float(c) for c in vectors[1:] @ vectors[0]]
-        by_chance = background(kb.vector_index().statistics(), query)
-    logits, sentence_logits = _read(kb, question, [chunk for chunk, _ in chunks], windows) if with_reader else ([], [])
+        corpus = kb.vector_index().statistics()
+        field = Field(background(corpus, query), alikeness(corpus))
+    read, read_again = _read(kb, question, [chunk for chunk, _ in chunks], windows) if with_reader else (UNREAD, UNREAD)
     signals = weigh(
         question,
         units,
@@ -146,32 +151,42 @@ def weigh_chunks(
         windows,
         known=frozenset(term for term, holding in frequencies.items() if holding),
         sentence_cosines=cosines,
-        background=by_chance,
+        field=field,
         lexical_order=[row.chunk_id for row in trace.lexical],
         vector_order=[row.chunk_id for row in trace.vector] if with_vectors else [],
-        logits=logits,
-        sentence_logits=sentence_logits,
+        read=read,
+        read_again=read_again,
     )
     same_language = _mostly_in(question_language(question), [chunk.text for chunk, _ in chunks])
     if with_vectors and not same_language:
         return Weighed(across_languages(signals), (), ())
-    lacking = _lacking(units, weights, passages, frequencies) if same_language else ()
-    return Weighed(signals, *_gaps(units, weights, passages), lacking)
+    lacking: tuple[tuple[str, ...], float] = ((), 0.0)
+    if same_language:
+        texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
+        lacking = _lacking(units, weights, texts, passages, frequencies)
+    return Weighed(signals, *_gaps(units, weights, passages), *lacking)
 
 
-def _read(
-    kb: Runtime, question: str, chunks: Sequence[Chunk], windows: Sequence[Window]
-) -> tuple[list[float], list[float]]:
-    """The reader's logits of the first packed chunks, most of which ordering the candidates has read, and of windows.
+def _read(kb: Runtime, question: str, chunks: Sequence[Chunk], windows: Sequence[Window]) -> tuple[Logits, Logits]:
+    """What the first reader makes of the first packed chunks, most of which it read to order them, and of windows; and what a
+    second reader makes of the chunks that the first likes best, and of the same windows.
 
-    None of either where it cannot read one of the passages: the answer may stand there.
+    Nothing where one of the passages cannot be read: the answer may stand there.
     """
-    logits = read_passages(kb, question, chunks[:READ_CHUNKS]) or {}
+    first = chunks[:READ_CHUNKS]
+    logits = read_passages(kb, question, first) or {}
     known = [logit for logit in logits.values() if logit is not None]
     if not known or len(known) < len(logits):
-        return [], []
+        return UNREAD, UNREAD
     texts = [f"{w.first.heading}: {w.text}" if w.first.heading else w.text for w in windows[:READ_WINDOWS]]
-    return known, kb.read(question, texts) or []
+    read = Logits(known, kb.read(question, texts) or ())
+    others = kb.readers_for(question)[1:]
+    if not others:
+        return read, UNREAD
+    terms = frozenset(analyze_query(question))
+    liked = sorted(range(len(first)), key=lambda i: (-known[i], i))[:READ_AGAIN]
+    again = kb.read(question, [*(stretch_of(first[i], terms) for i in liked), *texts], others[0])
+    return read, Logits(again[: len(liked)], again[len(liked) :]) if again else UNREAD
 
 
 def _within(sentences: list[str]) -> list[str]:
@@ -202,23 +217,28 @@ def _mostly_in(language: str, texts: Sequence[str]) -> bool:
 
 
 def _lacking(
-    units: Sequence[Unit], weights: Sequence[float], passages: Sequence[Passage], frequencies: Mapping[str, int]
-) -> tuple[str, ...]:
-    """What stands in no passage of the names and numbers asked about, and of the weightiest unit; in the question's order."""
+    units: Sequence[Unit],
+    weights: Sequence[float],
+    texts: Sequence[str],
+    passages: Sequence[Passage],
+    frequencies: Mapping[str, int],
+) -> tuple[tuple[str, ...], float]:
+    """What stands in no passage, in no form, of the names and numbers asked about, and of the weightiest unit; in their order.
+
+    texts    of the passages, with titles and headings
+    returns  and the share, by weight, of all units that stand in none
+    """
+    standing = Standing(texts, frozenset[str]().union(*(passage.terms for passage in passages)))
+    gone = [i for i, unit in enumerate(units) if not standing.holds(unit)]
     rarest = max(range(len(units)), key=lambda i: (weights[i], len(units[i].text), -i), default=-1)
-    held = frozenset[str]().union(*(passage.terms for passage in passages))
-    found = []
-    for i, unit in enumerate(units):
-        if unit.kind == "word" and (i != rarest or weights[i] < RARE):
-            continue
-        # Korean verbs are said in many forms: of a Hangul word only one that no document holds is lacking.
-        if unit.is_run() and any(frequencies.get(term) for term in unit.terms):
-            continue
-        # A name written as one word, RustRover, is not there because a part of it is.
-        is_split = unit.kind == "name" and len(unit.terms) > 1 and unit.terms[0] not in held
-        if not unit.share_in(held) or (is_split and any(part not in held for part in unit.terms[1:])):
-            found.append(unit.text)
-    return tuple(found)
+    asked = [units[i] for i in gone if units[i].kind != "word" or (i == rarest and weights[i] >= RARE)]
+    # Korean verbs are said in many forms: of a Hangul word only one that no document holds is lacking.
+    asked = [unit for unit in asked if not unit.is_run() or not any(frequencies.get(term) for term in unit.terms)]
+    if is_first_person(texts):
+        # Who speaks is named by the question alone: "What did President Biden pledge?", of a speech.
+        asked = [unit for unit in asked if not (unit.kind == "name" and unit.text.removesuffix("'s").istitle())]
+    share = sum(weights[i] for i in gone) / (sum(weights) or 1.0)
+    return tuple(unit.text for unit in asked), share
 
 
 def _gaps(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -18,8 +18,8 @@ from kb.frozen import dataclass
 
 WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"
-# After the name of a set of weights: of those with the reader's scores, and of those for a language.
-READ, KOREAN = "+reader", "/ko"
+# After the name of a set of weights: of those with one reader's scores, with two readers', and of those for a language.
+READ, READ_TWICE, KOREAN = "+reader", "+readers", "/ko"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +71,20 @@ class Score:
 
 @cache
 def load_models() -> dict[str, GateModel]:
-    """Every set of weights by name: an encoder's digest, WORDS, SPREAD; with READ or KOREAN behind it where there is such."""
+    """Every set of weights by name: an encoder's digest, WORDS, SPREAD; with READ, READ_TWICE or KOREAN behind it where there is such."""
     return {
         name: GateModel(model["weights"], model["intercept"], model["typical"])
         for name, model in _load_file()["models"].items()
     }
 
 
-def find_model(name: str, *, is_read: bool, language: str) -> GateModel | None:
-    """The weights of a name: those of the language before others, and of these those with a reader where it has read."""
+def find_model(name: str, *, readers: int, language: str) -> GateModel | None:
+    """The weights of a name: those of the language before others, and of these those with the readers that have read.
+
+    readers  how many, 0 to 2
+    """
     models = load_models()
-    read = (READ, "") if is_read else ("",)
+    read = ("", READ, READ_TWICE)[readers::-1]
     own = (KOREAN, "") if language == "ko" else ("",)
     wanted = (f"{name}{by_reader}{of_language}" for of_language in own for by_reader in read)
     return next((models[each] for each in wanted if each in models), None)
@@ -94,21 +97,24 @@ def _load_file() -> dict[str, Any]:
 
 
 def score_signals(
-    signals: Signals, encoder_digest: str | None, *, reader_digest: str | None = None, language: str = "en"
+    signals: Signals, encoder_digest: str | None, *, reader_digests: Sequence[str] = (), language: str = "en"
 ) -> Score:
     """The probability that the evidence answers.
 
     encoder_digest  whose vectors took part; None without any
-    reader_digest   whose scores are among the signals; those of a reader without weights are left out
+    reader_digests  whose scores are among the signals, in order; those of readers without weights are left out
     language        of the question
 
     For an encoder without weights the scale of its cosines is unknown. Then the larger of two probabilities counts: one by
     words, one by the margin over the mean cosine of the corpus, which needs no scale. Both must be weak for a refusal, since
     a multilingual encoder finds answers that share no word with the question.
     """
-    is_read = signals.reader is not None and reader_digest == _load_file()["readers"].get(language)
+    fitted_to = _load_file()["readers"].get(language, [])
+    scores = (signals.reader, signals.second_reader)
+    known = [s is not None and of == by for s, of, by in zip(scores, reader_digests, fitted_to, strict=False)]
+    readers = known.index(False) if False in known else len(known)
     words, spread, fitted = (
-        find_model(name, is_read=is_read, language=language) for name in (WORDS, SPREAD, encoder_digest or WORDS)
+        find_model(name, readers=readers, language=language) for name in (WORDS, SPREAD, encoder_digest or WORDS)
     )
     assert words is not None  # the file holds them
     assert spread is not None

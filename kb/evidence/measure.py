@@ -44,6 +44,29 @@ class Passage:
     names: frozenset[str] = frozenset()
 
 
+@dataclass(frozen=True, slots=True)
+class Field:
+    """What a question's cosines are held against.
+
+    by_chance  mean cosine of the question to the corpus at large
+    alike      mean cosine of the corpus's passages to each other; None of a corpus with too few of them
+    """
+
+    by_chance: float
+    alike: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Logits:
+    """One reader's logits of passages and of windows; empty where it read none."""
+
+    passages: Sequence[float] = ()
+    windows: Sequence[float] = ()
+
+
+UNREAD = Logits()
+
+
 def idf_weights(units: Sequence[Unit], frequencies: Mapping[str, int], count: int) -> list[float]:
     """The weight of each unit, in [0, 1]: 1 for a unit the corpus does not hold, 0 for one that may be only an ending.
 
@@ -115,20 +138,20 @@ def weigh(
     *,
     known: frozenset[str],
     sentence_cosines: Sequence[float],
-    background: float | None,
+    field: Field | None,
     lexical_order: Sequence[int],
     vector_order: Sequence[int],
-    logits: Sequence[float] = (),
-    sentence_logits: Sequence[float] = (),
+    read: Logits = UNREAD,
+    read_again: Logits = UNREAD,
 ) -> Signals:
     """The signals of one question.
 
     windows           from best_windows
     known             the question's terms that the corpus holds
     sentence_cosines  of the first windows' sentences to the question, one each; empty without vectors
-    background        mean cosine of the corpus at large to the question; None without vectors
+    field             None without vectors
     lexical_order, vector_order  chunk ids of both retrievers' lists, best first; empty where one was not asked
-    logits, sentence_logits      the reader's, of the passages and of the first windows; empty without a reader
+    read, read_again  of the reader that orders, and of a second one
     """
     # A question without words ("?!"), or only with endings that the corpus lacks, has nothing to cover.
     asks = sum(weights) > 0
@@ -140,14 +163,17 @@ def weigh(
     nearest = max(cosines) if cosines else None
     covered = [coverage(units, weights, p.terms) for p in passages]
     best = passages[covered.index(max(covered))] if covered else None
-    liked = sentence_logits or sentence_cosines
+    liked = read.windows or sentence_cosines
     best_window = max(range(len(liked)), key=lambda i: (liked[i], -i), default=0)
     best_text = windows[best_window].text if windows else ""
     everything = frozenset[str]().union(*(p.terms for p in passages))
     return Signals(
         cosine=None if nearest is None else _bounded(nearest),
         sentence_cosine=_bounded(max(sentence_cosines)) if len(sentence_cosines) else None,
-        margin=_margin(nearest, background),
+        margin=_margin(nearest, field.by_chance) if field else None,
+        nearness=_nearness(nearest, field),
+        by_chance=_bounded(field.by_chance) if field else None,
+        alike=_bounded(field.alike) if field and field.alike is not None else None,
         first_coverage=share(covered[:1]),
         passage_coverage=share(covered),
         sentence_coverage=share([coverage(units, weights, w.terms) for w in windows]),
@@ -161,8 +187,10 @@ def weigh(
         title=share([coverage(units, weights, p.title_terms) for p in passages[:3]]),
         aligned=_aligned(units, weights, windows, passages),
         together=_together(units, weights, windows),
-        reader=_read(logits),
-        reader_sentence=_read(sentence_logits),
+        reader=_read(read.passages),
+        reader_sentence=_read(read.windows),
+        second_reader=_read(read_again.passages),
+        second_sentence=_read(read_again.windows),
         answer_type=matches_answer_type(question, [_without(best_text, units)]),
     )
 
@@ -171,11 +199,16 @@ def _bounded(value: float) -> float:
     return min(1.0, max(0.0, float(value)))
 
 
-def _margin(nearest: float | None, background: float | None) -> float | None:
+def _margin(nearest: float | None, by_chance: float) -> float | None:
     """Encoders differ in the cosine of unrelated texts: .1 for MiniLM, .7 for E5. In standard deviations it separated less."""
-    if nearest is None or background is None:
+    return None if nearest is None else _bounded((nearest - by_chance) / max(1.0 - by_chance, 0.05))
+
+
+def _nearness(nearest: float | None, field: Field | None) -> float | None:
+    """In a speech all passages are alike, in an encyclopaedia few: the same margin means more in the first."""
+    if nearest is None or field is None or field.alike is None:
         return None
-    return _bounded((nearest - background) / max(1.0 - background, 0.05))
+    return _bounded((nearest - field.by_chance) / max(1.0 - field.alike, 0.05))
 
 
 def _rarest(units: Sequence[Unit], weights: Sequence[float], windows: Sequence[Window]) -> float:

@@ -17,6 +17,9 @@ class Signals:
     cosine             of the nearest passage
     sentence_cosine    of the nearest sentence under its headings
     margin             (cosine of the nearest passage - mean cosine of the corpus) / (1 - that mean)
+    nearness           the same as a share of what sets the corpus's own passages apart: comparable from corpus to corpus
+    by_chance          mean cosine of the corpus to the question: near when it is about what the corpus is about
+    alike              mean cosine of the corpus's passages to each other: of a speech they are nearer than of an encyclopaedia
     first_coverage     idf-weighted share of the question's units that the first passage holds
     passage_coverage   the same for the passage that holds most
     sentence_coverage  the same for the two neighbouring sentences, with their headings, that hold most
@@ -32,6 +35,7 @@ class Signals:
     together           the same for all its units, the mean by weight
     reader             of the passage that the reader likes best; 1/2 where it is undecided
     reader_sentence    the same for two neighbouring sentences
+    second_reader, second_sentence  the same of another reader, which reads what the first likes best
     answer_type        1 when the best sentence or its neighbour holds the kind of answer asked for, in words that the question
                        lacks, 0 when not; the best is the reader's, without a reader the nearest
     """
@@ -39,6 +43,9 @@ class Signals:
     cosine: float | None = None
     sentence_cosine: float | None = None
     margin: float | None = None
+    nearness: float | None = None
+    by_chance: float | None = None
+    alike: float | None = None
     first_coverage: float | None = None
     passage_coverage: float | None = None
     sentence_coverage: float | None = None
@@ -54,6 +61,8 @@ class Signals:
     together: float | None = None
     reader: float | None = None
     reader_sentence: float | None = None
+    second_reader: float | None = None
+    second_sentence: float | None = None
     answer_type: float | None = None
 
 

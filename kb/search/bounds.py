@@ -12,6 +12,9 @@ from kb.index.repeats import weigh_repeats
 if TYPE_CHECKING:
     from kb.arrays import FloatVector
 
+# Below so many chunks their likeness is that of two or three documents.
+FEWEST_CHUNKS = 20
+
 
 def best_possible(statistics: LexicalStatistics, terms: Sequence[str]) -> tuple[float, float]:
     """The BM25 that no text could pass for these terms, and that no chunk could whose title and headings weigh more.
@@ -39,3 +42,12 @@ def background(statistics: VectorStatistics, query: FloatVector) -> float:
     import numpy as np
 
     return float(query @ np.asarray(statistics.mean, dtype=np.float32)) if statistics.mean else 0.0
+
+
+def alikeness(statistics: VectorStatistics) -> float | None:
+    """Mean cosine of different chunks to each other; None with fewer than FEWEST_CHUNKS, where it says nothing."""
+    rows = statistics.rows
+    if rows < FEWEST_CHUNKS or not statistics.mean:
+        return None
+    # The square of the mean's length counts each chunk beside itself, too.
+    return (rows * sum(value * value for value in statistics.mean) - 1.0) / (rows - 1)

@@ -216,7 +216,7 @@ def _explain_empty(kb: Runtime, request: SearchRequest, found: Candidates, *, ha
     if request.mode == "lexical":
         tried = " OR ".join(found.terms[:8]) or "nothing: the query has no word in it"
         return f"looked in {where} for: {tried}; try --mode hybrid to search by meaning too"
-    return f"looked in {where}, found nothing in mode {request.mode}; {kb.describe_gaps()}"
+    return f"looked in {where}, found nothing in mode {request.mode}; {_describe_gaps(kb)}"
 
 
 def _make_trace(ordered: Ordered, clock: Stopwatch) -> SearchTrace:
@@ -238,3 +238,13 @@ def _make_trace(ordered: Ordered, clock: Stopwatch) -> SearchTrace:
 
 def _rows(ranking: Ranking) -> tuple[RankedChunk, ...]:
     return tuple(RankedChunk(chunk_id=i, rank=rank, score=score) for rank, (i, score) in enumerate(ranking, start=1))
+
+
+def _describe_gaps(kb: Runtime) -> str:
+    """Why vector search might miss something."""
+    missing = kb.corpus.count_missing_vectors(kb.stored_encoder()[1])
+    return (
+        f"{missing:,} chunks have no vector yet: kb ingest --resume makes them"
+        if missing
+        else "every chunk has its vector"
+    )

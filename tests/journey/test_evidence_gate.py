@@ -78,6 +78,7 @@ def test_words_that_ask_nothing_are_quoted_for_all_that(kb: Call, corpus_home: P
             "What is the price of zircon in Lisbon?",
             ["No passage mentions ", "'zircon'", "Your documents do not answer this."],
         ),
+        ("Who is the CEO of the Marigold telescope?", ["No passage mentions 'CEO'."]),
         ("세종대왕은 언제 태어났습니까?", ["찾은 글 어디에도 ", "'세종대왕'", "문서에는 이 질문의 답이 없습니다."]),
     ],
 )
@@ -91,6 +92,13 @@ def test_the_refusal_says_what_is_missing_and_where_it_looked(
     assert re.search(r"^  1\. \S.*#L\d+(-L\d+)?$", result.out, re.M)
     assert result.out.count("#L") <= 3  # listed once
     assert "no model asked" in result.out or "모델에 묻지 않음" in result.out
+
+
+def test_a_name_in_another_form_is_not_missing(kb: Call, corpus_home: Path) -> None:
+    """Marigoold for Marigold: its index terms stand nowhere."""
+    asked = kb("ask", "How often must the mirror of Marigoold be cleaned?", "--mode", "lexical", home=corpus_home)
+    assert "No passage mentions" not in asked.out
+    assert "14 days" in asked.out
 
 
 def test_explain_shows_the_signals(kb: Call, corpus_home: Path) -> None:

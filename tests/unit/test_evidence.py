@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.evidence.answer_type import matches_answer_type
-from kb.evidence.measure import Passage, best_windows, coverage, idf_weights, weigh
+from kb.evidence.measure import Field, Logits, Passage, best_windows, coverage, idf_weights, weigh
 from kb.evidence.question import units_of
 from kb.evidence.records import NAMES, Signals
 from kb.language.sentences import sentences_of
@@ -33,6 +33,8 @@ def signals(
     background: float | None = None,
     orders: tuple[Sequence[int], Sequence[int]] = ((), ()),
     logits: Sequence[float] = (),
+    again: Sequence[float] = (),
+    alike: float | None = None,
 ) -> Signals:
     """Signals in a corpus of 100 chunks, each term of the question in 5 of them unless said otherwise."""
     units = units_of(question)
@@ -41,8 +43,9 @@ def signals(
     windows = best_windows(units, weights, passages, 12)
     known = frozenset(t for t, n in frequencies.items() if n)
     return weigh(
-        question, units, weights, passages, windows, known=known, sentence_cosines=cosines, background=background,
-        lexical_order=orders[0], vector_order=orders[1], logits=logits, sentence_logits=logits[:1],
+        question, units, weights, passages, windows, known=known, sentence_cosines=cosines,
+        field=None if background is None else Field(background, alike), lexical_order=orders[0], vector_order=orders[1],
+        read=Logits(logits, logits[:1]), read_again=Logits(again, again[:1]),
     )  # fmt: skip
 
 
@@ -110,6 +113,15 @@ def test_margin_is_over_the_corpus_own_background() -> None:
     assert signals("mirror", [KOREAN], background=0.1).margin is None
 
 
+def test_nearness_counts_in_what_sets_the_corpus_apart() -> None:
+    """A passage .1 above chance stands out of a speech, and hardly of an encyclopaedia."""
+    speech, lexicon = (signals("mirror", [MIRROR], background=0.5, alike=alike) for alike in (0.8, 0.5))
+    assert (speech.nearness, lexicon.nearness) == (pytest.approx(0.5), pytest.approx(0.2))
+    assert (speech.margin, speech.by_chance, speech.alike) == (lexicon.margin, 0.5, 0.8)
+    few = signals("mirror", [MIRROR], background=0.5)
+    assert (few.nearness, few.alike) == (None, None)
+
+
 def test_the_window_spans_two_sentences_of_one_passage_only() -> None:
     question = "alpha omega"
     together = passage("The alpha stands. The omega falls.")
@@ -148,6 +160,7 @@ def test_what_stands_apart_is_less_together() -> None:
 @pytest.mark.parametrize(("logits", "wanted"), [([], None), ([0.0], 0.5), ([-11.0, -30.0], 0.0), ([-4.0, 40.0], 1.0)])
 def test_the_reader_speaks_by_the_passage_it_likes_best(logits: list[float], wanted: float | None) -> None:
     assert signals("mirror", [MIRROR], logits=logits).reader == wanted
+    assert signals("mirror", [MIRROR], again=logits).second_reader == wanted
 
 
 @pytest.mark.parametrize(

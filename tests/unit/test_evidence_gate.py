@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from importlib.resources import files
 
 import pytest
 from hypothesis import given, settings
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 from kb.ask.refuse import explain_weakness
 from kb.ask.weigh import Verdict, Weighed
-from kb.evidence.gate import KOREAN, READ, SPREAD, WORDS, Score, load_models, score_signals
+from kb.evidence.gate import READ, READ_TWICE, SPREAD, WEIGHTS_FILE, WORDS, Score, load_models, score_signals
 from kb.evidence.records import NAMES, Signals
 
 DIGESTS = sorted(name for name in load_models() if len(name) == 64)
@@ -50,9 +52,28 @@ def test_variants() -> None:
 
 
 def test_a_reader_without_weights_of_its_own_has_no_say() -> None:
-    liked = replace(NOTHING, reader=1.0, reader_sentence=1.0)
+    liked = replace(NOTHING, reader=1.0, reader_sentence=1.0, second_reader=1.0, second_sentence=1.0)
     for encoder in ENCODERS:
-        assert score_signals(liked, encoder, reader_digest="another") == score_signals(NOTHING, encoder)
+        assert score_signals(liked, encoder, reader_digests=["another"]) == score_signals(NOTHING, encoder)
+
+
+def test_a_second_reader_has_a_say_after_the_first() -> None:
+    """Both like it, or the second does not, or has not read, or is a stranger."""
+    both = fitted_readers()
+    liked = replace(EVERYTHING, second_reader=0.0, second_sentence=0.0)
+    for encoder in (DIGESTS[0], None):
+        everything = score_signals(EVERYTHING, encoder, reader_digests=both)
+        assert score_signals(liked, encoder, reader_digests=both).probability < everything.probability
+        alone = score_signals(liked, encoder, reader_digests=both[:1])
+        assert alone == score_signals(EVERYTHING, encoder, reader_digests=[both[0], "another"])
+        assert alone == score_signals(replace(liked, second_reader=None), encoder, reader_digests=both)
+        unread = score_signals(EVERYTHING, encoder)
+        assert score_signals(EVERYTHING, encoder, reader_digests=["another", both[1]]) == unread
+
+
+def fitted_readers() -> list[str]:
+    found: list[str] = json.loads((files("kb.evidence") / WEIGHTS_FILE).read_text())["readers"]["en"]
+    return found
 
 
 def test_an_encoder_without_weights_is_believed_when_it_is_near() -> None:
@@ -70,11 +91,13 @@ def test_the_shipped_weights_are_of_signals_and_not_negative() -> None:
         assert all(weight >= 0 for weight in model.weights.values()), name
         assert set(model.typical) == set(model.weights), name
         assert all(0.0 <= value <= 1.0 for value in model.typical.values())
-    vectors = {"cosine", "sentence_cosine", "margin", "agreement"}
-    read = {"reader", "reader_sentence"}
+    vectors = {"cosine", "sentence_cosine", "margin", "agreement", "nearness", "by_chance", "alike"}
+    again = {"second_reader", "second_sentence"}
+    read = {"reader", "reader_sentence", *again}
     for name, model in load_models().items():
         assert not name.startswith(WORDS) or not vectors & set(model.weights)
-        assert name.removesuffix(KOREAN).endswith(READ) or not read & set(model.weights)
+        assert READ in name or not read & set(model.weights)
+        assert READ_TWICE in name or not again & set(model.weights)
     assert set(load_models()[SPREAD].weights) == {"margin"}
 
 
@@ -88,7 +111,7 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
         (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
         (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
         (verdict("adjacency", (), ("a", "b")), "No passage mentions 'a', 'b' together.", "'a', 'b' 함께 다룬 글이 없습니다."),
-        (verdict("sentence_cosine"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
+        (verdict("nearness"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
         (
             verdict("agreement"),
             "Some passages touch the topic, none seems to answer the question.",

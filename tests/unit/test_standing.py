@@ -1,0 +1,58 @@
+"""Whether a word of a question stands in passages, in whatever form; who is not named where somebody speaks."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb.evidence.question import units_of
+from kb.evidence.standing import Standing, is_first_person
+from kb.text import analyze
+
+TEXT = """Dust of the Sahara reaches Japan. Pythagoras of Samos. Bogotá lies high. Volkswagen was founded in 1937.
+The United States of America. The endoplasmic reticulum. Hydrocarbon chains. RustRover's rival is CLion, written in Rust
+for the rover. It cost 1,200 dollars."""
+
+
+def stands(question: str, text: str = TEXT) -> dict[str, bool]:
+    held = Standing([text], frozenset(analyze(text)))
+    return {unit.text: held.holds(unit) for unit in units_of(question)}
+
+
+@pytest.mark.parametrize(
+    "word",
+    [
+        *("Saharan", "Japanese", "Pythagorean", "Bogota", "Volkwagen", "reticulm", "hydrocarbons", "USA", "carbon"),
+        *("Rust", "RustRover", "1937", "1200"),
+    ],
+)
+def test_a_word_in_another_form_stands_there(word: str) -> None:
+    assert stands(f"about {word}")[word]
+
+
+@pytest.mark.parametrize("word", ["Oracle", "CEO", "1938", "120", "FastRover", "Toyota", "stations", "UAE", "Samoa"])
+def test_another_word_does_not(word: str) -> None:
+    assert not stands(f"about {word}")[word]
+
+
+def test_a_name_in_one_word_is_not_there_because_its_parts_are() -> None:
+    assert not stands("about RustRover", "Rust is a language.")["RustRover"]
+
+
+def test_a_korean_word_stands_there_with_another_particle() -> None:
+    assert stands("거울은 언제 청소하나요?", "거울을 닦는다. 청소는 매주 한다.") == {"거울": True, "청소": True}
+    assert not stands("지르콘은 얼마인가요?", "거울을 닦는다.")["지르콘"]
+
+
+@pytest.mark.parametrize(
+    ("text", "spoken"),
+    [
+        ("Tonight I ask Congress to pass my bill. I will sign it, and my administration will keep its word.", True),
+        ("In this chapter we write our first program. Let's look at what it does, line by line, and run it.", False),
+        (
+            "The dome closes at dusk. The keeper wrote: nothing moves here. The mirror is cleaned every other week.",
+            False,
+        ),
+    ],
+)
+def test_who_speaks_in_the_first_person(text: str, spoken: bool) -> None:
+    assert is_first_person([text]) == spoken
