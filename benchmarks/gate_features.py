@@ -20,7 +20,7 @@ from gate_sets import REMOVED, Case
 
 from kb.arrays import FloatVector
 from kb.ask.pack import pack_chunks
-from kb.ask.weigh import weigh_chunks
+from kb.ask.weigh import question_cosines, weigh_chunks
 from kb.config import Config, cache_folder
 from kb.evidence.records import Signals
 from kb.records import RankedChunk, Ranking, SearchMode, SearchRequest, SearchTrace
@@ -144,8 +144,10 @@ def _find(kb: Runtime, case: Case, mode: SearchMode, *, read: bool) -> Packed:
     ranking = fused.ranking[:K]
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in ranking])
     packed = [p.chunk for p in pack_chunks([(chunks[i], s) for i, s in ranking], kb.config.rag.max_context_tokens)]
+    ids = [chunk.chunk_id for chunk in packed]
+    cosines = question_cosines(kb, case.question, ids) if mode == "hybrid" and not found.note else {}
     return Packed(
-        tuple((chunk.chunk_id, fused.cosines.get(chunk.chunk_id)) for chunk in packed),
+        tuple((chunk_id, cosines.get(chunk_id)) for chunk_id in ids),
         tuple(i for i, _ in found.lexical),
         tuple(i for i, _ in found.vector),
         with_vectors=mode == "hybrid" and not found.note,
