@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Self
 
 from kb.config import Config, cache_folder
 from kb.corpora import KeeperDoor, check_part, describe_place, open_corpus, open_store
-from kb.embed.centre import without_form
 from kb.embed.registry import SERVED, expect_many_queries, open_encoder
 from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexed
 from kb.index.protocol import LexicalIndex, VectorIndex
@@ -299,7 +298,7 @@ class Runtime:
 
         raises  ModelError, EmbeddingMismatch where the encoder is gone
         """
-        return without_form(self.encode_query(text), self.encoder().question_mean(question_language(text)))
+        return self.encoder().search_vector(self.encode_query(text), question_language(text))
 
     def encode_ahead(self, texts: Sequence[str]) -> float:
         """Encode the queries that will be asked next in one batch, in place of those encoded ahead before.

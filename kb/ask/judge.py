@@ -16,6 +16,7 @@ from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved,
 from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
 from kb.ask.weigh import Verdict, weigh_evidence
 from kb.language.registry import has_letters
+from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.text import STOP_WORDS
 
@@ -106,7 +107,7 @@ def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:
         embedding=retrieved.embedding,
         nearest=tuple(
             NearPlace(chunk.citation, retrieved.relevance.get(chunk.chunk_id, 0.0))
-            for chunk, _ in retrieved.ranked[:NEAR_PLACES]
+            for chunk in _distinct(retrieved.ranked)[:NEAR_PLACES]
         ),
         response=response,
     )
@@ -157,3 +158,11 @@ def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: Uns
 
 def _with_novelty(judged: Judged, novelty: AnswerNovelty) -> Judged:
     return replace(judged, findings=replace(judged.findings, novelty=novelty))
+
+
+def _distinct(ranked: Ranked) -> list[Chunk]:
+    """The chunks without copies of one that stands before: a folder that was ingested twice is one place to look at."""
+    first: dict[str, Chunk] = {}
+    for chunk, _ in ranked:
+        first.setdefault(chunk.text, chunk)
+    return list(first.values())

@@ -148,7 +148,7 @@ MOST_WORDS = 3
 _WORD_SIGNALS = frozenset(
     ("passage_coverage", "sentence_coverage", "packed_coverage", "known", "rarest", "adjacency", "names", "numbers")
 )
-_MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin", "nearness", "by_chance", "alike"))
+_MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin", "nearness", "by_chance", "alike", "subject"))
 
 
 def explain_weakness(verdict: Verdict, language: str) -> str:

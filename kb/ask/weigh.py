@@ -159,12 +159,22 @@ def weigh_chunks(
     )
     same_language = _mostly_in(question_language(question), [chunk.text for chunk, _ in chunks])
     if with_vectors and not same_language:
-        return Weighed(across_languages(signals), (), ())
+        return Weighed(
+            across_languages(signals, subject_of(kb, question, [chunk.chunk_id for chunk, _ in chunks])), (), ()
+        )
     lacking: tuple[tuple[str, ...], float] = ((), 0.0)
     if same_language:
         texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
         lacking = _lacking(units, weights, texts, passages, frequencies)
     return Weighed(signals, *_gaps(units, weights, passages), *lacking)
+
+
+def subject_of(kb: Runtime, question: str, chunk_ids: Sequence[int]) -> float:
+    """By how much the nearest of the chunks is nearer to what is asked than the corpus at large, in [0, 1]."""
+    vector = kb.search_vector(question)
+    by_chance = background(kb.vector_index().statistics(), vector)
+    nearest = max(cosines_to(vector, stacked(kb.stored_vectors(chunk_ids))).values(), default=by_chance)
+    return min(1.0, max(0.0, (nearest - by_chance) / max(1e-6, 1 - by_chance)))
 
 
 def _read(kb: Runtime, question: str, chunks: Sequence[Chunk], windows: Sequence[Window]) -> tuple[Logits, Logits]:

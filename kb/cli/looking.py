@@ -17,6 +17,7 @@ from kb.cli.targets import Target, find_chunk, find_shown, find_target, shown_nu
 from kb.cli.terminal import harmless, harmless_line, say, shown_path, styled
 from kb.cli.views import DocumentView, Place
 from kb.errors import InvalidInput, IoError, NotFound
+from kb.ingest.sources import STDIN_SOURCE
 from kb.places import parse_line_range, select_lines
 from kb.records import Chunk
 
@@ -106,7 +107,9 @@ def open_place(name: str, invocation: Invocation, *, print_only: bool = False, r
     document = target.document
     if root is None:
         if passage is None:
-            raise InvalidInput(f"{document.path} is no file on this machine", fix="kb show it instead")
+            is_said = document.source == STDIN_SOURCE
+            why = "came from standard input, there is no file" if is_said else "is no file on this machine"
+            raise InvalidInput(f"{document.path} {why}", fix=f"kb show {document.path}")
         _page(target, passage)
         return
     path = root / document.path

@@ -91,13 +91,8 @@ def read_question_means(folder: Path) -> dict[str, FloatVector]:
     return dict(zip(QUESTIONS, np.load(path), strict=True)) if path.is_file() else {}
 
 
-def without_form(query: FloatVector, mean: FloatVector | None) -> FloatVector:
-    """A query's vector less a part of what questions of its language have in common, (d,) float32, of unit length.
-
-    mean  None leaves it as it is
-    """
-    if mean is None:
-        return query
+def without_form(query: FloatVector, mean: FloatVector) -> FloatVector:
+    """A query's vector less a part of what questions of its language have in common, (d,) float32, of unit length."""
     less: FloatVector = unit_rows((query - LOST_SHARE * mean)[None])[0]
     return less
 

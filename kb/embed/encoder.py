@@ -14,7 +14,7 @@ from typing import Any
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
 from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries, quiet
-from kb.embed.centre import centred, read_centre, read_question_means
+from kb.embed.centre import centred, read_centre, read_question_means, without_form
 from kb.embed.export import (
     ExportFailed,
     discard_export,
@@ -108,12 +108,13 @@ class TextEncoder:
             self._centre = read_centre(export_folder(self._cache, self.digest))
         return centred(vectors, self._centre)
 
-    def question_mean(self, language: str) -> FloatVector | None:
-        """What the vectors of all questions in a language have in common, (d,) float32; None where it is next to nothing."""
+    def search_vector(self, query: FloatVector, language: str) -> FloatVector:
+        """What passages are ranked by: a query's vector, less a part of what questions of its language have in common."""
         if self._question_means is None:
             found = read_question_means(export_folder(self._cache, self.digest)) if self.files.is_packed else {}
             self._question_means = found
-        return self._question_means.get(language)
+        mean = self._question_means.get(language)
+        return query if mean is None else without_form(query, mean)
 
     def encode_documents(
         self,

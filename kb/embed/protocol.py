@@ -70,8 +70,8 @@ class Encoder(Protocol):
     def encode_sentences(self, texts: Sequence[str]) -> FloatMatrix:
         """Vectors of short texts, for comparing sentences with each other: (n, d) float32; unrelated ones near 0."""
 
-    def question_mean(self, language: str) -> FloatVector | None:
-        """What the vectors of all questions in a language have in common, (d,) float32; None where it is next to nothing."""
+    def search_vector(self, query: FloatVector, language: str) -> FloatVector:
+        """What passages are ranked by: a query's vector, less what questions of its language have in common where that misleads."""
 
 
 class TokenCounter(Protocol):

@@ -20,6 +20,10 @@ WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"
 # After the name of a set of weights: of those with one reader's scores, with two readers', and of those for a language.
 READ, READ_TWICE, KOREAN = "+reader", "+readers", "/ko"
+# After an encoder's digest: weights for passages in another language than the question's.
+ACROSS = "/across"
+# They tell whether the passages are about what is asked, which is not yet an answer: never more than this.
+MOST_ACROSS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,9 @@ def score_signals(
     For an encoder without weights the scale of its cosines is unknown. Then the larger of two probabilities counts: one by
     words, one by the margin over the mean cosine of the corpus, which needs no scale. Both must be weak for a refusal, since
     a multilingual encoder finds answers that share no word with the question.
+
+    No reader was taught questions in one language about passages in another. There it is at least the probability that the
+    passages are about what is asked, MOST_ACROSS at most; names and numbers, which are written alike, may say more.
     """
     fitted_to = _load_file()["readers"].get(language, [])
     scores = (signals.reader, signals.second_reader)
@@ -121,6 +128,9 @@ def score_signals(
     if encoder_digest is None:
         return Score(words.probability(signals), "words", words.weakest(signals))
     if fitted is not None:
-        return Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
+        score = Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
+        across = load_models().get(f"{encoder_digest}{ACROSS}") if signals.subject is not None else None
+        least = min(MOST_ACROSS, across.probability(signals)) if across else 0.0
+        return Score(least, "fitted", across.weakest(signals)) if across and least > score.probability else score
     model = max(words, spread, key=lambda m: m.probability(signals))
     return Score(model.probability(signals), "unfitted", model.weakest(signals))

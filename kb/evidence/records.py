@@ -20,6 +20,8 @@ class Signals:
     nearness           the same as a share of what sets the corpus's own passages apart: comparable from corpus to corpus
     by_chance          mean cosine of the corpus to the question: near when it is about what the corpus is about
     alike              mean cosine of the corpus's passages to each other: of a speech they are nearer than of an encyclopaedia
+    subject            the margin by the vector that passages are ranked by, which lacks the form of the question's language; only of
+                       passages in another language
     first_coverage     idf-weighted share of the question's units that the first passage holds
     passage_coverage   the same for the passage that holds most
     sentence_coverage  the same for the two neighbouring sentences, with their headings, that hold most
@@ -46,6 +48,7 @@ class Signals:
     nearness: float | None = None
     by_chance: float | None = None
     alike: float | None = None
+    subject: float | None = None
     first_coverage: float | None = None
     passage_coverage: float | None = None
     sentence_coverage: float | None = None
@@ -74,10 +77,10 @@ _OF_WORDS = (
 )
 
 
-def across_languages(signals: Signals) -> Signals:
+def across_languages(signals: Signals, subject: float) -> Signals:
     """The signals of passages in another language than the question's, where common words tell nothing.
 
-    >>> across_languages(Signals(cosine=0.8, known=0.0))
-    Signals(cosine=0.8)
+    >>> across_languages(Signals(cosine=0.8, known=0.0), 0.3)
+    Signals(cosine=0.8, subject=0.3)
     """
-    return replace(signals, **dict.fromkeys(_OF_WORDS))
+    return replace(signals, subject=subject, **dict.fromkeys(_OF_WORDS))

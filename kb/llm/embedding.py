@@ -97,9 +97,9 @@ class OllamaEncoder:
         """Vectors of short texts without any prefix, for comparing sentences with each other: (n, d) float32."""
         return self._encode(texts, None)
 
-    def question_mean(self, language: str) -> FloatVector | None:
-        """None: a server's models are taken as they are."""
-        return None
+    def search_vector(self, query: FloatVector, language: str) -> FloatVector:
+        """The query's vector: a server's models are taken as they are."""
+        return query
 
     def encode_documents(
         self,

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from kb.config import EmbeddingConfig
-from kb.embed.centre import without_form
 from kb.embed.encoder import TextEncoder
 from kb.embed.export import LEAST_PARITY, find_export
 from kb.embed.fast import FastEncoder
@@ -93,10 +92,9 @@ def test_a_question_asks_for_its_subject(encoder_cache: Path, question: str, pas
             "About this project: people, translations, 한국어, 日本語, 中文",
         ]
     )
-    asked, mean = encoder.encode_query(question), encoder.question_mean("ko")
-    assert mean is not None
+    asked = encoder.encode_query(question)
     assert np.argmax(passages @ asked) == 2
-    search = without_form(asked, mean)
+    search = encoder.search_vector(asked, "ko")
     assert np.argmax(passages @ search) == passage
     assert np.linalg.norm(search) == pytest.approx(1, abs=1e-5)
 
@@ -104,8 +102,13 @@ def test_a_question_asks_for_its_subject(encoder_cache: Path, question: str, pas
 @installed
 def test_only_means_that_matter_are_subtracted(encoder_cache: Path) -> None:
     e5, minilm = open_e5(encoder_cache), open_encoder(EmbeddingConfig(model=ENGLISH_MODEL), encoder_cache, print)
-    assert [e5.question_mean(language) is None for language in ("ko", "en", "de")] == [False, True, True]
-    assert minilm.question_mean("ko") is None
+    asked = e5.encode_query("요청 본문")
+    assert [np.array_equal(e5.search_vector(asked, language), asked) for language in ("ko", "en", "de")] == [
+        False,
+        True,
+        True,
+    ]
+    assert np.array_equal(minilm.search_vector(asked, "ko"), asked)
 
 
 @installed

@@ -63,7 +63,7 @@ def test_show_what_is_not_one_answer(kb: Call, corpus_home: Path, name: str) -> 
         ("마리골드 거울은 며칠마다 청소해야 하나요?", "ko/*.md"),
         ("구명조끼는 몇 벌이어야 하나요?", "ko/daily-checklist.md"),
         ("How high is the weather mast and what stands on it?", "guide/weather-mast.rst"),
-        ("How is a job sent to the lampd interface?", "code/lamp-api.rst"),
+        ("When does a token of the HTTP interface expire?", "code/lamp-api.rst"),
         ("When was the lamp put out for good?", "notes/history.txt"),
         ("What does error code mean?", "ops/error-codes.csv"),
         ("May people walk over the tide?", "code/tide_filter.rs"),

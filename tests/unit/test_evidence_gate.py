@@ -12,7 +12,19 @@ from hypothesis import strategies as st
 
 from kb.ask.refuse import explain_weakness
 from kb.ask.weigh import Verdict, Weighed
-from kb.evidence.gate import READ, READ_TWICE, SPREAD, WEIGHTS_FILE, WORDS, Score, load_models, score_signals
+from kb.config import Config
+from kb.evidence.gate import (
+    ACROSS,
+    MOST_ACROSS,
+    READ,
+    READ_TWICE,
+    SPREAD,
+    WEIGHTS_FILE,
+    WORDS,
+    Score,
+    load_models,
+    score_signals,
+)
 from kb.evidence.records import NAMES, Signals
 
 DIGESTS = sorted(name for name in load_models() if len(name) == 64)
@@ -44,6 +56,15 @@ def test_the_ends(encoder: str | None) -> None:
     assert score_signals(EVERYTHING, encoder).probability > 0.8
     # What does not apply speaks neither way: an answered question's is taken.
     assert score_signals(Signals(), encoder).probability > 0.5
+
+
+def test_across_languages_what_is_asked_about_is_never_sure() -> None:
+    """By the subject alone: about something else, near, as near as can be; words that are written alike may say more."""
+    (encoder,) = (digest for digest in DIGESTS if digest + ACROSS in load_models())
+    apart = replace(NOTHING, subject=0.05)
+    scores = [score_signals(replace(apart, subject=s), encoder, language="ko").probability for s in (0.05, 0.25, 1.0)]
+    assert scores[0] < Config().rag.evidence_gate < scores[1] <= scores[2] == MOST_ACROSS < Config().rag.sure_gate
+    assert score_signals(replace(EVERYTHING, subject=0.05), encoder).probability > 0.8
 
 
 def test_variants() -> None:
