@@ -26,6 +26,8 @@ CUT = "…"
 
 _FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+#.-]*)")
 _ITEM = re.compile(r"^\s*([-*+]|\d{1,3}[.)])\s+(.*)")
+# An anchor behind it, `{ #features }`, is no word of it.
+_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*(?:\s*\{\s*[#.:][^{}]*\})?\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
 
 
@@ -123,7 +125,7 @@ class _Reading:
                 self._open.append(line.strip())
         elif not line.strip():
             self.flush()
-        elif heading := re.match(r"^#{1,6}\s+(.*?)\s*#*$", line):
+        elif heading := _HEADING.match(line):
             self.flush()
             if self.blocks or _bare(heading[1]) not in self._headings:
                 self.blocks.append(Block("prose", (plain(heading[1]),)))

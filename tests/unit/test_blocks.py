@@ -18,6 +18,8 @@ PROSE = Block("prose", ("Some text.",))
     [
         ("Some\ntext.", [PROSE]),
         ("### Care of it\n\nSome text.", [PROSE]),  # its heading is shown above it
+        ("## Care of it { #care .wide }\n\nSome text.", [PROSE]),
+        ("## Set {#1, #2}\n\nSome text.", [Block("prose", ("Set",)), PROSE]),
         ("Some text.\n\n### Another\n\nSome text.", [PROSE, Block("prose", ("Another",)), PROSE]),
         ("> Some\n> text.", [PROSE]),
         ("- one\n  more\n2. two", [Block("item", ("one more",), mark="-"), Block("item", ("two",), mark="2.")]),
