@@ -36,7 +36,7 @@ class KnownEncoder:
 
 
 CATALOGUE: tuple[KnownEncoder, ...] = (
-    KnownEncoder("multilingual-e5-small", "embedded", 91_000_000, 384, MANY, "MIT", 0.840, 0.652),
+    KnownEncoder("multilingual-e5-small", "embedded", 91_000_000, 384, MANY, "MIT", 0.840, 0.724),
     KnownEncoder("all-MiniLM-L6-v2", "embedded", 91_000_000, 384, "English", "Apache-2.0", 0.813, 0.634),
     KnownEncoder("intfloat/multilingual-e5-base", "hub", 1_112_000_000, 768, MANY, "MIT"),
     KnownEncoder("BAAI/bge-small-en-v1.5", "hub", 133_000_000, 384, "English", "MIT"),
