@@ -34,7 +34,7 @@ from kb.store.database import CorpusState
 from kb.store.documents import Stamp
 from kb.store.export import StoredDocument
 from kb.store.filters import glob_pattern
-from kb.store.naming import find_named
+from kb.store.naming import DocumentPlace, find_named
 
 ENCODER, PREFIXES, SECRET = "encoder", "prefixes", "fence_secret"
 # Keys in one filter by hash: each comes to 70 bytes.
@@ -150,7 +150,9 @@ class Reading:
 
     def find_document(self, name: str) -> Document:
         """See CorpusDoor."""
-        return find_named(name, self.list_documents, self.source_roots())
+        documents = {document.doc_id: document for document in self.list_documents()}
+        places = [DocumentPlace(d.doc_id, d.source, d.path) for d in documents.values()]
+        return documents[find_named(name, places, self.source_roots())]
 
     def document_stamps(self, source: str | None = None) -> list[Stamp]:
         """See CorpusDoor."""

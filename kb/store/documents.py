@@ -5,15 +5,17 @@ Writing functions raise the corpus revision when what can be found has changed, 
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Literal
 
+from kb.errors import NotFound
 from kb.frozen import dataclass
 from kb.records import Document
 from kb.store.database import is_full, transaction
-from kb.store.naming import find_named
+from kb.store.naming import DocumentPlace, find_named
 from kb.store.seals import seal_file
 from kb.store.tags import applied_tags, document_tag_lists
 
@@ -146,13 +148,17 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
     """Documents in (source, path) order: those named, or all."""
     tags = document_tag_lists(connection)
     applied = applied_tags(connection)
+    named = "" if doc_ids is None else "WHERE doc_id IN (SELECT value FROM json_each(?))"
+    parameters = [] if doc_ids is None else [json.dumps(list(doc_ids))]
     chunk_ids: dict[int, list[int]] = {}
-    for doc_id, chunk_id in connection.execute("SELECT doc_id, chunk_id FROM chunks ORDER BY doc_id, position"):
+    for doc_id, chunk_id in connection.execute(
+        f"SELECT doc_id, chunk_id FROM chunks {named} ORDER BY doc_id, position", parameters
+    ):
         chunk_ids.setdefault(doc_id, []).append(chunk_id)
-    wanted = None if doc_ids is None else set(doc_ids)
     rows = connection.execute(
         "SELECT doc_id, source, path, title, type, language, size_bytes, content_hash, mtime_ns, indexed_at"
-        " FROM documents ORDER BY source, path"
+        f" FROM documents {named} ORDER BY source, path",
+        parameters,
     )
     return [
         Document(
@@ -171,10 +177,14 @@ def list_documents(connection: sqlite3.Connection, doc_ids: Sequence[int] | None
             applied_tags=applied.get(doc_id, ()),
         )
         for doc_id, source, path, title, kind, language, size_bytes, content_hash, mtime_ns, indexed_at in rows
-        if wanted is None or doc_id in wanted
     ]
 
 
 def find_document(connection: sqlite3.Connection, name: str) -> Document:
     """See `kb.store.naming.find_named`."""
-    return find_named(name, lambda doc_ids: list_documents(connection, doc_ids), source_roots(connection))
+    rows = connection.execute("SELECT doc_id, source, path FROM documents ORDER BY source, path").fetchall()
+    places = [DocumentPlace(*row) for row in rows]
+    found = list_documents(connection, [find_named(name, places, source_roots(connection))])
+    if not found:  # another process has just removed it
+        raise NotFound(f"no document '{name}'", fix="see what there is with: kb list")
+    return found[0]

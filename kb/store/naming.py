@@ -4,33 +4,36 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from kb.errors import NotFound
-from kb.records import Document
 
 
-def find_named(
-    name: str, list_documents: Callable[[Sequence[int] | None], list[Document]], roots: Mapping[str, str | None]
-) -> Document:
-    """The document a user means: `doc:12`, a path, `source/path`, the unique end of a path, or a file on this machine.
+class DocumentPlace(NamedTuple):
+    """What a document can be named by."""
 
-    list_documents  those with these ids, or all
-    roots           every source and its folder
-    raises          NotFound, naming the nearest paths, or all that match when there are several
+    doc_id: int
+    source: str
+    path: str
+
+
+def find_named(name: str, documents: Sequence[DocumentPlace], roots: Mapping[str, str | None]) -> int:
+    """The doc_id of what a user means: `doc:12`, a path, `source/path`, the unique end of a path, or a file on this machine.
+
+    documents  all, in the order that they are listed in
+    roots      every source and its folder
+    raises     NotFound, naming the nearest paths, or all that match when there are several
     """
-    if re.fullmatch(r"doc:[0-9]{1,18}", name):
-        found = list_documents([int(name[4:])])
-        if found:
-            return found[0]
-    documents = list_documents(None)
+    if re.fullmatch(r"doc:[0-9]{1,18}", name) and any(d.doc_id == int(name[4:]) for d in documents):
+        return int(name[4:])
     for matches in (
         [d for d in documents if name in (d.path, f"{d.source}/{d.path}")],
         [d for d in documents if f"/{d.source}/{d.path}".endswith(f"/{name.lstrip('/')}")],
     ):
         if len(matches) == 1:
-            return matches[0]
+            return matches[0].doc_id
         if matches:
             listed = ", ".join(f"{d.source}/{d.path}" for d in matches[:5])
             raise NotFound(f"'{name}' is the end of {len(matches)} paths", fix=f"name one of: {listed}")
@@ -39,7 +42,7 @@ def find_named(
         if root is not None and file.is_relative_to(root):
             place = (source, file.relative_to(root).as_posix())
             if named := [d for d in documents if (d.source, d.path) == place]:
-                return named[0]
+                return named[0].doc_id
     import difflib
 
     near = difflib.get_close_matches(name, [d.path for d in documents], n=3, cutoff=0.5)
