@@ -4,8 +4,7 @@ Encoders of the E5 family were trained at a low temperature: unrelated sentences
 their mean, the vectors of unrelated sentences stand at right angles again, and one threshold serves every encoder.
 
 Korean questions have their form and their language in common, and passages that happen to be near to those are found for
-everything that is asked. Less a part of that, a question asks for its subject. English ones gain nothing by it: most of what the
-encoder was trained on is English, as are most passages (`benchmarks/centre.py`).
+everything that is asked. Less a part of that, a question asks for its subject (`benchmarks/centre.py`). English ones gained nothing by it.
 
 source  Mu & Viswanath: All-but-the-Top, ICLR 2018 (the first of its two steps); Libovický, Rosa & Fraser: On the Language
         Neutrality of Pre-trained Multilingual Representations, EMNLP Findings 2020 (a mean for each language)
