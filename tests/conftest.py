@@ -94,7 +94,9 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
             told = subprocess.run(words, capture_output=True, text=True, check=False)
             assert told.returncode == 0, told.stderr
             (unfinished / PREPARED).write_text(told.stdout)
-            open_reader("kb-reader", unfinished).score("prepare", ["prepare"])
+            reader = open_reader("kb-reader", unfinished)
+            assert reader.needs_preparing()  # an ask says so, as with the encoder
+            reader.score("prepare", ["prepare"])
             unfinished.rename(cache)
     return cache
 
