@@ -152,7 +152,8 @@ def make_tables(connection: sqlite3.Connection) -> None:
 
     from kb.store.migrations import apply_migrations
 
-    apply_migrations(Database(connection))
+    # Otherwise triggers would do more in the process that made a store than in all later ones.
+    apply_migrations(Database(connection, recursive_triggers=False))
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

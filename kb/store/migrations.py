@@ -200,6 +200,12 @@ def m017_less_room(database: Database) -> None:
     _execute(database, "m017_less_room")
 
 
+@migrations(name="m018_left_to_do")
+def m018_left_to_do(database: Database) -> None:
+    """Notes of what waits for a vector and of vectors that are unused, and counts of the graph, kept by triggers."""
+    _execute(database, "m018_left_to_do")
+
+
 def _short_hash(embed_hash: str) -> str:
     """As `kb.ingest.prepare` names a vector now; what only damage can have made stays as it is."""
     try:
