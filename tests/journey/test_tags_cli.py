@@ -282,7 +282,7 @@ def test_a_suggestion_loads_neither_gensim_nor_scikit_learn(reading_home: Path) 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["candidates"][0]["tag"] == "science fiction"
     loaded = {name.split(".")[0] for name in done.stderr.split()}
-    assert not loaded & {"gensim", "sklearn", "scipy", "torch", "safetensors", "tantivy", "faiss", "sqlite_utils"}
+    assert not loaded & {"gensim", "sklearn", "scipy", "torch", "safetensors", "tantivy", "faiss"}
 
 
 def test_a_slim_installation_suggests_and_names_the_extra_for_the_rest(reading_home: Path) -> None:

@@ -81,7 +81,6 @@ HEAVY = {
     "httpx",
     "numpy",
     "tantivy",
-    "sqlite_utils",
     "prompt_toolkit",
     "rich",
     "jinja2",
@@ -190,7 +189,6 @@ def test_few_imports_stand_inside_functions() -> None:
 
 
 def test_heavy_libraries_are_imported_inside_functions() -> None:
-    allowed = {("kb.store.migrations", "sqlite_utils")}
     faults = []
     for module in modules():
         top = [node for node in tree_of(module).body if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -200,7 +198,7 @@ def test_heavy_libraries_are_imported_inside_functions() -> None:
             for name in ([a.name for a in node.names] if isinstance(node, ast.Import) else [node.module or ""])
         }
         heavy = HEAVY - DOOR_LIBRARIES.get(part_of(module), set())
-        faults += [(module, name) for name in names & heavy if (module, name) not in allowed]
+        faults += [(module, name) for name in names & heavy]
     assert faults == []
 
 
