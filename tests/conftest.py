@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from kb.embed.export import EXPORT_FORMAT
 from kb.embed.fast import Export
 from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
 from kb.reader.registry import open_reader
+from tests.forked_kb import ForkedPopen, close_server
 
 TESTS = Path(__file__).parent
 # Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
@@ -56,6 +58,15 @@ def pytest_collection_finish() -> None:
     """What the collection made stays to the end: the garbage collector need not look through it again and again."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_commands() -> Iterator[None]:
+    """Every `kb` process that a test starts by the name of KB is a fork."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", ForkedPopen)
+        yield
+    close_server()
 
 
 # What a slim installation lacks.

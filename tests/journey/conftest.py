@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -20,7 +19,8 @@ from filelock import FileLock
 from kb.cli.invocation import hoist_global_options, wants_json
 from kb.cli.main import run
 from kb.embed.model_files import ENGLISH_MODEL
-from tests.kept_models import KB, keep_models
+from tests.forked_kb import KB, take_ctrl_c
+from tests.kept_models import keep_models
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "fixtures" / "corpus"
@@ -106,11 +106,6 @@ def kb_process() -> Callable[..., subprocess.Popen[bytes]]:
         return subprocess.Popen(words, **(usual | options))
 
     return start
-
-
-def take_ctrl_c() -> None:
-    """As in the foreground: tests that a shell runs in the background inherit that SIGINT is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @contextmanager

@@ -14,8 +14,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from tests.forked_kb import KB
 from tests.journey.conftest import ROOT
-from tests.kept_models import KB
 
 
 def server_environment(cache: Path, folder: Path, **more: str) -> dict[str, str]:
