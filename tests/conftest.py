@@ -51,7 +51,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: (item.path.name != "test_quality_gate.py", "slow" not in item.keywords))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> tuple[bool, bool, bool]:
+    needs_encoders = "encoder_cache" in getattr(item, "fixturenames", ())
+    return item.path.name != "test_quality_gate.py", "slow" not in item.keywords, not needs_encoders
 
 
 def pytest_collection_finish() -> None:

@@ -58,7 +58,10 @@ Call = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the machine's user is read or written; no Ollama is asked unless a test starts one."""
+    """Nothing of the machine's user is read or written; no Ollama is asked unless a test starts one.
+
+    No reader reads either: it takes .5 to 2 s for a question that was not asked before. `default_readers` gives it back.
+    """
     for name in [n for n in os.environ if n.startswith("KB_")] + ["NO_COLOR", "VISUAL", "EDITOR"]:
         monkeypatch.delenv(name, raising=False)
     cache = tmp_path / "xdg-cache"
@@ -68,7 +71,14 @@ def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.setenv("KB_LLM__PROVIDER", "extractive")
+    monkeypatch.setenv("KB_READER__MODEL", "none")
     keep_models(monkeypatch.setattr, encoder_cache)
+
+
+@pytest.fixture
+def default_readers(own_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passages are read as in an installation whose settings nobody has changed."""
+    monkeypatch.delenv("KB_READER__MODEL")
 
 
 @pytest.fixture

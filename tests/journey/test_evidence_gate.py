@@ -17,6 +17,8 @@ from kb.runtime import open_runtime
 from tests.journey.conftest import Call
 from tests.journey.scripted_model import PROVIDER, says
 
+pytestmark = pytest.mark.usefixtures("default_readers")
+
 FOREIGN = (
     "Which treaty ended the Thirty Years War in Westphalia?",
     "How do I roast a duck with orange sauce?",

@@ -32,6 +32,7 @@ def vectors() -> np.ndarray:
 def home(tmp_path: Path) -> Path:
     """As it was before m017."""
     connection = sqlite3.connect(tmp_path / FILE_NAME, isolation_level=None)
+    connection.execute("PRAGMA synchronous = OFF")  # a thousand transactions
     teach_records(connection)
     apply_migrations(connection, MIGRATION_NAMES[: MIGRATION_NAMES.index("m017_less_room")])
     connection.execute(
