@@ -21,6 +21,7 @@ from importlib import import_module
 from typing import NoReturn
 
 import kb
+from tests import kept_kb
 from tests.forked_kb import LENGTH, Start, receive
 
 # Imported inside functions of kb, and needed by most commands.
@@ -34,7 +35,7 @@ def serve(channel: socket.socket) -> None:
     for module in pkgutil.walk_packages(kb.__path__, "kb."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
-    for name in (*LIBRARIES, "tests.kept_kb", "tests.kept_models"):
+    for name in (*LIBRARIES, "tests.kept_models"):
         import_module(name)
     assert threading.active_count() == 1
     gc.collect()
@@ -80,11 +81,7 @@ def _run(start: Start, descriptors: list[int]) -> NoReturn:
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
     code = 1
     try:
-        from kb.cli.main import main
-        from tests.kept_kb import keep
-
-        keep()
-        main()
+        kept_kb.start()
     except SystemExit as leaving:
         code = leaving.code if isinstance(leaving.code, int) else int(leaving.code is not None)
     except BaseException:

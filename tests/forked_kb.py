@@ -1,8 +1,8 @@
 """`kb` as a process, forked from one that has imported all of it: an interpreter and its imports are most of what a command costs.
 
 What is forked is a process as any other: it has a pid, which its owner waits for and kills, and the descriptors,
-environment, folder and session that it was started with. Its models are those of `tests.kept_models`. Only what an
-interpreter does at its start is not done again; tests of that start `python -m kb`.
+environment, folder and session that it was started with. Only what an interpreter does at
+its start is not done again; tests of that use FRESH.
 
 `ForkedPopen` stands in the place of `subprocess.Popen`; `tests.fork_server` is the process that forks.
 """
@@ -27,8 +27,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-# The command line as a process with models of `tests.kept_models`.
+# The command line as a process with the models of `tests.kept_models`; with models of its own; and with an interpreter of its own too.
 KB = (sys.executable, str(Path(__file__).with_name("kept_kb.py")))
+OWN_MODELS = (*KB, "--own-models")
+FRESH = (sys.executable, "-m", "kb")
 PR_SET_CHILD_SUBREAPER = 36
 ANSWER = struct.Struct("!q?")
 LENGTH = struct.Struct("!q")

@@ -24,7 +24,6 @@ from tests.kept_models import keep_models
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "fixtures" / "corpus"
-OWN_MODELS = (sys.executable, "-m", "kb")
 SHARED_DATA = ROOT.parent / "shared" / "data"
 SMALL_NOTES = {
     "otters": "An otter holds hands with its neighbour while it sleeps on the river.",

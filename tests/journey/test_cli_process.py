@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.forked_kb import KB
-from tests.journey.conftest import OWN_MODELS
+from tests.forked_kb import FRESH, KB
 
 NOT_TEXT = b"caf\xff\xed\xa0\x80"
 
@@ -20,7 +19,7 @@ def run(*words: str | bytes, home: Path | None = None, **options: str) -> subpro
     """A real process; options are environment variables."""
     extra = ["--home", str(home)] if home else []
     return subprocess.run(
-        [*OWN_MODELS, *extra, *words], capture_output=True, text=True, env={**os.environ, **options}, timeout=60
+        [*FRESH, *extra, *words], capture_output=True, text=True, env={**os.environ, **options}, timeout=60
     )
 
 
@@ -37,7 +36,7 @@ def shell(line: str) -> tuple[list[int], str, str]:
     ["list | head -1", "search the --mode lexical -k 100 | head -c 1", "search the --mode lexical --json | true"],
 )
 def test_a_closed_pipe_is_success(corpus_home: Path, pipeline: str) -> None:
-    command = " ".join(shlex.quote(word) for word in [*OWN_MODELS, "--home", str(corpus_home)])
+    command = " ".join(shlex.quote(word) for word in [*FRESH, "--home", str(corpus_home)])
     codes, _, messages = shell(f"{command} {pipeline}")
     assert (codes, messages) == ([0, 0], "")
 
