@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -63,6 +63,7 @@ def pytest_collection_finish() -> None:
     """What the collection made stays to the end: the garbage collector need not look through it again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -91,6 +92,19 @@ for model in sys.argv[2:]:
 PREPARED = "prepared.txt"
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that one process of a test run makes and all of them share; never written to."""
+    root = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    folder, done = root / name, root / f"{name}.done"
+    with FileLock(root / f"{name}.lock"):
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder with the embedded encoders exported, made once per test run and shared by all xdist workers.
@@ -98,21 +112,16 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is made as in a slim installation, and where an export is broken and a killed process left a part of another:
     tests/embed/test_slim.py and test_packed.py look at what came of it.
     """
-    root = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent
-    cache = root / "encoder_cache"
-    with FileLock(root / "encoder_cache.lock"):
-        if not (cache / "encoders").is_dir():
-            unfinished = root / "unfinished_cache"
-            break_export(find_model(EmbeddingConfig().model, unfinished), unfinished / "encoders")
-            words = [sys.executable, "-c", PREPARE, str(unfinished), EmbeddingConfig().model, ENGLISH_MODEL]
-            told = subprocess.run(words, capture_output=True, text=True, check=False)
-            assert told.returncode == 0, told.stderr
-            (unfinished / PREPARED).write_text(told.stdout)
-            open_reader("kb-reader", unfinished).score("prepare", ["prepare"])
-            unfinished.rename(cache)
-    return cache
+    return made_once(tmp_path_factory, "encoder_cache", _prepare)
+
+
+def _prepare(cache: Path) -> None:
+    break_export(find_model(EmbeddingConfig().model, cache), cache / "encoders")
+    words = [sys.executable, "-c", PREPARE, str(cache), EmbeddingConfig().model, ENGLISH_MODEL]
+    told = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    (cache / PREPARED).write_text(told.stdout)
+    open_reader("kb-reader", cache).score("prepare", ["prepare"])
 
 
 def break_export(files: ModelFiles, exports: Path) -> None:
@@ -125,6 +134,6 @@ def break_export(files: ModelFiles, exports: Path) -> None:
     (exports / files.digest / "model.onnx").write_bytes(b"cut")
 
 
-# A machine that is busy is no fault of what is tested: no example has a time limit.
-settings.register_profile("kb", deadline=None)
+# A machine that is busy is no fault of what is tested: no example has a time limit. Each run tries other examples.
+settings.register_profile("kb", deadline=None, max_examples=50)
 settings.load_profile("kb")

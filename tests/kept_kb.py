@@ -17,15 +17,21 @@ def put(name: str, value: object) -> None:
     setattr(import_module(module), attribute, value)
 
 
+def keep() -> None:
+    """Let this process keep what its models say."""
+    from tests.kept_models import keep_models
+
+    keep_models(put, Path(os.environ["XDG_CACHE_HOME"]) / "kb")
+
+
 def start() -> None:
     """Be `kb` with the arguments of this process."""
     from kb.cli.main import main
-    from tests.kept_models import keep_models
 
     if sys.argv[1:2] == ["--own-models"]:
         del sys.argv[1]
     else:
-        keep_models(put, Path(os.environ["XDG_CACHE_HOME"]) / "kb")
+        keep()
     main()
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from kb.cli.invocation import hoist_global_options, wants_json
 from kb.cli.main import run
 from kb.embed.model_files import ENGLISH_MODEL
+from tests.conftest import made_once
 from tests.forked_kb import KB, take_ctrl_c
 from tests.kept_models import keep_models
 
@@ -144,17 +144,11 @@ def call_aside(words: Sequence[str | Path], cache: Path, encoder_cache: Path, **
 @pytest.fixture(scope="session")
 def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """A home with fixtures/corpus ingested; shared by all workers, never written to."""
-    root = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent
-    home = root / "corpus_master"
-    with FileLock(root / "corpus_master.lock"):
-        if not (home / "kb.sqlite").exists():
-            call_aside(
-                ["ingest", CORPUS, "--home", root / "unfinished", "--quiet"], root / "corpus_cache", encoder_cache
-            )
-            (root / "unfinished").rename(home)
-    return home
+
+    def make(home: Path) -> None:
+        call_aside(["ingest", CORPUS, "--home", home, "--quiet"], home.with_suffix(".cache"), encoder_cache)
+
+    return made_once(tmp_path_factory, "corpus_master", make)
 
 
 @pytest.fixture
@@ -168,13 +162,15 @@ def corpus_home(corpus_master: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def small_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """A folder with `notes`, SMALL_NOTES as files, and `home`, that has them with vectors; never written to."""
-    root = tmp_path_factory.mktemp("small")
-    (root / "notes").mkdir()
-    for name, text in SMALL_NOTES.items():
-        (root / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n\n- [ ] look at {name} again\n")
-    words = ["ingest", root / "notes", "--home", root / "home", "--quiet"]
-    call_aside(words, root / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
-    return root
+
+    def make(root: Path) -> None:
+        (root / "notes").mkdir(parents=True)
+        for name, text in SMALL_NOTES.items():
+            (root / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n\n- [ ] look at {name} again\n")
+        words = ["ingest", root / "notes", "--home", root / "home", "--quiet"]
+        call_aside(words, root / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
+
+    return made_once(tmp_path_factory, "small_master", make)
 
 
 @pytest.fixture
