@@ -29,8 +29,9 @@ demo: $(VENV)/.installed
 	@echo
 	$(BIN)/kb --home $(DEMO) ask "How often must the mirror of Marigold be cleaned?"
 
+# One process more than a small machine has cores: while one waits for a server, a disk or a screen, the others go on.
 test: lint
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
 
 # The fast half of the tests, in under 40 s: nothing that tests/conftest.py marks slow.
 quick: $(VENV)/.installed
