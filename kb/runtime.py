@@ -385,6 +385,8 @@ class Runtime:
             self._read_for, self._read = question, {}
         name = reader.model_id
         new = list(dict.fromkeys(text for text in texts if (name, text) not in self._read))
+        if new and reader.needs_preparing():
+            self.notify(f"preparing the reader {name} (once per model)…")
         try:
             self._read.update(zip(((name, text) for text in new), reader.score(question, new), strict=True))
         except ModelError as error:

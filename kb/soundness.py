@@ -14,6 +14,7 @@ from kb.ingest.embed import stored_texts
 from kb.ingest.prepare import Settings
 from kb.runtime import Runtime
 from kb.store.log_check import find_log_fault
+from kb.store.schema import FILE_NAME
 
 Health = Literal["ok", "warn", "fail"]
 # What a check found: status, detail and fix.
@@ -28,13 +29,21 @@ REENCODED_CHUNKS = 16
 # See kb.doctor.SAME_VECTOR_COSINE.
 LOWEST_COSINE = 0.999
 NAMED = 5
+# A store, or an index, of more bytes is looked at in part without --deep: reading 2 GB takes ten seconds.
+WHOLE_BYTES = 250_000_000
+
+
+def is_large(kb: Runtime) -> bool:
+    """Whether the store is looked at in part where nobody asks for all of it."""
+    return (kb.home / FILE_NAME).stat().st_size > WHOLE_BYTES
 
 
 def check_file(kb: Runtime) -> Finding:
     """SQLite's file, with its own indexes, and its log."""
     if fault := find_log_fault(kb.home):
         return "fail", fault, "the next write goes on from what is left; or restore a copy made with kb backup"
-    if faults := kb.store.soundness.check_in_full():
+    soundness = kb.store.soundness
+    if faults := soundness.check_in_full() or (soundness.find_unreadable() if is_large(kb) else []):
         return "fail", "; ".join(faults), f"{REPAIR}; if it stays, restore a copy made with kb backup"
     return "ok", "tables and their indexes agree", None
 
@@ -56,9 +65,10 @@ def check_texts(kb: Runtime) -> Finding:
 
 def check_every_vector(kb: Runtime) -> Finding:
     """Every vector by its length, its norm and the vector index; a sample by embedding it anew."""
-    wrong = _wrong_vectors(kb)
-    if wrong:
+    if wrong := _wrong_vectors(kb):
         return "fail", f"{len(wrong)} vectors are not as they were made", REPAIR
+    if count := kb.store.soundness.count_wrong_notes():
+        return "fail", f"{count} notes on what has a vector, or counts of the graph, are wrong", REPAIR
     return "ok", f"length, norm and index agree; {_count_sample(kb)} embedded anew", None
 
 
@@ -91,6 +101,9 @@ def mend(kb: Runtime, *, deep: bool) -> list[str]:
     soundness, done = kb.store.soundness, []
     if deep:
         soundness.rebuild_btrees()
+        if count := soundness.count_wrong_notes():
+            soundness.note_anew()
+            done.append(f"put {count} notes on what has a vector, or counts of the graph, right")
     if count := soundness.mend_meta():
         done.append(f"put {count} values of the store right")
     if wrong := _wrong_vectors(kb) if deep else soundness.wrong_vectors(NORM_TOLERANCE):

@@ -121,7 +121,9 @@ def _prepare(cache: Path) -> None:
     told = subprocess.run(words, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     (cache / PREPARED).write_text(told.stdout)
-    open_reader("kb-reader", cache).score("prepare", ["prepare"])
+    reader = open_reader("kb-reader", cache)
+    assert reader.needs_preparing()  # an ask says so, as with the encoder
+    reader.score("prepare", ["prepare"])
 
 
 def break_export(files: ModelFiles, exports: Path) -> None:

@@ -303,16 +303,17 @@ class IndexKeeper(Generic[Row, Index]):
         """True when an index with this stamp holds the rows of the present corpus and encoder."""
         return self._measure_lag(stamp) == 0
 
-    def fault(self, expected: Collection[int] | None = None) -> str | None:
-        """The fault of the current index, for a user; None for a sound one. Reads all its files, rebuilds nothing.
+    def fault(self, expected: Collection[int] | None = None, /, most_bytes: int | None = None) -> str | None:
+        """The fault of the current index, for a user; None for a sound one. Rebuilds nothing.
 
-        expected  the chunk_ids that it should hold; None leaves that out
+        expected    the chunk_ids that it should hold; None leaves that out
+        most_bytes  see `find_damage`
         """
         stamp = self.stamp()
         if stamp is None or not self.is_current(stamp):
             return f"{self.kind} is out of date"
         try:
-            index = open_index(self._folder, self._engine, stamp, self._settings, most_bytes=None)
+            index = open_index(self._folder, self._engine, stamp, self._settings, most_bytes)
             held = set(expected or ()) if expected is None else index.chunk_ids()
         except (IndexOutOfDate, OSError):
             return f"{self.kind} is damaged"

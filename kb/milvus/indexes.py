@@ -176,7 +176,7 @@ class ServedIndex:
         """Whether every writer has written what it counted."""
         return self.kind == "vector" or not self._corpus.counts.left_behind()
 
-    def fault(self, expected: Collection[int] | None = None) -> str | None:
+    def fault(self, expected: Collection[int] | None = None, /, most_bytes: int | None = None) -> str | None:
         """See IndexKeeper."""
         if self.kind == "lexical" and (writers := self._corpus.counts.left_behind()):
             return f"the counts of words lack what {len(writers)} killed or working writers saved"

@@ -57,6 +57,10 @@ class CrossEncoderReader:
             raise ModelError(f"the reader {self.model_id} gives {logits.shape[1]} labels, not one score", fix=FIX)
         return [float(logit) for logit in logits]
 
+    def needs_preparing(self) -> bool:
+        """No: nothing is kept."""
+        return False
+
     def can_read(self, text: str) -> bool:
         """Whether the vocabulary has the words."""
         return text.isascii() or self._words.unread_share(text) < UNREAD_SHARE

@@ -75,6 +75,10 @@ class PackagedReader:
         encodings = self._tokenizer.encode_batch([(asked, replace_surrogates(text)) for text in texts])
         return run_in_batches([len(e.ids) for e in encodings], lambda rows: self._run([encodings[row] for row in rows]))
 
+    def needs_preparing(self) -> bool:
+        """No: it is used as its package has it."""
+        return False
+
     def can_read(self, text: str) -> bool:
         """Whether the vocabulary has the words: an English one cuts Hangul into letters."""
         return text.isascii() or self._words.unread_share(text) < UNREAD_SHARE

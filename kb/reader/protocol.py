@@ -33,6 +33,9 @@ class Reader(Protocol):
     def can_read(self, text: str) -> bool:
         """Whether the model has learnt the words of a text's language."""
 
+    def needs_preparing(self) -> bool:
+        """Whether the next text has files made that are kept: seconds, once on a machine."""
+
 
 def probability(logit: float) -> float:
     """A logit as a number in [0, 1]; it orders as the logit does and is calibrated by the evidence gate only.

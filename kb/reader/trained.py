@@ -81,6 +81,10 @@ class TrainedReader:
         rows = [[*asked, EOS, *text[1:]] for text in self._pieces.encode([replace_surrogates(t) for t in texts], room)]
         return run_in_batches([len(row) for row in rows], lambda chosen: self._run([rows[i] for i in chosen]))
 
+    def needs_preparing(self) -> bool:
+        """Whether its graph is still to be written."""
+        return self._session is None and not (self._folder / GRAPH).is_file()
+
     def can_read(self, text: str) -> bool:
         """English and Korean, by their letters: the vocabulary has many languages, of which nothing was learnt."""
         if text.isascii():
@@ -101,8 +105,12 @@ class TrainedReader:
         (scores,) = self._session.run(None, {"words": self._words.rows(ids), "attention_mask": mask})
         return [float(score) for score in scores[:, 0]]
 
+    @property
+    def _folder(self) -> Path:
+        return self._cache / FOLDER / f"reader-{self.digest}"
+
     def _load(self) -> None:
-        folder = self._cache / FOLDER / f"reader-{self.digest}"
+        folder = self._folder
         try:
             if not (folder / GRAPH).is_file():
                 _make(self._packed, folder)

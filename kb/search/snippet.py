@@ -17,18 +17,25 @@ def make_snippet(
     terms    index terms of the query
     returns  the snippet on one line, `…` where it was cut, and [start, end) offsets of the matches in it
     """
-    start, end = _best_window(text, terms, max_chars)
-    body = re.sub(r"\s+", " ", text[start:end]).strip()
+    flat = re.sub(r"\s+", " ", text).strip()
+    spans = term_spans(flat, terms)
+    start, end = _best_window(flat, spans, max_chars)
+    body = flat[start:end].strip()
+    start += flat[start:end].index(body)
+    end = start + len(body)
+    if any(a < edge < b for a, b in spans for edge in (start, end)):  # a script without spaces, cut within a match
+        inside = [(a + start, b + start) for a, b in term_spans(body, terms)]
+    else:
+        inside = [(a, b) for a, b in spans if start <= a and b <= end]
     before = "… " if start > 0 else ""
-    snippet = f"{before}{body}{' …' if end < len(text.rstrip()) else ''}"
-    return snippet, tuple((a + len(before), b + len(before)) for a, b in term_spans(body, terms))
+    snippet = f"{before}{body}{' …' if end < len(flat) else ''}"
+    return snippet, tuple((a - start + len(before), b - start + len(before)) for a, b in inside)
 
 
-def _best_window(text: str, terms: frozenset[str], max_chars: int) -> tuple[int, int]:
+def _best_window(text: str, spans: list[tuple[int, int]], max_chars: int) -> tuple[int, int]:
     """[start, end) of the window with the most distinct matched words, the earliest of equals; cut at white space."""
     if len(text) <= max_chars:
         return 0, len(text)
-    spans = term_spans(text, terms)
     best, best_score = 0, -1
     for i, (left, _) in enumerate(spans):
         inside = [text[a:b].casefold() for a, b in spans[i:] if b <= left + max_chars - 40]
@@ -37,10 +44,9 @@ def _best_window(text: str, terms: frozenset[str], max_chars: int) -> tuple[int,
             best, best_score = left, score
     start = max(0, best - 40)
     if start:
-        space = re.search(r"\s", text[start:best])
-        start += space.end() if space else 0
+        start = text.find(" ", start, best) + 1 or start
     end = min(len(text), start + max_chars)
     if end < len(text):
-        cut = max(text.rfind(" ", start + max_chars // 2, end), text.rfind("\n", start + max_chars // 2, end))
+        cut = text.rfind(" ", start + max_chars // 2, end)
         end = cut if cut > 0 else end
     return start, end

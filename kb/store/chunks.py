@@ -14,6 +14,7 @@ from kb.store.vectors import ENCODER_ID, WHOLE_VECTOR, file_vectors, unpack_vect
 
 # SQLite 3.40 allows 32,766 variables in one statement; smaller batches keep the statement cache useful.
 VARIABLES_PER_STATEMENT = 500
+FEW_CHUNKS = 10_000
 
 _CHUNK_COLUMNS = (
     "SELECT chunk_id, doc_id, source, path, title, heading_path, text, token_count, position, start_char, end_char,"
@@ -216,16 +217,6 @@ def stored_hashes(connection: sqlite3.Connection, encoder_digest: str, hashes: I
     return found
 
 
-def count_missing_vectors(connection: sqlite3.Connection, encoder_digest: str) -> int:
-    """How many chunks have no vector of this encoder: they cannot be found by vector search."""
-    row = connection.execute(
-        "SELECT count(*) FROM chunks WHERE NOT EXISTS (SELECT 1 FROM embeddings"
-        f" WHERE embeddings.embed_hash = chunks.embed_hash AND encoder_id = {ENCODER_ID})",
-        [encoder_digest],
-    ).fetchone()
-    return int(row[0])
-
-
 @dataclass(frozen=True, slots=True)
 class UnembeddedChunk:
     """A stored chunk that has no vector of the present encoder."""
@@ -234,17 +225,6 @@ class UnembeddedChunk:
     title: str
     heading_path: tuple[str, ...]
     text: str
-
-
-def chunks_without_vector(connection: sqlite3.Connection, encoder_digest: str) -> list[int]:
-    """The chunks that have no vector of this encoder: those of the files changed last come first, in reading order."""
-    rows = connection.execute(
-        "SELECT chunk_id FROM chunks JOIN documents USING (doc_id)"
-        " WHERE NOT EXISTS (SELECT 1 FROM embeddings WHERE embeddings.embed_hash = chunks.embed_hash"
-        f" AND encoder_id = {ENCODER_ID}) ORDER BY mtime_ns DESC, doc_id, position",
-        [encoder_digest],
-    )
-    return [chunk_id for (chunk_id,) in rows]
 
 
 def unembedded_chunks(connection: sqlite3.Connection, chunk_ids: Sequence[int]) -> list[UnembeddedChunk]:
@@ -283,8 +263,7 @@ class EmbeddedChunk:
 
 def sample_vectors(connection: sqlite3.Connection, encoder_digest: str, most: int) -> list[EmbeddedChunk]:
     """Some chunks with their vectors, spread over the corpus, the same ones every time."""
-    ids = [row[0] for row in connection.execute("SELECT chunk_id FROM chunks ORDER BY chunk_id")]
-    chosen = ids[:: max(1, len(ids) // max(1, most))][:most]
+    chosen = _spread_ids(connection, most)
     rows = connection.execute(
         "SELECT title, heading_path, text, embed_hash, vector FROM chunks JOIN documents USING (doc_id)"
         f" JOIN embeddings USING (embed_hash) WHERE encoder_id = {ENCODER_ID} AND chunk_id IN {marks(chosen)}"
@@ -292,6 +271,17 @@ def sample_vectors(connection: sqlite3.Connection, encoder_digest: str, most: in
         [encoder_digest, *chosen],
     )
     return [EmbeddedChunk(t, read_headings(h), text, e, unpack_vector(v)) for t, h, text, e, v in rows]
+
+
+def _spread_ids(connection: sqlite3.Connection, most: int) -> list[int]:
+    """Ids of some chunks from the first to the last; of so many that reading all ids takes long, those next to even steps."""
+    if count_chunks(connection) <= FEW_CHUNKS:
+        ids = [row[0] for row in connection.execute("SELECT chunk_id FROM chunks ORDER BY chunk_id")]
+        return ids[:: max(1, len(ids) // max(1, most))][:most]
+    first, last = connection.execute("SELECT min(chunk_id), max(chunk_id) FROM chunks").fetchone()
+    steps = range(first, last + 1, max(1, (last - first + 1) // max(1, most)))
+    next_id = "SELECT min(chunk_id) FROM chunks WHERE chunk_id >= ?"
+    return sorted({connection.execute(next_id, [step]).fetchone()[0] for step in steps[:most]})
 
 
 def document_text(chunks: Sequence[Chunk]) -> tuple[int | None, str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kb.store import changes, chunks, database, documents, encoder_change, filters
+from kb.store import changes, chunks, database, documents, encoder_change, filters, left_to_do
 from kb.store.door import Rows, method
 
 if TYPE_CHECKING:
@@ -127,8 +127,8 @@ class Corpus(Rows):
     existing_chunks = method(changes.existing_chunks)
     forget_changes = method(changes.forget_changes)
     stored_hashes = method(chunks.stored_hashes)
-    count_missing_vectors = method(chunks.count_missing_vectors)
-    chunks_without_vector = method(chunks.chunks_without_vector)
+    count_missing_vectors = method(left_to_do.count_missing_vectors)
+    chunks_without_vector = method(left_to_do.chunks_without_vector)
     unembedded_chunks = method(chunks.unembedded_chunks)
     save_vectors = method(chunks.save_vectors)
     sample_vectors = method(chunks.sample_vectors)
@@ -140,4 +140,4 @@ class Corpus(Rows):
     save_next_vectors = method(encoder_change.save_next_vectors)
     switch_encoder = method(encoder_change.switch_encoder)
     give_up_change = method(encoder_change.give_up_change)
-    remove_unused_embeddings = method(documents.remove_unused_embeddings)
+    remove_unused_embeddings = method(left_to_do.remove_unused_embeddings)

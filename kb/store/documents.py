@@ -14,7 +14,7 @@ from typing import Literal
 from kb.errors import NotFound
 from kb.frozen import dataclass
 from kb.records import Document
-from kb.store.database import is_full, transaction
+from kb.store.database import transaction
 from kb.store.naming import DocumentPlace, find_named
 from kb.store.seals import seal_file
 from kb.store.tags import applied_tags, document_tag_lists
@@ -88,30 +88,6 @@ def forget_stopped(connection: sqlite3.Connection, source: str, path: str) -> No
     """Forget that reading a file was stopped, because it has been read now."""
     with transaction(connection):
         connection.execute("DELETE FROM stopped_files WHERE source = ? AND path = ?", [source, path])
-
-
-def remove_unused_embeddings(connection: sqlite3.Connection) -> int:
-    """Remove the vectors that no chunk uses, so that removed texts leave no trace, and those of earlier encoders.
-
-    returns  how many
-    """
-    try:
-        return _remove_unused(connection)
-    except sqlite3.OperationalError as error:
-        if not is_full(error):
-            raise
-    return 0  # the next ingest or removal drops them
-
-
-def _remove_unused(connection: sqlite3.Connection) -> int:
-    with transaction(connection):
-        return connection.execute(
-            "DELETE FROM embeddings WHERE EXISTS (SELECT 1 FROM meta WHERE name = 'encoder_digest') AND encoder_id NOT IN"
-            " (SELECT encoder_id FROM encoders JOIN meta ON digest = value"
-            " WHERE name IN ('encoder_digest', 'next_encoder_digest'))"
-            " OR NOT EXISTS (SELECT 1 FROM chunks WHERE chunks.embed_hash = embeddings.embed_hash)"
-            " AND NOT EXISTS (SELECT 1 FROM next_embed_hashes AS next WHERE next.embed_hash = embeddings.embed_hash)"
-        ).rowcount
 
 
 def newest_documents(connection: sqlite3.Connection, since: str, most: int) -> list[tuple[str, str]]:

@@ -201,8 +201,6 @@ def _stored_edge(row: tuple[Any, ...]) -> StoredEdge:
 
 def count_graph(connection: sqlite3.Connection) -> tuple[dict[str, int], dict[str, int]]:
     """(rows per kind of name, edges per predicate); mentions and tags are rows of names."""
-    names = dict(connection.execute("SELECT kind, count(*) FROM graph_names GROUP BY kind ORDER BY kind").fetchall())
-    edges = dict(
-        connection.execute("SELECT predicate, count(*) FROM graph_edges GROUP BY predicate ORDER BY predicate")
-    )
+    sql = "SELECT value, count FROM graph_counts WHERE counted = ? AND count > 0 ORDER BY value"
+    names, edges = (dict(connection.execute(sql, [counted]).fetchall()) for counted in ("names", "edges"))
     return names, edges

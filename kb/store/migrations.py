@@ -221,6 +221,12 @@ def m017_less_room(connection: sqlite3.Connection) -> None:
     _execute(connection, "m017_less_room")
 
 
+@_step
+def m018_left_to_do(connection: sqlite3.Connection) -> None:
+    """Notes of what waits for a vector and of vectors that are unused, and counts of the graph, kept by triggers."""
+    _execute(connection, "m018_left_to_do")
+
+
 def _short_hash(embed_hash: str) -> str:
     """As `kb.ingest.prepare` names a vector now; what only damage can have made stays as it is."""
     try:

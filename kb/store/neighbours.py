@@ -85,6 +85,7 @@ def add_neighbours(connection: sqlite3.Connection, doc_id: int, encoder_digest: 
             for i, (chunk_id, position, _) in enumerate(rows)
         ],
     )
+    connection.execute("DELETE FROM documents_to_complete WHERE doc_id = ?", [doc_id])
     _add_to_project(connection, doc_id, str(encoder_digest), len(rows), vectors.sum(axis=0, dtype=np.float64))
 
 
@@ -131,22 +132,33 @@ def _add_to_project(
 
 def heal_neighbours(connection: sqlite3.Connection, encoder_digest: str) -> int:
     """Add every document that this encoder's rows lack, and delete other encoders' rows; returns how many were added."""
-    with transaction(connection):
-        connection.execute(f"DELETE FROM chunk_neighbours WHERE encoder_id IS NOT {ENCODER_ID}", [encoder_digest])
-        connection.execute("DELETE FROM projects WHERE encoder_digest != ?", [encoder_digest])
-    missing = [
+    _drop_other_encoders(connection, encoder_digest)
+    complete = [
         doc_id
         for (doc_id,) in connection.execute(
-            "SELECT DISTINCT chunks.doc_id FROM chunks LEFT JOIN chunk_neighbours USING (chunk_id)"
-            " WHERE chunk_neighbours.chunk_id IS NULL ORDER BY chunks.doc_id"
+            "SELECT doc_id FROM documents_to_complete AS noted WHERE NOT EXISTS (SELECT 1 FROM chunks"
+            " JOIN waiting_chunks USING (chunk_id) WHERE chunks.doc_id = noted.doc_id) ORDER BY doc_id"
         )
     ]
-    for start in range(0, len(missing), HEAL_BATCH_DOCUMENTS):
+    for start in range(0, len(complete), HEAL_BATCH_DOCUMENTS):
         with transaction(connection):
-            for doc_id in missing[start : start + HEAL_BATCH_DOCUMENTS]:
+            for doc_id in complete[start : start + HEAL_BATCH_DOCUMENTS]:
                 withdraw_neighbours(connection, [doc_id])
                 add_neighbours(connection, doc_id, encoder_digest)
-    return len(missing)
+    return len(complete)
+
+
+def _drop_other_encoders(connection: sqlite3.Connection, encoder_digest: str) -> None:
+    other = "encoder_id IN (SELECT encoder_id FROM encoders WHERE digest <> ?)"
+    with transaction(connection):
+        connection.execute("DELETE FROM projects WHERE encoder_digest <> ?", [encoder_digest])
+        if connection.execute("SELECT 1 FROM encoders WHERE digest <> ?", [encoder_digest]).fetchone():
+            connection.execute(
+                "INSERT OR IGNORE INTO documents_to_complete (doc_id)"
+                f" SELECT DISTINCT doc_id FROM chunk_neighbours WHERE {other}",
+                [encoder_digest],
+            )
+            connection.execute(f"DELETE FROM chunk_neighbours WHERE {other}", [encoder_digest])
 
 
 def neighbours_of(

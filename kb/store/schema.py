@@ -21,4 +21,5 @@ MIGRATION_NAMES = (
     "m015_texts_of_chunks",
     "m016_file_seals",
     "m017_less_room",
+    "m018_left_to_do",
 )

@@ -13,6 +13,7 @@ from kb.frozen import dataclass
 from kb.store.chunks import batches_of, marks
 from kb.store.database import ENCODER_PARTS, raise_revision, read_meta, stored_encoder, transaction
 from kb.store.door import Rows, method
+from kb.store.left_to_do import count_wrong_notes, note_anew
 from kb.store.packed_texts import PLAIN_TEXT
 from kb.store.seals import broken_answers, broken_documents, broken_facts
 from kb.store.shape import find_wrong_shape
@@ -25,36 +26,61 @@ _COUNTED_META = ("corpus_revision", "encoder_dimensions")
 _VIRTUAL = "SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
 
 
-def find_unreadable(connection: sqlite3.Connection) -> list[str]:
+def find_unreadable(connection: sqlite3.Connection, most_rows: int | None = None) -> list[str]:
     """Values that no part of kb could have written, as phrases: another type, broken JSON, a count that is no number.
 
     Of a store whose tables are not as kb makes them, that alone.
+
+    most_rows  of each table so many rows at most are looked at; None looks at all
     """
     if faults := find_wrong_shape(connection):
         return faults
     for table in _tables(connection):
-        for _, column, kind, *_ in connection.execute(f"PRAGMA table_info('{table}')").fetchall():
-            allowed = _CLASSES.get(str(kind).upper())
-            wrong = f'typeof("{column}") NOT IN {allowed}' if allowed else "0"
-            if column.endswith("_json") or column == "heading_path":
-                wrong += f' OR typeof("{column}") = \'text\' AND NOT json_valid("{column}")'
-            elif kind == "TEXT":
-                wrong += f" OR typeof(\"{column}\") = 'blob'"
-            count = connection.execute(f'SELECT count(*) FROM "{table}" WHERE {wrong}').fetchone()[0]
-            if count:
-                faults.append(f"{count} unreadable values in {table}.{column}")
+        columns = connection.execute(f"PRAGMA table_info('{table}')").fetchall()
+        wrong = {column: _is_wrong(column, str(kind)) for _, column, kind, *_ in columns}
+        rows = f'"{table}"' if most_rows is None else f'(SELECT * FROM "{table}" LIMIT {most_rows})'
+        counts = connection.execute(f"SELECT {', '.join(f'sum({x})' for x in wrong.values())} FROM {rows}").fetchone()
+        faults += [f"{n} unreadable values in {table}.{column}" for column, n in zip(wrong, counts, strict=True) if n]
     for name in _COUNTED_META:
         if not (read_meta(connection, name) or "0").isdecimal():
             faults.append(f"meta.{name} is not a number")
     return faults
 
 
-def count_wrong_vectors(connection: sqlite3.Connection) -> int:
-    """How many vectors of the stored encoder have another length than its vectors."""
+def _is_wrong(column: str, kind: str) -> str:
+    """SQL for whether kb cannot have written a value of this column."""
+    allowed = _CLASSES.get(kind.upper())
+    wrong = f'typeof("{column}") NOT IN {allowed}' if allowed else "0"
+    if column.endswith("_json") or column == "heading_path":
+        return f'({wrong} OR typeof("{column}") = \'text\' AND NOT json_valid("{column}"))'
+    return f"({wrong} OR typeof(\"{column}\") = 'blob')" if kind == "TEXT" else wrong
+
+
+def look_over(connection: sqlite3.Connection, most_rows: int) -> list[str]:
+    """What is wrong as far as a look at part of a large store tells, as phrases.
+
+    Tables of up to `most_rows` rows are checked whole, by SQLite's own checks too; of others so many rows are looked at.
+    """
+    if faults := find_unreadable(connection, most_rows):
+        return faults
+    for table in _tables(connection):
+        if connection.execute(f'SELECT 1 FROM "{table}" LIMIT 1 OFFSET {most_rows}').fetchone() is None:
+            faults += [row[0] for row in connection.execute(f"PRAGMA quick_check('{table}')") if row[0] != "ok"]
+            dangling = connection.execute(f"PRAGMA foreign_key_check('{table}')").fetchmany(3)
+            faults += [f"dangling row in {row[0]}" for row in dangling]
+    return faults
+
+
+def count_wrong_vectors(connection: sqlite3.Connection, most_rows: int | None = None) -> int:
+    """How many vectors of the stored encoder have another length than its vectors.
+
+    most_rows  so many vectors at most are looked at; None looks at all
+    """
     _, digest, dimensions = stored_encoder(connection)
     row = connection.execute(
-        f"SELECT count(*) FROM embeddings WHERE encoder_id = {ENCODER_ID} AND length(vector) <> ?",
-        [digest, SCALE_BYTES + NUMBER_BYTES * dimensions],
+        "SELECT count(*) FROM (SELECT encoder_id, length(vector) AS bytes FROM embeddings LIMIT ?)"
+        f" WHERE encoder_id = {ENCODER_ID} AND bytes <> ?",
+        [-1 if most_rows is None else most_rows, digest, SCALE_BYTES + NUMBER_BYTES * dimensions],
     ).fetchone()
     return int(row[0])
 
@@ -108,6 +134,7 @@ def remove_vectors(connection: sqlite3.Connection, hashes: Collection[str]) -> i
             ).rowcount
         if removed:
             connection.execute("DELETE FROM chunk_neighbours")
+            connection.execute("INSERT OR IGNORE INTO documents_to_complete (doc_id) SELECT doc_id FROM documents")
             connection.execute("DELETE FROM projects")
             raise_revision(connection)
     return removed
@@ -169,8 +196,9 @@ def mend_meta(connection: sqlite3.Connection) -> int:
 
 
 def check_in_full(connection: sqlite3.Connection) -> list[str]:
-    """SQLite's own check of its file with every index, which takes as long as reading it."""
-    return [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+    """SQLite's own check of its file with every index and reference, which takes as long as reading it."""
+    faults = [row[0] for row in connection.execute("PRAGMA integrity_check(5)") if row[0] != "ok"]
+    return faults + [f"dangling row in {row[0]}" for row in connection.execute("PRAGMA foreign_key_check").fetchmany(3)]
 
 
 def rebuild_btrees(connection: sqlite3.Connection) -> None:
@@ -213,6 +241,7 @@ class Soundness(Rows):
     """The functions above as methods, for `Store.soundness`."""
 
     find_unreadable = method(find_unreadable)
+    look_over = method(look_over)
     count_wrong_vectors = method(count_wrong_vectors)
     wrong_vectors = method(wrong_vectors)
     hashes_of = method(hashes_of)
@@ -222,3 +251,5 @@ class Soundness(Rows):
     mend_meta = method(mend_meta)
     check_in_full = method(check_in_full)
     rebuild_btrees = method(rebuild_btrees)
+    count_wrong_notes = method(count_wrong_notes)
+    note_anew = method(note_anew)

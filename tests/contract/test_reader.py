@@ -60,6 +60,11 @@ def test_each_language_has_a_reader(encoder_cache: Path) -> None:
         assert max(scores) == scores[-1]
 
 
+def test_a_reader_is_prepared_once(reader: Reader) -> None:
+    reader.score(QUESTION, [ANSWER])
+    assert not reader.needs_preparing()
+
+
 def test_the_digest_names_the_weights(reader: Reader) -> None:
     assert len(reader.digest) == 64
     assert reader.digest == reader.digest

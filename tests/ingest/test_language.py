@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.ingest.language import detect_language
+from kb.ingest.language import detect_language, is_plain_english
 from tests.ingest.corpora import corpus
 
 
@@ -49,3 +49,18 @@ def test_real_documents(language: str) -> None:
     wrong = [page.name for page in pages if detect_language(page.read_text("utf-8"), None) not in (language, "und")]
     assert pages
     assert not wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The store is a file, and it is not to be moved while the program that made it is at work on it or reads from it.", "en"),
+        ("De winkel is een bestand en of het is als het was, is niet of nog niet op de lijst; het is de taak van wie er is.", "nl"),
+        ("Butiken er for alle, og den er for dem, som er for sent, for det er for os at se, om det er for meget for en by.", "da"),
+        ("On ne sait pas or on a dit, as-tu vu, que la mer est le lieu not\u00e9 de ce qui est on ne peut plus clair pour tous.", "fr"),
+        ("As casas s\u00e3o as mesmas, for o que for, e as ruas s\u00e3o as que eram antes de as pessoas as terem deixado sozinhas.", "pt"),
+    ],
+)  # fmt: skip
+def test_english_is_known_by_its_commonest_words(text: str, language: str) -> None:
+    assert is_plain_english(text) == (language == "en")
+    assert detect_language(text) == language

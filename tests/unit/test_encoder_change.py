@@ -11,7 +11,6 @@ import pytest
 
 from kb.store.chunks import vector_rows
 from kb.store.database import corpus_state, open_for_writing, stamp_encoder, stored_encoder, stored_prefixes
-from kb.store.documents import remove_unused_embeddings
 from kb.store.encoder_change import (
     begin_change,
     chunks_without_next,
@@ -20,6 +19,7 @@ from kb.store.encoder_change import (
     save_next_vectors,
     switch_encoder,
 )
+from kb.store.left_to_do import remove_unused_embeddings
 from kb.store.saving import remove_documents
 from kb.store.vectors import file_vectors
 

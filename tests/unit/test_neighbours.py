@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.store import documents, saving
-from kb.store.database import open_for_writing
+from kb.store.database import open_for_writing, stamp_encoder
+from kb.store.left_to_do import note_anew
 from kb.store.neighbours import (
     chunks_around,
     has_several_projects,
@@ -48,6 +49,7 @@ def save(
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[sqlite3.Connection]:
     connection = open_for_writing(tmp_path)
+    stamp_encoder(connection, ("model", "d", 2))
     yield connection
     connection.close()
 
@@ -96,6 +98,7 @@ def test_what_is_not_stored_is_computed_and_nothing_is_written(store: sqlite3.Co
     assert neighbours_of(store, "d", all_ids(store)) == stored
     assert store.execute("SELECT count(*) FROM chunk_neighbours").fetchone() == (0,)
     store.execute("DELETE FROM projects")
+    note_anew(store)
     assert heal_neighbours(store, "d") == 1
     assert neighbours_of(store, "d", all_ids(store)) == stored
     check_projects(store)

@@ -12,7 +12,7 @@ import pytest
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import CorruptStore, InvalidInput, NotFound, NotIndexed
 from kb.records import Filters
-from kb.store import chunks, documents, saving
+from kb.store import chunks, documents, left_to_do, saving
 from kb.store.database import (
     corpus_state,
     open_for_reading,
@@ -126,14 +126,14 @@ def test_twins_are_two_documents_and_one_vector(store: sqlite3.Connection) -> No
     save(store, draft("b.md", content_hash="same"), "one")
     assert store.execute("SELECT count(*) FROM embeddings").fetchone() == (1,)
     saving.remove_documents(store, [first])
-    assert documents.remove_unused_embeddings(store) == 0
+    assert left_to_do.remove_unused_embeddings(store) == 0
     assert len(list(chunks.vector_rows(store, "digest"))) == 1
 
 
 def test_what_is_removed_leaves_no_vector(store: sqlite3.Connection) -> None:
     doc_id = save(store, draft("a.md"), "one", "two")
     saving.remove_documents(store, [doc_id])
-    assert documents.remove_unused_embeddings(store) == 2
+    assert left_to_do.remove_unused_embeddings(store) == 2
     assert documents.source_roots(store) == {}
 
 
@@ -161,20 +161,20 @@ def test_a_reader_sees_one_corpus_while_a_writer_commits(tmp_path: Path, store: 
 
 def test_chunks_without_a_vector_are_counted_and_healed(store: sqlite3.Connection) -> None:
     save(store, draft("a.md"), "one", "two")
-    assert chunks.count_missing_vectors(store, "digest") == 0
-    assert chunks.count_missing_vectors(store, "other") == 2
-    rows = chunks.unembedded_chunks(store, chunks.chunks_without_vector(store, "other"))
+    assert left_to_do.count_missing_vectors(store, "digest") == 0
+    assert left_to_do.count_missing_vectors(store, "other") == 2
+    rows = chunks.unembedded_chunks(store, left_to_do.chunks_without_vector(store, "other"))
     assert [r.text for r in rows] == ["one", "two"]
     chunks.save_vectors(
         store, "other", {r.chunk_id: f"new:{r.text}" for r in rows}, {f"new:{r.text}": VECTOR for r in rows}
     )
-    assert chunks.count_missing_vectors(store, "other") == 0
+    assert left_to_do.count_missing_vectors(store, "other") == 0
 
 
 def test_files_changed_last_get_their_vectors_first(store: sqlite3.Connection) -> None:
     for path, mtime_ns in (("old.md", 1), ("new.md", 3), ("between.md", 2)):
         save(store, replace(draft(path), mtime_ns=mtime_ns), f"{path} one", f"{path} two")
-    waiting = chunks.chunks_without_vector(store, "other")
+    waiting = left_to_do.chunks_without_vector(store, "other")
     texts = {chunk_id: chunk.text for chunk_id, chunk in chunks.fetch_chunks(store, waiting).items()}
     assert [texts[i] for i in waiting] == [
         f"{name}.md {part}" for name in ("new", "between", "old") for part in ("one", "two")
