@@ -108,7 +108,7 @@ class Server:
         self._adopt: Any = ctypes.CDLL(None).prctl
         with theirs:
             words = [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())]
-            self._process = subprocess.Popen(words, pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL)
+            self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL)
 
     def fork(self, start: Start, descriptors: Sequence[int]) -> int:
         """The pid of a process that has begun, a child of this one.
@@ -123,7 +123,7 @@ class Server:
                 self._channel.sendall(content)
                 pid, _ = ANSWER.unpack(receive(self._channel, ANSWER.size))
             except (OSError, EOFError) as error:
-                raise RuntimeError(f"the server that forks kb has ended with {self._process.poll()}") from error
+                raise RuntimeError(f"the server that forks kb has ended with {self.process.poll()}") from error
             finally:
                 self._adopt(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
         return int(pid)
@@ -131,7 +131,7 @@ class Server:
     def close(self) -> None:
         """End the server; what it forked goes on."""
         self._channel.close()
-        self._process.wait()
+        self.process.wait()
 
 
 _servers: list[Server] = []
