@@ -46,7 +46,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the slow folders and files, and put them first, the longest of all at the very beginning.
 
     So no core waits for that one at the end; and while the first process exports the encoders and reads the corpus, which
-    the slow tests share, the second is at the quick ones: it begins in the middle.
+    the slow tests share, the last is at the quick ones: each begins with a part of its own, in this order.
     """
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
