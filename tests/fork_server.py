@@ -46,22 +46,28 @@ def serve(channel: socket.socket) -> None:
         if not length:
             return
         start = pickle.loads(receive(channel, LENGTH.unpack(length)[0]))
+        begun, tell_begun = os.pipe()
         between = os.fork()
         if not between:
             command = os.fork()
             if not command:
                 channel.close()
-                _run(start, descriptors)
+                os.close(begun)
+                _begin(start, descriptors)
+                os.close(tell_begun)
+                _run()
             channel.sendall(LENGTH.pack(command))
             os._exit(0)
-        for descriptor in descriptors:
+        for descriptor in (*descriptors, tell_begun):
             os.close(descriptor)
         os.waitpid(between, 0)  # with its end the command is the owner's child
+        os.read(begun, 1)  # nothing, once the command has its surroundings, or is dead
+        os.close(begun)
         channel.sendall(b"\1")
 
 
-def _run(start: Start, descriptors: list[int]) -> NoReturn:
-    """Be the command: what an interpreter does with its surroundings, the command, and what an interpreter does at its end."""
+def _begin(start: Start, descriptors: list[int]) -> None:
+    """What a process is given, and what an interpreter makes of it."""
     if start.new_session:
         os.setsid()
     for own, descriptor in enumerate(descriptors):
@@ -79,6 +85,10 @@ def _run(start: Start, descriptors: list[int]) -> NoReturn:
     sys.stdin = sys.__stdin__ = os.fdopen(0, "r", encoding="utf-8", closefd=False)
     sys.stdout = sys.__stdout__ = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = sys.__stderr__ = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
+
+
+def _run() -> NoReturn:
+    """The command, and what an interpreter does at its end."""
     code = 1
     try:
         kept_kb.start()
