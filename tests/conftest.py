@@ -16,10 +16,12 @@ from filelock import FileLock
 from hypothesis import settings
 
 from kb.config import EmbeddingConfig
+from kb.embed.batches import has_bf16
 from kb.embed.bert import INPUTS
-from kb.embed.export import EXPORT_FORMAT
+from kb.embed.export import EXPORT_FORMAT, speed_file
 from kb.embed.fast import Export
 from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
+from kb.embed.speed import ONNX, TORCH, write_seconds
 from kb.reader.registry import open_reader
 from tests.forked_kb import ForkedPopen, close_server
 
@@ -121,6 +123,10 @@ def _prepare(cache: Path) -> None:
     told = subprocess.run(words, capture_output=True, text=True, check=False)
     assert told.returncode == 0, told.stderr
     (cache / PREPARED).write_text(told.stdout)
+    # Not measured, so that no test depends on what else the machine does.
+    seconds = {TORCH: 1.0, ONNX: 2.0} if has_bf16() else {TORCH: 2.0, ONNX: 1.0}
+    for name in (EmbeddingConfig().model, ENGLISH_MODEL):
+        write_seconds(speed_file(cache, find_model(name, cache).digest), seconds)
     reader = open_reader("kb-reader", cache)
     assert reader.needs_preparing()  # an ask says so, as with the encoder
     reader.score("prepare", ["prepare"])

@@ -112,7 +112,13 @@ def _fit(names: Sequence[str], room: int) -> str:
 def _print_copies(hit: Hit) -> None:
     """The other places of a hit's text, on one line."""
     if hit.also_in:
-        places = [harmless_line(copy.citation.uri) for copy in hit.also_in[:MOST_COPIES]]
+        named = {hit.citation.uri}
+        places = []
+        for copy in hit.also_in[:MOST_COPIES]:
+            uri = copy.citation.uri
+            # A folder that was ingested by two names has each file twice, at the same path.
+            places.append(harmless_line(f"{uri} (source {copy.source})" if uri in named else uri))
+            named.add(uri)
         more = len(hit.also_in) - len(places)
         say(styled(f"    also in {', '.join(places)}{f' and {more} more places' if more else ''}", "dim"))
 

@@ -23,12 +23,14 @@ from kb.embed.export import (
     find_failure,
     make_export,
     needs_torch,
+    speed_file,
 )
 from kb.embed.families import choose_prefixes
 from kb.embed.fast import Export, FastEncoder, open_fast
 from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.packed import REQUIREMENT
 from kb.embed.packed_torch import PackedModel, load_packed
+from kb.embed.speed import ONNX, TORCH, faster_of
 from kb.embed.tokens import Tokens
 from kb.embed.unigram import Unigram
 from kb.errors import KbError, ModelError
@@ -78,6 +80,7 @@ class TextEncoder:
         self._question_means: dict[str, FloatVector] | None = None
         self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
         self._chars_done = 0
+        self._faster = ""
 
     def token_starts(self, text: str) -> list[int]:
         """Character offset where each token of the text begins, ascending; special tokens left out."""
@@ -191,7 +194,17 @@ class TextEncoder:
         longest = self.max_tokens * CHARS_PER_TOKEN
         self._chars_done += sum(min(len(text), longest) for text in texts)
         many = max(self._chars_done, expected_texts * CHARS_PER_TEXT) >= TORCH_PAYS_FROM_CHARS
-        return has_libraries() and has_bf16() and (self._batches.is_loaded or many)
+        return has_libraries() and (self._batches.is_loaded or many) and self._is_torch_faster(texts)
+
+    def _is_torch_faster(self, texts: Sequence[str]) -> bool:
+        """Measured where both are at hand; before there is an export, by what the processor can do."""
+        fast = self._open_fast(may_make=False)
+        if fast is None:
+            return has_bf16()
+        if not self._faster:
+            ways = {TORCH: self._batches.encode, ONNX: fast.encode}
+            self._faster = faster_of(speed_file(self._cache, self.digest), texts, ways)
+        return self._faster == TORCH
 
     def _open_fast(self, *, may_make: bool) -> FastEncoder | None:
         """The fast encoder, None where the model has none; the user is told the reason once.

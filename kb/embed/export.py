@@ -58,6 +58,11 @@ def export_folder(cache: Path, digest: str) -> Path:
     return _exports(cache) / digest
 
 
+def speed_file(cache: Path, digest: str) -> Path:
+    """What is kept of how fast this machine makes its vectors (`kb/embed/speed.py`)."""
+    return _exports(cache) / f"{digest}.speed.json"
+
+
 def find_failure(cache: Path, digest: str) -> str | None:
     """Why the export of this model failed with the libraries installed now; None when it never did."""
     with suppress(OSError, ValueError, KeyError):

@@ -59,6 +59,16 @@ def test_copies_are_named_under_the_hit(kb: Call, corpus_home: Path) -> None:
     assert len(set(places)) == len(places)
 
 
+def test_a_file_of_two_sources_is_told_apart_by_its_source(kb: Call, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "notes"
+    folder.mkdir()
+    (folder / "ferry.md").write_text("The ferry to Norderney leaves at the blue pier every morning.\n")
+    for source in ("first", "second"):
+        assert kb("ingest", folder, "--source", source, "--words-only", home=home).code == 0
+    shown = kb("search", "ferry to Norderney", "--mode", "lexical", home=home).out
+    assert re.search(r"also in ferry\.md#L1 \(source (first|second)\)", shown)
+
+
 def test_the_first_hits_are_the_same_however_many_are_shown(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     """Copies are looked for below what is shown, and as far for one hit as for many: `kb eval` judges a hundred."""
     folder = tmp_path / "copies"
