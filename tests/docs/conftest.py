@@ -9,13 +9,13 @@ import pytest
 
 from tests.docs.blocks import ROOT
 from tests.docs.shell import RunKb
-from tests.journey.conftest import Call, corpus_master, default_readers, kb, own_environment
+from tests.journey.conftest import Call, corpus_master, kb, own_environment
 
-__all__ = ["corpus_master", "default_readers", "kb", "own_environment"]
+__all__ = ["corpus_master", "kb", "own_environment"]
 
 
 @pytest.fixture
-def workspace(tmp_path: Path, corpus_master: Path, default_readers: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+def workspace(tmp_path: Path, corpus_master: Path, own_environment: None, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder of the manual's commands; the default home holds fixtures/corpus."""
     folder = tmp_path / "checkout"
     folder.mkdir()

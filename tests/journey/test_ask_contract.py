@@ -21,7 +21,7 @@ from kb.ask.pack import RESERVE_TOKENS
 from kb.ask.pipeline import ask
 from kb.ask.prompt import PLACEHOLDER, render_entry, template_for
 from kb.ask.records import Answer, AnswerEvent, AnswerInterrupted, AskRequest
-from kb.config import Config, LlmConfig, RagConfig, ReaderConfig
+from kb.config import Config, LlmConfig, RagConfig
 from kb.providers import PROVIDERS, Provider
 from kb.records import Filters, ModelRef
 from kb.runtime import Runtime, open_runtime
@@ -65,12 +65,7 @@ def opened(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]
         monkeypatch.setitem(PROVIDERS, PROVIDER, Provider(lambda config, scorers, notify: model))
         made.append(
             open_runtime(
-                corpus_home,
-                Config(
-                    rag=RagConfig(**{"packing": "ranked"} | rag),
-                    llm=LlmConfig(provider=PROVIDER),
-                    reader=ReaderConfig(model="none"),
-                ),
+                corpus_home, Config(rag=RagConfig(**{"packing": "ranked"} | rag), llm=LlmConfig(provider=PROVIDER))
             )
         )
         return made[-1]
