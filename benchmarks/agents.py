@@ -37,7 +37,7 @@ from kb.eval.suite import load_suite
 from kb.eval.two_step import new_facts
 from kb.library import KnowledgeBase
 from kb.text import estimate_tokens
-from tests.journey.conftest import OWN_MODELS
+from tests.forked_kb import FRESH
 from tests.journey.mcp_client import http_server
 from tests.journey.mcp_fuzz import random_call
 
@@ -118,9 +118,7 @@ async def measure_search(home: Path) -> None:
     print(f"library: {1e3 * library:.1f} ms of processor time a search")
     async with Client(server(home)) as client:
         await time_client("stdio", client, _children()[-1])
-    with http_server(
-        home, {**os.environ, "PYTHONPATH": str(ROOT)}, "mcp", "--http", "0", command=OWN_MODELS
-    ) as address:
+    with http_server(home, {**os.environ, "PYTHONPATH": str(ROOT)}, "mcp", "--http", "0", command=FRESH) as address:
         async with Client(address) as client:
             await time_client("http", client, _children()[-1])
 

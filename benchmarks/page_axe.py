@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from docs.make_page_pictures import SCENES, SCREENS, make_home
+from tests.forked_kb import FRESH
 from tests.journey.browser import MISSING, browser, look
-from tests.journey.conftest import OWN_MODELS
 from tests.journey.mcp_client import http_server
 
 ROOT = Path(__file__).parents[1]
@@ -45,7 +45,7 @@ def main() -> int:
         home = Path(folder) / "home"
         make_home(home, environment)
         with (
-            http_server(home, environment, "serve", "--http", "0", command=OWN_MODELS) as address,
+            http_server(home, environment, "serve", "--http", "0", command=FRESH) as address,
             browser(str(Path(folder) / "profile")) as driver,
         ):
             for name in given.only.split(","):

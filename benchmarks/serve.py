@@ -23,7 +23,7 @@ import httpx
 
 from kb.config import Config
 from kb.library import KnowledgeBase
-from tests.journey.conftest import OWN_MODELS
+from tests.forked_kb import FRESH
 from tests.journey.mcp_client import http_server
 
 ROOT = Path(__file__).parents[1]
@@ -112,7 +112,7 @@ def main() -> None:
                 base.ingest(ROOT / "fixtures" / "corpus")
         measure_library(home)
         with http_server(
-            home, {**os.environ, "PYTHONPATH": str(ROOT)}, "serve", "--http", "0", command=OWN_MODELS
+            home, {**os.environ, "PYTHONPATH": str(ROOT)}, "serve", "--http", "0", command=FRESH
         ) as address:
             httpx.get(f"{address}api/search", params={"query": "warm"}, timeout=60)
             used = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -22,8 +22,8 @@ from PIL import Image
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
+from tests.forked_kb import FRESH  # noqa: E402
 from tests.journey.browser import browser, look  # noqa: E402
-from tests.journey.conftest import OWN_MODELS  # noqa: E402
 from tests.journey.mcp_client import http_server  # noqa: E402
 
 COLOURS = 96
@@ -177,7 +177,7 @@ def main() -> None:
         home = Path(folder) / "home"
         make_home(home, environment)
         with (
-            http_server(home, environment, "serve", "--http", "0", command=OWN_MODELS) as address,
+            http_server(home, environment, "serve", "--http", "0", command=FRESH) as address,
             browser(str(Path(folder) / "profile")) as driver,
         ):
             for name in given.only.split(","):

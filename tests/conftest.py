@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from kb.embed.fast import Export
 from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
 from kb.embed.speed import ONNX, TORCH, write_seconds
 from kb.reader.registry import open_reader
+from tests.forked_kb import ForkedPopen, close_server
 
 TESTS = Path(__file__).parent
 # Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
@@ -46,18 +48,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests of the slow folders and files, and put them first, the longest of all at the very beginning.
 
     So no core waits for that one at the end; and while the first process exports the encoders and reads the corpus, which
-    the slow tests share, the second is at the quick ones: it begins in the middle.
+    the slow tests share, the last is at the quick ones: each begins with a part of its own, in this order.
     """
     for item in items:
         if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).as_posix().startswith(SLOW):
             item.add_marker(pytest.mark.slow)
-    items.sort(key=lambda item: (item.path.name != "test_quality_gate.py", "slow" not in item.keywords))
+    items.sort(key=_place)
+
+
+def _place(item: pytest.Item) -> tuple[bool, bool, bool]:
+    needs_encoders = "encoder_cache" in getattr(item, "fixturenames", ())
+    return item.path.name != "test_quality_gate.py", "slow" not in item.keywords, not needs_encoders
 
 
 def pytest_collection_finish() -> None:
     """What the collection made stays to the end: the garbage collector need not look through it again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_commands() -> Iterator[None]:
+    """Every `kb` process that a test starts by the name of KB is a fork."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(subprocess, "Popen", ForkedPopen)
+        yield
+    close_server()
 
 
 # What a slim installation lacks.
@@ -77,6 +94,19 @@ for model in sys.argv[2:]:
 PREPARED = "prepared.txt"
 
 
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that one process of a test run makes and all of them share; never written to."""
+    root = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        root = root.parent
+    folder, done = root / name, root / f"{name}.done"
+    with FileLock(root / f"{name}.lock"):
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cache folder with the embedded encoders exported, made once per test run and shared by all xdist workers.
@@ -84,27 +114,22 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     It is made as in a slim installation, and where an export is broken and a killed process left a part of another:
     tests/embed/test_slim.py and test_packed.py look at what came of it.
     """
-    root = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent
-    cache = root / "encoder_cache"
-    with FileLock(root / "encoder_cache.lock"):
-        if not (cache / "encoders").is_dir():
-            unfinished = root / "unfinished_cache"
-            break_export(find_model(EmbeddingConfig().model, unfinished), unfinished / "encoders")
-            words = [sys.executable, "-c", PREPARE, str(unfinished), EmbeddingConfig().model, ENGLISH_MODEL]
-            told = subprocess.run(words, capture_output=True, text=True, check=False)
-            assert told.returncode == 0, told.stderr
-            (unfinished / PREPARED).write_text(told.stdout)
-            # Not measured, so that no test depends on what else the machine does.
-            seconds = {TORCH: 1.0, ONNX: 2.0} if has_bf16() else {TORCH: 2.0, ONNX: 1.0}
-            for name in (EmbeddingConfig().model, ENGLISH_MODEL):
-                write_seconds(speed_file(unfinished, find_model(name, unfinished).digest), seconds)
-            reader = open_reader("kb-reader", unfinished)
-            assert reader.needs_preparing()  # an ask says so, as with the encoder
-            reader.score("prepare", ["prepare"])
-            unfinished.rename(cache)
-    return cache
+    return made_once(tmp_path_factory, "encoder_cache", _prepare)
+
+
+def _prepare(cache: Path) -> None:
+    break_export(find_model(EmbeddingConfig().model, cache), cache / "encoders")
+    words = [sys.executable, "-c", PREPARE, str(cache), EmbeddingConfig().model, ENGLISH_MODEL]
+    told = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert told.returncode == 0, told.stderr
+    (cache / PREPARED).write_text(told.stdout)
+    # Not measured, so that no test depends on what else the machine does.
+    seconds = {TORCH: 1.0, ONNX: 2.0} if has_bf16() else {TORCH: 2.0, ONNX: 1.0}
+    for name in (EmbeddingConfig().model, ENGLISH_MODEL):
+        write_seconds(speed_file(cache, find_model(name, cache).digest), seconds)
+    reader = open_reader("kb-reader", cache)
+    assert reader.needs_preparing()  # an ask says so, as with the encoder
+    reader.score("prepare", ["prepare"])
 
 
 def break_export(files: ModelFiles, exports: Path) -> None:
@@ -117,6 +142,6 @@ def break_export(files: ModelFiles, exports: Path) -> None:
     (exports / files.digest / "model.onnx").write_bytes(b"cut")
 
 
-# A machine that is busy is no fault of what is tested: no example has a time limit.
-settings.register_profile("kb", deadline=None)
+# A machine that is busy is no fault of what is tested: no example has a time limit. Each run tries other examples.
+settings.register_profile("kb", deadline=None, max_examples=50)
 settings.load_profile("kb")

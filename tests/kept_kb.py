@@ -1,6 +1,6 @@
 """`python -m kb` with the models of `tests.kept_models`: for tests of a process to which it is no matter how vectors come about.
 
-Its arguments are those of `kb`. What a process does with models of its own is in tests/embed/test_slim.py.
+Its arguments are those of `kb`. After a first one, --own-models, it keeps nothing.
 """
 
 from __future__ import annotations
@@ -24,10 +24,17 @@ def keep() -> None:
     keep_models(put, Path(os.environ["XDG_CACHE_HOME"]) / "kb")
 
 
-if __name__ == "__main__":
-    sys.path[0] = str(Path(__file__).parents[1])  # what stood there is this folder
-
+def start() -> None:
+    """Be `kb` with the arguments of this process."""
     from kb.cli.main import main
 
-    keep()
+    if sys.argv[1:2] == ["--own-models"]:
+        del sys.argv[1]
+    else:
+        keep()
     main()
+
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[1])  # what stood there is this folder
+    start()

@@ -2,14 +2,12 @@
 
 They are the real ones. What they said of a text is kept too, in a file that the processes of one test run share: the same
 questions are asked of the same documents again and again. A model that has nothing new to say is not opened at all.
-`KB` is the command line as a process that keeps what they say in this file too.
 """
 
 from __future__ import annotations
 
 import json
 import sqlite3
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -24,8 +22,6 @@ from kb.reader.trained import TrainedReader
 
 # The file, in the folder of the encoders' cache.
 KEPT = "kept_results.sqlite"
-# `kb` as a process of its own: every module is the real one, and nothing but the models is kept.
-KB = (sys.executable, str(Path(__file__).with_name("kept_kb.py")))
 
 
 class Results:

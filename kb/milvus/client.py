@@ -65,9 +65,9 @@ class Client:
     raises  ExtraMissing without pymilvus; IoError where Milvus cannot be used, from every method
     """
 
-    def __init__(self, settings: CorpusConfig, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(self, settings: CorpusConfig) -> None:
         require("a corpus on Milvus needs", "pymilvus", extra="milvus")
-        self.settings, self._timeout = settings, timeout_seconds
+        self.settings = settings
         self.where = describe_address(settings.uri, settings.database, settings.collection)
         is_lite_file = is_file(settings.uri)
         if is_lite_file:
@@ -86,7 +86,7 @@ class Client:
         # A file takes no rights and has no consistency to choose.
         account = {} if is_lite_file else {"token": settings.token}
         self._client: Any = self._ask(
-            lambda: pymilvus.MilvusClient(settings.uri, db_name=settings.database, timeout=self._timeout, **account)
+            lambda: pymilvus.MilvusClient(settings.uri, db_name=settings.database, timeout=TIMEOUT_SECONDS, **account)
         )
         self._known: set[str] = set()
         self._loaded: set[str] = set()
@@ -97,7 +97,7 @@ class Client:
         parts = urlsplit(self.settings.uri)
         for attempt in range(_KNOCKS):
             try:
-                socket.create_connection((parts.hostname or "", parts.port or 443), self._timeout).close()
+                socket.create_connection((parts.hostname or "", parts.port or 443), TIMEOUT_SECONDS).close()
                 return
             except OSError as error:
                 if attempt == _KNOCKS - 1:
@@ -264,11 +264,11 @@ class Client:
         return {name: min(most, max(least, each * rows))}
 
     def _limit(self) -> dict[str, float]:
-        return {"timeout": self._timeout}
+        return {"timeout": TIMEOUT_SECONDS}
 
     def _ask(self, call: Callable[[], R]) -> R:
         """The call's result; a connection that is lost is waited for until the time limit."""
-        end, pause = time.monotonic() + self._timeout, FIRST_PAUSE_SECONDS
+        end, pause = time.monotonic() + TIMEOUT_SECONDS, FIRST_PAUSE_SECONDS
         while True:
             try:
                 return call()

@@ -147,13 +147,10 @@ def _switch_to_wal(connection: sqlite3.Connection) -> None:
 
 def make_tables(connection: sqlite3.Connection) -> None:
     """Apply every migration that was not applied yet."""
-    # Imported here: it needs sqlite_utils (80 ms), which only a new or older store has a use for.
-    from sqlite_utils import Database
-
+    # Imported here: only a new or older store has a use for it.
     from kb.store.migrations import apply_migrations
 
-    # Otherwise triggers would do more in the process that made a store than in all later ones.
-    apply_migrations(Database(connection, recursive_triggers=False))
+    apply_migrations(connection)
 
 
 def _migrate(connection: sqlite3.Connection, path: Path) -> None:

@@ -17,7 +17,7 @@ from tests.contract.corpora import ENCODER, a_document, milvus_settings, needs_m
 from tests.contract.milvus_server import WRITES, MilvusServer, serve
 
 pytestmark = needs_milvus
-LONGEST_SECONDS = 1.0
+LONGEST_SECONDS = 3.0
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ def test_the_other_process_reads_as_this_one_does(reader: FileReader) -> None:
 def test_a_file_that_would_not_end_is_stopped_and_the_next_one_is_read(
     reader: FileReader, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guarded_reading, "cpu_seconds", lambda size_bytes: 1.0)
+    monkeypatch.setattr(guarded_reading, "cpu_seconds", lambda size_bytes: 0.8)
     with pytest.raises(ReaderStopped, match=r"crashed|seconds"):
         read(reader, name, FILES[name]())
     assert "hold hands" in read(reader, "a.html", PAGE).text

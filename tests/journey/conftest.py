@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from filelock import FileLock
 
 from kb.cli.invocation import hoist_global_options, wants_json
 from kb.cli.main import run
 from kb.embed.model_files import ENGLISH_MODEL
-from tests.kept_models import KB, keep_models
+from tests.conftest import made_once
+from tests.forked_kb import KB, take_ctrl_c
+from tests.kept_models import keep_models
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "fixtures" / "corpus"
-OWN_MODELS = (sys.executable, "-m", "kb")
 SHARED_DATA = ROOT.parent / "shared" / "data"
 SMALL_NOTES = {
     "otters": "An otter holds hands with its neighbour while it sleeps on the river.",
@@ -58,7 +57,10 @@ Call = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing of the machine's user is read or written; no Ollama is asked unless a test starts one."""
+    """Nothing of the machine's user is read or written; no Ollama is asked unless a test starts one.
+
+    No reader reads either: it takes .5 to 2 s for a question that was not asked before. `default_readers` gives it back.
+    """
     for name in [n for n in os.environ if n.startswith("KB_")] + ["NO_COLOR", "VISUAL", "EDITOR"]:
         monkeypatch.delenv(name, raising=False)
     cache = tmp_path / "xdg-cache"
@@ -68,7 +70,14 @@ def own_environment(encoder_cache: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"):
         monkeypatch.setenv(name, str(tmp_path / name.lower()))
     monkeypatch.setenv("KB_LLM__PROVIDER", "extractive")
+    monkeypatch.setenv("KB_READER__MODEL", "none")
     keep_models(monkeypatch.setattr, encoder_cache)
+
+
+@pytest.fixture
+def default_readers(own_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Passages are read as in an installation whose settings nobody has changed."""
+    monkeypatch.delenv("KB_READER__MODEL")
 
 
 @pytest.fixture
@@ -108,11 +117,6 @@ def kb_process() -> Callable[..., subprocess.Popen[bytes]]:
     return start
 
 
-def take_ctrl_c() -> None:
-    """As in the foreground: tests that a shell runs in the background inherit that SIGINT is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
 @contextmanager
 def aside(cache: Path, encoder_cache: Path, **settings: str) -> Iterator[None]:
     """What `own_environment` gives a test, for fixtures that several tests share.
@@ -140,17 +144,11 @@ def call_aside(words: Sequence[str | Path], cache: Path, encoder_cache: Path, **
 @pytest.fixture(scope="session")
 def corpus_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """A home with fixtures/corpus ingested; shared by all workers, never written to."""
-    root = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        root = root.parent
-    home = root / "corpus_master"
-    with FileLock(root / "corpus_master.lock"):
-        if not (home / "kb.sqlite").exists():
-            call_aside(
-                ["ingest", CORPUS, "--home", root / "unfinished", "--quiet"], root / "corpus_cache", encoder_cache
-            )
-            (root / "unfinished").rename(home)
-    return home
+
+    def make(home: Path) -> None:
+        call_aside(["ingest", CORPUS, "--home", home, "--quiet"], home.with_suffix(".cache"), encoder_cache)
+
+    return made_once(tmp_path_factory, "corpus_master", make)
 
 
 @pytest.fixture
@@ -164,13 +162,15 @@ def corpus_home(corpus_master: Path, tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def small_master(tmp_path_factory: pytest.TempPathFactory, encoder_cache: Path) -> Path:
     """A folder with `notes`, SMALL_NOTES as files, and `home`, that has them with vectors; never written to."""
-    root = tmp_path_factory.mktemp("small")
-    (root / "notes").mkdir()
-    for name, text in SMALL_NOTES.items():
-        (root / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n\n- [ ] look at {name} again\n")
-    words = ["ingest", root / "notes", "--home", root / "home", "--quiet"]
-    call_aside(words, root / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
-    return root
+
+    def make(root: Path) -> None:
+        (root / "notes").mkdir(parents=True)
+        for name, text in SMALL_NOTES.items():
+            (root / "notes" / f"{name}.md").write_text(f"# {name.title()}\n\n{text}\n\n- [ ] look at {name} again\n")
+        words = ["ingest", root / "notes", "--home", root / "home", "--quiet"]
+        call_aside(words, root / "cache", encoder_cache, KB_EMBEDDING__MODEL=ENGLISH_MODEL)
+
+    return made_once(tmp_path_factory, "small_master", make)
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client, StdioServerParameters
 from mcp_types import CallToolResult
 
+from tests.forked_kb import KB
 from tests.journey.conftest import ROOT
-from tests.kept_models import KB
 
 
 def server_environment(cache: Path, folder: Path, **more: str) -> dict[str, str]:
@@ -86,7 +86,7 @@ def stdio_talk(home: Path, environment: dict[str, str], **options: Any) -> Itera
 def http_server(home: Path, environment: dict[str, str], *words: str, command: Sequence[str] = KB) -> Iterator[str]:
     """A `kb` command that serves HTTP on a free port; gives the address that it prints.
 
-    command  OWN_MODELS for what is measured
+    command  FRESH for what is measured
     """
     started = [*command, *words, "--home", str(home)]
     server = subprocess.Popen(started, env=environment, stderr=subprocess.PIPE, text=True)

@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from kb.eval.runs import load_run
+from tests.forked_kb import KB
 from tests.journey.conftest import ROOT
 from tests.journey.measured import write_suite
-from tests.kept_models import KB
 
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 STEPS: dict[str, dict[str, Any]] = {step["id"]: step for step in ACTION["runs"]["steps"] if "id" in step}

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-from sqlite_utils import Database
 
 from benchmarks.answer_growth import BAR_BYTES, growth
 from kb.ask.stored import put_together
@@ -112,5 +111,5 @@ def test_stores_of_before_are_moved_over(kb: Call, small_home: Path, monkeypatch
         for doc_id in [doc_id for (doc_id,) in store.execute("SELECT doc_id FROM documents")]:
             write_out(store, doc_id)
         store.execute("DROP TABLE text_chunks")
-        m015_texts_of_chunks(Database(store))
+        m015_texts_of_chunks(store)
     assert (prompt_of(small_home), count(small_home, "text_chunks")) == (before, refers)

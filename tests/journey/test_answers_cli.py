@@ -12,6 +12,8 @@ from tests.journey.conftest import CORPUS, Call
 from tests.journey.ollama import QUESTION
 from tests.schemas import check_wire
 
+pytestmark = pytest.mark.usefixtures("default_readers")
+
 
 def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     assert kb("answers", "list", home=corpus_home).code == 1

@@ -132,6 +132,7 @@ class TestReplay:
         assert fields["refusal_reason"] == (None, "llm_self_judge")
         assert "prompt_sha256" not in fields
 
+    @pytest.mark.usefixtures("default_readers")
     def test_against_todays_corpus(self, kb: Call, asked_home: Path, tmp_path: Path) -> None:
         trace = rows(asked_home, AnswerQuery(search="mirror"))[0].trace_id
         assert kb("answers", "replay", trace, "--fresh", home=asked_home).code == 0

@@ -77,7 +77,7 @@ def test_every_citation_of_the_corpus(corpus_home: Path) -> None:
 @pytest.fixture
 def formats_home(kb: Call, tmp_path: Path) -> Path:
     home = tmp_path / "formats"
-    assert kb("ingest", ROOT / "fixtures" / "formats", home=home).code == 0
+    assert kb("ingest", ROOT / "fixtures" / "formats", "--words-only", home=home).code == 0
     return home
 
 

@@ -6,12 +6,12 @@ import json
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-KB = [sys.executable, "-m", "kb"]
+from tests.forked_kb import FRESH, KB
+
 NOT_TEXT = b"caf\xff\xed\xa0\x80"
 
 
@@ -19,7 +19,7 @@ def run(*words: str | bytes, home: Path | None = None, **options: str) -> subpro
     """A real process; options are environment variables."""
     extra = ["--home", str(home)] if home else []
     return subprocess.run(
-        [*KB, *extra, *words], capture_output=True, text=True, env={**os.environ, **options}, timeout=60
+        [*FRESH, *extra, *words], capture_output=True, text=True, env={**os.environ, **options}, timeout=60
     )
 
 
@@ -36,7 +36,7 @@ def shell(line: str) -> tuple[list[int], str, str]:
     ["list | head -1", "search the --mode lexical -k 100 | head -c 1", "search the --mode lexical --json | true"],
 )
 def test_a_closed_pipe_is_success(corpus_home: Path, pipeline: str) -> None:
-    command = " ".join(shlex.quote(word) for word in [*KB, "--home", str(corpus_home)])
+    command = " ".join(shlex.quote(word) for word in [*FRESH, "--home", str(corpus_home)])
     codes, _, messages = shell(f"{command} {pipeline}")
     assert (codes, messages) == ([0, 0], "")
 

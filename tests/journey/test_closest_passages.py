@@ -16,6 +16,8 @@ from kb.runtime import open_runtime
 from tests.journey.conftest import Call
 from tests.journey.scripted_model import PROVIDER, says
 
+pytestmark = pytest.mark.usefixtures("default_readers")
+
 ASKED = (
     ("At what wind speed must Marigold's dome close?", "en", "not sure"),
     ("오류 코드 E-133은 무슨 뜻인가요?", "ko", "확실하지 않음"),

@@ -9,6 +9,8 @@ import pytest
 from kb.cli.demo import CORPUS, STEPS
 from tests.journey.conftest import Call
 
+pytestmark = pytest.mark.usefixtures("default_readers")
+
 
 @pytest.mark.slow
 def test_every_step_of_the_tour_does_what_it_says(kb: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

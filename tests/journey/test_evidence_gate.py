@@ -17,6 +17,8 @@ from kb.runtime import open_runtime
 from tests.journey.conftest import Call
 from tests.journey.scripted_model import PROVIDER, says
 
+pytestmark = pytest.mark.usefixtures("default_readers")
+
 FOREIGN = (
     "Which treaty ended the Thirty Years War in Westphalia?",
     "How do I roast a duck with orange sauce?",
@@ -32,8 +34,7 @@ ANSWERED = (
 )
 
 
-@pytest.mark.parametrize("mode", ["hybrid", "vector"])
-@pytest.mark.parametrize("question", FOREIGN[:2])
+@pytest.mark.parametrize(("question", "mode"), [(FOREIGN[0], "hybrid"), (FOREIGN[1], "hybrid"), (FOREIGN[1], "vector")])
 def test_a_question_of_another_corpus_is_refused_before_a_model_is_asked(
     kb: Call, corpus_home: Path, question: str, mode: str
 ) -> None:
@@ -49,14 +50,15 @@ def test_a_question_of_another_corpus_is_refused_before_a_model_is_asked(
     assert all(cited["marker"] is None and cited["citation"]["path"] for cited in answer["citations"])
 
 
-@pytest.mark.parametrize("question", [*FOREIGN, *FOREIGN_KOREAN])
+@pytest.mark.parametrize("question", [*FOREIGN[:2], FOREIGN_KOREAN[0]])
 def test_by_words_alone_as_well(kb: Call, corpus_home: Path, question: str) -> None:
     answer = kb("ask", question, "--mode", "lexical", "--json", home=corpus_home).json()
     assert answer["refusal_reason"] in ("weak_evidence", "no_chunks")
 
 
-@pytest.mark.parametrize("question", ANSWERED)
-@pytest.mark.parametrize("mode", ["hybrid", "lexical"])
+@pytest.mark.parametrize(
+    ("mode", "question"), [*(("hybrid", question) for question in ANSWERED), *(("lexical", q) for q in ANSWERED[1::2])]
+)
 def test_what_the_corpus_answers_passes(kb: Call, corpus_home: Path, question: str, mode: str) -> None:
     result = kb("ask", question, "--mode", mode, "--json", home=corpus_home)
     retrieval = result.json()["retrieval"]

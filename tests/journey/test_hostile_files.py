@@ -37,7 +37,7 @@ def ingest(kb: Call, folder: Path, home: Path, *options: str) -> Any:
 def test_a_file_that_stops_its_reader_costs_itself_alone_and_is_not_tried_again(
     kb: Call, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guarded_reading, "cpu_seconds", lambda size_bytes: 1.0)
+    monkeypatch.setattr(guarded_reading, "cpu_seconds", lambda size_bytes: 0.8)
     monkeypatch.setattr(guarded_reading, "WALL_PER_CPU", 600)  # on a busy machine a second of the processor takes long
     home = tmp_path / "home"
     ingest(kb, folder, home, "--words-only")

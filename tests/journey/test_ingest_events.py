@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.forked_kb import KB
 from tests.journey.conftest import Call
 from tests.journey.folders import BREAD, COMETS, OTTERS, check_events, counted, fill
-from tests.kept_models import KB
 
 
 @pytest.fixture

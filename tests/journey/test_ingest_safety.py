@@ -18,7 +18,8 @@ import pytest
 
 from kb.embed.model_files import ENGLISH_MODEL
 from kb.store.database import open_for_writing
-from tests.journey.conftest import OWN_MODELS, ROOT, Call
+from tests.forked_kb import OWN_MODELS
+from tests.journey.conftest import ROOT, Call
 from tests.journey.folders import (
     COMETS,
     MODES,

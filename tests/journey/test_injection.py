@@ -32,7 +32,7 @@ def home_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def home(home_folder: Path, kb: Call) -> Path:
     """A home with every attack and the honest documents; made once."""
     if not home_folder.exists():
-        assert kb("ingest", FOLDER, "--quiet", home=home_folder).code == 0
+        assert kb("ingest", FOLDER, "--words-only", "--quiet", home=home_folder).code == 0
     return home_folder
 
 

@@ -126,6 +126,7 @@ def test_errors_are_those_of_the_command(corpus_home: Path) -> None:
     assert caught.value.fix
 
 
+@pytest.mark.usefixtures("default_readers")
 def test_models_leave_the_memory_when_the_base_is_closed(corpus_home: Path) -> None:
     sessions = (
         "import gc, onnxruntime\n"

@@ -21,9 +21,9 @@ from kb.context.block import OPENING
 from kb.embed.model_files import ENGLISH_MODEL
 from kb.text import estimate_tokens
 from kb.wire import to_json
+from tests.forked_kb import KB
 from tests.journey.conftest import CORPUS, ROOT, call_aside
 from tests.journey.mcp_client import Talk, http_server, http_talk, server_environment, stdio_talk, text_of
-from tests.kept_models import KB
 from tests.schemas import check_wire
 
 INJECTION = ROOT / "fixtures" / "injection"

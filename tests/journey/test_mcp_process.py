@@ -19,10 +19,10 @@ from mcp.shared.exceptions import MCPError
 from kb.config import Config
 from kb.embed.model_files import ENGLISH_MODEL
 from kb.library import KnowledgeBase
+from tests.forked_kb import KB
 from tests.journey.conftest import CORPUS, Call, call_aside
 from tests.journey.mcp_client import Talk, http_server, server_environment, stdio_talk, text_of
 from tests.journey.mcp_fuzz import random_call
-from tests.kept_models import KB
 from tests.llm.recorded_server import MODEL, Pause, RecordedServer, Reply, line
 
 QUESTION = "How often must the mirror of Marigold be cleaned?"

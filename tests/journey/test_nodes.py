@@ -76,7 +76,7 @@ class TestCourtesies:
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
         assert done.stdout.splitlines() == ["Hello! Ask me anything about your documents.", "0"]
         loaded = set(done.stderr.splitlines())
-        heavy = {"numpy", "tantivy", "faiss", "onnxruntime", "torch", "sqlite_utils", "httpx", "tokenizers"}
+        heavy = {"numpy", "tantivy", "faiss", "onnxruntime", "torch", "httpx", "tokenizers"}
         assert not {name.split(".")[0] for name in loaded} & heavy
         tables = {
             "kb.embed",

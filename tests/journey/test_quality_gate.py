@@ -17,12 +17,15 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 import yaml
 
 from kb.eval.compare import check_gates, compare_runs, parse_gate
 from kb.eval.records import Comparison, Latency, Run
 from kb.eval.runs import load_run, save_run
 from tests.journey.conftest import CORPUS, ROOT, Call
+
+pytestmark = pytest.mark.usefixtures("default_readers")
 
 SUITE = ROOT / "fixtures" / "suites" / "corpus.yaml"
 BASELINE = ROOT / "fixtures" / "suites" / "baseline.jsonl"

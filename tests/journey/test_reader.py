@@ -6,6 +6,8 @@ import pytest
 
 from tests.journey.conftest import Call
 
+pytestmark = pytest.mark.usefixtures("default_readers")
+
 QUESTION = "How often must the mirror of Marigold be cleaned?"
 
 

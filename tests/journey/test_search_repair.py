@@ -18,8 +18,8 @@ import pytest
 
 from kb.index.stamp import RESERVE
 from tests.cut import cut_file
+from tests.forked_kb import KB
 from tests.journey.conftest import ROOT, Call
-from tests.kept_models import KB
 
 QUERY = ("search", "wind limits of the telescope", "-k", 20, "--json")
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from kb.ingest.unfinished import FILE_NAME
-from tests.journey.conftest import OWN_MODELS, Call
+from tests.forked_kb import OWN_MODELS
+from tests.journey.conftest import Call
 from tests.journey.folders import (
     BREAD,
     COMETS,

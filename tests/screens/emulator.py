@@ -18,7 +18,7 @@ from pathlib import Path
 import pyte
 import pytest
 
-from tests.kept_models import KB
+from tests.forked_kb import KB, take_terminal
 
 PATIENCE_SECONDS = 60
 
@@ -101,7 +101,7 @@ class Prompt:
             env=environment,
             cwd=folder,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # fish leaves where it has no terminal of its own
+            preexec_fn=take_terminal,  # fish leaves where it has no terminal of its own
         )
         os.close(slave)
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from kb.config import load_config
+from tests.forked_kb import KB
 from tests.journey.conftest import corpus_home, corpus_master, own_environment
-from tests.kept_models import KB
 from tests.llm.recorded_server import RecordedServer, whole
 from tests.screens.emulator import Prompt, show
 

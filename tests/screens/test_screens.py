@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.journey.conftest import corpus_home, corpus_master, own_environment
+from tests.journey.conftest import corpus_home, corpus_master, default_readers, own_environment
 from tests.journey.ollama import use
 from tests.llm.recorded_server import Pause, RecordedServer, Reply, last_line, line
 from tests.screens.emulator import Screen, show
 
-__all__ = ["corpus_home", "corpus_master", "own_environment"]
+__all__ = ["corpus_home", "corpus_master", "default_readers", "own_environment"]
 
 SEARCH = """\
  1  The Marigold telescope › … › Cleaning                P%
@@ -98,6 +98,7 @@ def test_an_answer_without_a_model(corpus_home: Path) -> None:
     assert sum("every 14 days" in line for line in lines) == 1
 
 
+@pytest.mark.usefixtures("default_readers")
 @pytest.mark.parametrize("question", ["what are the wind limits", "how is a mirror kept clean"])
 def test_an_answer_of_several_quotes_is_there_once(corpus_home: Path, question: str) -> None:
     """What follows the first quote is written as it is; only a model's text is rendered as Markdown."""

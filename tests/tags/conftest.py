@@ -11,6 +11,7 @@ from kb.tags.importing import load_vocabulary_file
 from kb.tags.model import Model, model_stamp, read_model, write_model
 from kb.tags.train import train_model
 from kb.tags.vocabulary import Vocabulary
+from tests.conftest import made_once
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "tags"
 
@@ -22,9 +23,10 @@ def reading() -> Vocabulary:
 
 @pytest.fixture(scope="session")
 def model_home(reading: Vocabulary, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    home = tmp_path_factory.mktemp("tags") / "home"
-    write_model(home, train_model(reading, TagsConfig(), "reading.json").model, 1, "state")
-    return home
+    def make(home: Path) -> None:
+        write_model(home, train_model(reading, TagsConfig(), "reading.json").model, 1, "state")
+
+    return made_once(tmp_path_factory, "tags_model", make)
 
 
 @pytest.fixture

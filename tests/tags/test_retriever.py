@@ -30,6 +30,11 @@ def topics() -> Vocabulary:
     return load_vocabulary_file(TOPICS, "topics")[0]
 
 
+@pytest.fixture(scope="module")
+def by_letters(topics: Vocabulary) -> Retriever:
+    return untrained_retriever(topics, TagsConfig())
+
+
 @pytest.fixture
 def trained(model: Model) -> Retriever:
     return trained_retriever(model, TagsConfig())
@@ -50,14 +55,14 @@ KNOWN_ALIASES = {
 
 @needs_topics
 @pytest.mark.parametrize(("phrase", "tag"), KNOWN_ALIASES.items())
-def test_aliases_of_github_topics_come_first(topics: Vocabulary, phrase: str, tag: str) -> None:
-    first = untrained_retriever(topics, TagsConfig()).suggest([phrase], SuggestOptions()).candidates[0]
+def test_aliases_of_github_topics_come_first(by_letters: Retriever, phrase: str, tag: str) -> None:
+    first = by_letters.suggest([phrase], SuggestOptions()).candidates[0]
     assert (first.tag, first.score_fasttext) == (tag, 1.0)
 
 
 @needs_topics
-def test_what_is_not_in_the_vocabulary_is_not_sure(topics: Vocabulary) -> None:
-    found = untrained_retriever(topics, TagsConfig()).suggest(["gha", "dl"], SuggestOptions())
+def test_what_is_not_in_the_vocabulary_is_not_sure(by_letters: Retriever) -> None:
+    found = by_letters.suggest(["gha", "dl"], SuggestOptions())
     assert all((row.score_fasttext or 0) < 1 for row in found.candidates)
 
 
