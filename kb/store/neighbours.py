@@ -104,6 +104,10 @@ def withdraw_neighbours(connection: sqlite3.Connection, doc_ids: Iterable[int]) 
             vectors = read_vectors([vector for _, vector in rows])
             _add_to_project(connection, doc_id, rows[0][0], -len(rows), -vectors.sum(axis=0, dtype=np.float64))
         connection.execute("DELETE FROM chunk_neighbours WHERE doc_id = ?", [doc_id])
+        connection.execute(
+            "INSERT OR IGNORE INTO documents_to_complete (doc_id) SELECT doc_id FROM documents WHERE doc_id = ?",
+            [doc_id],
+        )
 
 
 def _add_to_project(

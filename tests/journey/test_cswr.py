@@ -102,7 +102,8 @@ class TestExplain:
     ) -> None:
         words = ("search", QUESTION, "--explain", "--json")
         before = kb(*words, home=corpus_home).json()["trace"]["stability"]
-        change(corpus_home, "DELETE FROM chunk_neighbours")
+        to_complete = "INSERT INTO documents_to_complete (doc_id) SELECT doc_id FROM documents"
+        change(corpus_home, "DELETE FROM chunk_neighbours", to_complete)
         assert kb(*words, home=corpus_home).json()["trace"]["stability"] == before
         assert rows(corpus_home, "SELECT count(*) FROM chunk_neighbours") == [(0,)]
         assert kb("ingest", CORPUS, home=corpus_home).code == 0
