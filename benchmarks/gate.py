@@ -25,12 +25,13 @@ from gate_features import Weighed, weigh_all
 from gate_fit import RECIPES, Fitted, Vector, case_weights, fit, is_fitted_on, language_of, out_of_fold
 from gate_groups import print_groups
 from gate_latency import print_latency
-from gate_sets import ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
+from gate_sets import ACROSS, ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
 from scipy.stats import rankdata
 
 from kb.ask.judge import least_probability
 from kb.config import Config
-from kb.evidence.gate import KOREAN, READ, READ_TWICE, SPREAD, WORDS
+from kb.evidence.gate import ACROSS as IN_ANOTHER
+from kb.evidence.gate import KOREAN, MOST_ACROSS, READ, READ_TWICE, SPREAD, WORDS, load_models
 from kb.evidence.records import Signals
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -109,6 +110,9 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
         good, bad = np.flatnonzero(mine & (kinds == ANSWERABLE)), np.flatnonzero(mine & (kinds != ANSWERABLE))
         if len(good) and len(bad):
             yield Kind(f"{language}: fixture suite", good, bad)
+        across = np.flatnonzero((sets == ACROSS) & (languages == language) & (kinds == ANSWERABLE))
+        if len(across) and len(bad):
+            yield Kind(f"{language}: the same, across languages", across, bad)
 
 
 def print_kinds(cases: Sequence[Case], scores: Vector, floors: Vector, title: str) -> None:
@@ -243,13 +247,23 @@ def main() -> None:
     if chosen.groups:
         print_groups(weighed)
         return
-    report(weighed, chosen.encoder)
+    report(weighed, chosen.encoder, next(iter(homes.values())).stored_encoder()[1])
     print(f"{time.perf_counter() - began:.0f} s in all", file=sys.stderr)
 
 
-def report(weighed: Sequence[Weighed], encoder: str) -> None:
+def scores_across(weighed: Sequence[Weighed], digest: str) -> Vector:
+    """What the nearness of passages in another language gives each case at least, by weights that none of them was fitted to."""
+    model = load_models().get(f"{digest}{IN_ANOTHER}")
+    signals = [w.read or w.hybrid for w in weighed]
+    return np.array(
+        [min(MOST_ACROSS, model.probability(s)) if model and s.subject is not None else 0.0 for s in signals]
+    )
+
+
+def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
     """Every table, each question by the weights that an ask would take for it."""
     cases = [w.case for w in weighed]
+    across = scores_across(weighed, digest)
     floors = np.array([least_probability(*w.lacking, w.case.question) for w in weighed])
     korean = np.array([language_of(c) == "ko" for c in cases])
     scores = {
@@ -270,7 +284,7 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
         if name in scores
     }
     for name, found in by_document.items():
-        both = np.where(korean, of_korean(name), found)
+        both = np.maximum(np.where(korean, of_korean(name), found), across)
         print_kinds(cases, both, floors, f"{encoder}, {name}, fitted without the question's document alone")
         print_answerable(cases, both, floors)
         print_calibration(cases, found, name)
@@ -284,6 +298,7 @@ def report(weighed: Sequence[Weighed], encoder: str) -> None:
     ):
         if name in scores:
             both = np.where(korean, of_korean(name), scores[name])
+            both = np.maximum(both, across) if name.startswith("vectors") else both
             print_kinds(cases, both, floors, title)
             print_answerable(cases, both, floors)
             print_calibration(cases, scores[name], name)

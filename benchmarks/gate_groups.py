@@ -13,6 +13,7 @@ import numpy as np
 from gate_features import Weighed
 from gate_fit import (
     IN_ENGLISH,
+    IN_KOREAN,
     OF_WORDS,
     READ_AGAIN,
     READ_ONCE,
@@ -21,9 +22,10 @@ from gate_fit import (
     Recipe,
     Vector,
     is_fitted_on,
+    language_of,
     out_of_fold,
 )
-from gate_sets import NEAR, SAME_TOPIC, WRONG
+from gate_sets import ACROSS, NEAR, SAME_TOPIC, WRONG
 from scipy.stats import rankdata
 
 from kb.ask.judge import least_probability
@@ -51,11 +53,14 @@ GROUPS = {
         ),
     },
     "ko": {
-        "without a reader": RECIPES[f"vectors{KOREAN}"],
-        "the reader (now)": RECIPES[f"vectors{READ}{KOREAN}"],
-        "the reader, nearness and chance with it": replace(
-            RECIPES[f"vectors{READ}{KOREAN}"],
-            names=(*RECIPES[f"vectors{READ}{KOREAN}"].names, "nearness", "by_chance"),
+        "all words, margin, agreement, the reader (before)": replace(EARLIER, language="ko"),
+        "nearness, chance, sentences; two of words": RECIPES[f"vectors{KOREAN}"],
+        "nearness, chance, sentences; the reader (now)": RECIPES[f"vectors{READ}{KOREAN}"],
+        "the same without numbers": replace(
+            RECIPES[f"vectors{READ}{KOREAN}"], names=(*(n for n in IN_KOREAN if n != "numbers"), *READ_ONCE)
+        ),
+        "the same without chance": replace(
+            RECIPES[f"vectors{READ}{KOREAN}"], names=(*(n for n in IN_KOREAN if n != "by_chance"), *READ_ONCE)
         ),
     },
 }
@@ -64,31 +69,39 @@ GROUPS = {
 def print_groups(weighed: Sequence[Weighed]) -> None:
     """One table for each language."""
     for language, groups in GROUPS.items():
-        mine = [w for w in weighed if is_fitted_on(w.case, language)]
+        mine = [w for w in weighed if language_of(w.case) == language and w.case.set != ACROSS]
         cases, signals = [w.case for w in mine], [w.read or w.hybrid for w in mine]
+        fitted = np.array([is_fitted_on(case, language) for case in cases])
         kinds = np.array([case.kind for case in cases])
-        collections = len({case.set for case in cases})
+        collections = len({case.set for case in cases if is_fitted_on(case, language)})
         print(f"\n{language}: AUC and refused [95 %] at {FALSE_REFUSALS:.0%} falsely: {' · '.join(KINDS)}")
         for title, recipe in groups.items():
             # A name may stand in two lists.
             recipe = replace(recipe, names=tuple(dict.fromkeys(recipe.names)))
             for by_set in (False, True) if collections > 1 else (False,):
                 scores = out_of_fold(cases, signals, recipe, by_set=by_set)
-                print(f"{title:50} {'by collection' if by_set else 'by document':13} {_line(kinds, scores)}")
+                print(f"{title:50} {'by collection' if by_set else 'by document':13} {_line(kinds, scores, fitted)}")
         floors = np.array([least_probability(*w.lacking, w.case.question) for w in mine])
         shipped = next(recipe for title, recipe in groups.items() if title.endswith("(now)"))
         for by_set in (False, True) if collections > 1 else (False,):
             scores = out_of_fold(cases, signals, shipped, by_set=by_set)
             refused = scores < np.maximum(floors, Config().rag.evidence_gate)
-            told = " · ".join(_share(refused[kinds == kind]) for kind in ("answerable", *KINDS))
+            told = " · ".join(_share(refused[fitted & (kinds == kind)]) for kind in ("answerable", *KINDS))
+            told += " · never fitted on: " + " · ".join(
+                _share(refused[~fitted & (kinds == k)]) for k in ("answerable", NEAR)
+            )
             print(
                 f"{'now, and what lacks a word, as an ask refuses':50} {'by collection' if by_set else 'by document':13} {told}"
             )
 
 
-def _line(kinds: np.ndarray, scores: Vector) -> str:
-    good = scores[kinds == "answerable"]
-    return " · ".join(_auc_and_refused(good, scores[kinds == kind]) for kind in KINDS if (kinds == kind).any())
+def _line(kinds: np.ndarray, scores: Vector, fitted: np.ndarray) -> str:
+    """Of the sets that are fitted on; then what the same threshold refuses of those that never are."""
+    good = scores[fitted & (kinds == "answerable")]
+    told = " · ".join(_auc_and_refused(good, scores[fitted & (kinds == kind)]) for kind in KINDS)
+    refused = scores < np.quantile(good, FALSE_REFUSALS)
+    near, falsely = (refused[~fitted & (kinds == kind)].mean() for kind in (NEAR, "answerable"))
+    return f"{told} · never fitted on: near misses {near:.0%} ({falsely:.0%} falsely)"
 
 
 def _auc_and_refused(good: Vector, bad: Vector) -> str:

@@ -15,7 +15,7 @@ from kb.ask.refuse import refuse_evidence
 from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved, UnseenEvidence
 from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
 from kb.ask.weigh import Verdict, weigh_evidence
-from kb.language.registry import has_letters
+from kb.language.registry import has_letters, question_language
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.text import STOP_WORDS
@@ -52,7 +52,9 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
     weighed = judged.findings.verdict
     if weighed and weighed.score.probability < _gate(kb, weighed, question.request.query):
         return refuse_evidence(kb, question, judged.findings, "weak_evidence", packed)
-    return judged
+    in_own = weighed.score.in_own if weighed else None
+    is_across = in_own is not None and in_own < kb.config.rag.evidence_gate
+    return _prefer_across(judged, question.language) if is_across else judged
 
 
 def _gate(kb: Runtime, verdict: Verdict, query: str) -> float:
@@ -154,6 +156,15 @@ def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: Uns
         candidates=unseen.ranked if judged.candidates else (),
     )
     return _with_novelty(only_unseen, replace(unseen.summary, used="fresh" if carries else "none"))
+
+
+def _prefer_across(judged: Judged, language: str) -> Judged:
+    """Only the passages in another language than the question's: those in its own were too weak, and would be quoted for their words."""
+    others = tuple((chunk, score) for chunk, score in judged.ranked if question_language(chunk.text) != language)
+    candidates = tuple(
+        (chunk, score) for chunk, score in judged.candidates if question_language(chunk.text) != language
+    )
+    return replace(judged, ranked=others, candidates=candidates)
 
 
 def _with_novelty(judged: Judged, novelty: AnswerNovelty) -> Judged:

@@ -66,11 +66,13 @@ class Score:
     variant      fitted: weights of this encoder; words: no vectors took part; unfitted: vectors of an encoder
                  without weights of its own
     weakest      name of the signal that lowers it most, None when none does
+    in_own       what it would be without passages in another language than the question's, where these raise it; None elsewhere
     """
 
     probability: float
     variant: Variant
     weakest: str | None
+    in_own: float | None = None
 
 
 @cache
@@ -131,6 +133,8 @@ def score_signals(
         score = Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
         across = load_models().get(f"{encoder_digest}{ACROSS}") if signals.subject is not None else None
         least = min(MOST_ACROSS, across.probability(signals)) if across else 0.0
-        return Score(least, "fitted", across.weakest(signals)) if across and least > score.probability else score
+        if across and least > score.probability:
+            return Score(least, "fitted", across.weakest(signals), in_own=score.probability)
+        return score
     model = max(words, spread, key=lambda m: m.probability(signals))
     return Score(model.probability(signals), "unfitted", model.weakest(signals))

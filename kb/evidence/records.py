@@ -21,7 +21,7 @@ class Signals:
     by_chance          mean cosine of the corpus to the question: near when it is about what the corpus is about
     alike              mean cosine of the corpus's passages to each other: of a speech they are nearer than of an encyclopaedia
     subject            the margin by the vector that passages are ranked by, which lacks the form of the question's language; only of
-                       passages in another language
+                       passages in another language, and only where none in the question's own is much nearer
     first_coverage     idf-weighted share of the question's units that the first passage holds
     passage_coverage   the same for the passage that holds most
     sentence_coverage  the same for the two neighbouring sentences, with their headings, that hold most

@@ -30,8 +30,9 @@ ANSWERED = (
     "At what wind speed must Marigold's dome close?",
     "마리골드 거울은 며칠마다 청소해야 하나요?",
     "두 관측소는 언제 자매결연을 맺었습니까?",
-    "오류 코드 E-133은 무슨 뜻인가요?",
 )
+# A row of a table in the question's language, and two in English: what is in both is not lost.
+IN_A_TABLE = "오류 코드 E-133은 무슨 뜻인가요?"
 
 
 @pytest.mark.parametrize(("question", "mode"), [(FOREIGN[0], "hybrid"), (FOREIGN[1], "hybrid"), (FOREIGN[1], "vector")])
@@ -64,6 +65,21 @@ def test_what_the_corpus_answers_passes(kb: Call, corpus_home: Path, question: s
     retrieval = result.json()["retrieval"]
     assert result.code == 0
     assert retrieval["evidence_score"] >= retrieval["evidence_gate"]
+
+
+def test_a_row_of_a_table_is_shown(kb: Call, corpus_home: Path) -> None:
+    answer = kb("ask", IN_A_TABLE, "--json", home=corpus_home).json()
+    assert answer["outcome"] in ("answered", "not_sure")
+    assert "대기열" in answer["answer"]
+
+
+def test_what_documents_in_another_language_alone_answer_is_not_refused(kb: Call, corpus_home: Path) -> None:
+    """Most passages found are Korean; the English one that answers shares no word with the question, and is nearly as near."""
+    answer = kb(
+        "ask", "번개 위험이 있을 때 기상 마스트에서 몇 미터 떨어져야 하나요?", "--json", home=corpus_home
+    ).json()
+    assert answer["outcome"] == "not_sure"
+    assert "50 metres" in answer["answer"]
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "lexical"])

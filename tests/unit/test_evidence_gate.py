@@ -64,7 +64,15 @@ def test_across_languages_what_is_asked_about_is_never_sure() -> None:
     apart = replace(NOTHING, subject=0.05)
     scores = [score_signals(replace(apart, subject=s), encoder, language="ko").probability for s in (0.05, 0.25, 1.0)]
     assert scores[0] < Config().rag.evidence_gate < scores[1] <= scores[2] == MOST_ACROSS < Config().rag.sure_gate
-    assert score_signals(replace(EVERYTHING, subject=0.05), encoder).probability > 0.8
+    words = score_signals(replace(EVERYTHING, subject=0.05), encoder)
+    assert words.probability > 0.8
+    assert words.in_own is None
+    across = score_signals(replace(apart, subject=0.25), encoder, language="ko")
+    assert (
+        across.in_own
+        == score_signals(replace(NOTHING, subject=None), encoder, language="ko").probability
+        < across.probability
+    )
 
 
 def test_variants() -> None:
