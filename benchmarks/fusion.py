@@ -1,8 +1,8 @@
 """Which way of fusing two lists finds most? The convex combination against RRF and others, on every judged set at hand.
 
-    python benchmarks/fusion.py DATA_FOLDER [--markdown]
+    python benchmarks/fusion.py DATA_FOLDER [--markdown] [--against "RRF, k = 60"]
 
-Each set is retrieved once; every fusion is scored on the same lists, against RRF with k = 60, query by query (mean
+Each set is retrieved once; every fusion is scored on the same lists, against one of them (--against), query by query (mean
 difference, paired permutation p). Sets: Cranfield and ClapNQ's passages (nDCG@10 by document), the span questions (token
 recall@5), FastAPI's pages within and across languages (nDCG@10 by page), the project's own suite (nDCG@10 by chunk).
 KB_EMBEDDING__MODEL names another encoder than the default one; --only takes the beginnings of names.
@@ -18,6 +18,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 from fastapi_pairs import load_fastapi_pairs
 
 from kb.config import Config, EmbeddingConfig, SearchConfig, cache_folder
@@ -32,7 +33,8 @@ from kb.eval.throwaway import collection_home, fill_from_documents, fill_from_fo
 from kb.ingest.report import IngestEvent
 from kb.records import Filters, SearchRequest
 from kb.runtime import Runtime
-from kb.search.fuse import fuse, fuse_rankings
+from kb.search.feedback import cosines_to, mix_in, stacked
+from kb.search.fuse import combine_scores, fuse, fuse_rankings
 from kb.search.records import Candidates
 from kb.search.retrieve import retrieve
 
@@ -88,6 +90,66 @@ def by_maximum(ranking: Ranking) -> dict[int, float]:
     return {i: max(0.0, s) / best for i, s in ranking} if best > 0 else {}
 
 
+def by_plain_mean(chunks: int, weight: float, vector_share: float = SearchConfig().vector_share) -> Fuse:
+    """Feedback as it was before: the plain mean of the best, measured from the query's own zero."""
+
+    def fuse_lists(found: Candidates) -> Ranking:
+        first = by_settings(vector_share=vector_share, feedback_chunks=0)(found)
+        if found.query_vector is None:
+            return first
+        best = [(found.pool[i], 1.0) for i, _ in first[:chunks] if i in found.pool]
+        pool = stacked(found.pool)
+        cosines = cosines_to(mix_in(found.query_vector, best, weight), pool)
+        return combine_scores(
+            found.lexical,
+            cosines,
+            best_lexical=found.best_lexical,
+            background=found.background,
+            vector_share=vector_share,
+        )
+
+    return fuse_lists
+
+
+def by_neighbours(share: float, neighbours: int = 5) -> Fuse:
+    """Each passage's score mixed with those of the found passages that are nearest to it; Diaz: Regularizing Ad Hoc Retrieval
+    Scores, CIKM 2005. Likeness is the cosine above the mean of all, to the power of four.
+    """
+
+    def fuse_lists(found: Candidates) -> Ranking:
+        ranking = by_settings(feedback_chunks=0)(found)
+        if found.query_vector is None or found.mean is None or len(ranking) <= neighbours:
+            return ranking
+        rows = np.stack([found.pool[i] for i, _ in ranking])
+        scores, zero = np.array([score for _, score in ranking]), float(found.mean @ found.mean)
+        alike = np.clip((rows @ rows.T - zero) / (1 - zero), 0, 1) ** 4
+        np.fill_diagonal(alike, 0)
+        alike[alike < np.partition(alike, -neighbours, axis=1)[:, [-neighbours]]] = 0
+        mixed = (1 - share) * scores + share * (alike @ scores) / np.maximum(alike.sum(axis=1), 1e-9)
+        return sorted(
+            ((i, float(score)) for (i, _), score in zip(ranking, mixed, strict=True)), key=lambda row: (-row[1], row[0])
+        )
+
+    return fuse_lists
+
+
+def by_z_scores(weight: float) -> Fuse:
+    """Each list's scores less their mean, over their deviation; what a list does not have gets its least."""
+
+    def normalize(ranking: Ranking) -> tuple[dict[int, float], float]:
+        scores = np.array([score for _, score in ranking] or [0.0])
+        spread = float(scores.std()) or 1.0
+        found = {i: (score - float(scores.mean())) / spread for i, score in ranking}
+        return found, min(found.values(), default=0.0)
+
+    def fuse_lists(found: Candidates) -> Ranking:
+        (a, least_a), (b, least_b) = normalize(list(found.lexical)), normalize(list(found.vector))
+        scores = {i: (1 - weight) * a.get(i, least_a) + weight * b.get(i, least_b) for i in {*a, *b}}
+        return sorted(scores.items(), key=lambda row: (-row[1], row[0]))
+
+    return fuse_lists
+
+
 FUSIONS: dict[str, Fuse] = {
     "RRF, k = 60": by_rrf(60),
     "words alone": lambda found: found.lexical,
@@ -96,17 +158,20 @@ FUSIONS: dict[str, Fuse] = {
     "RRF, k = 60, words 2 : 1": by_rrf(60, (2, 1)),
     "convex, min-max, vectors .5": by_convex(0.5, min_max),
     "convex, list's best, vectors .5": by_convex(0.5, by_maximum),
-    "convex, best possible, .35": by_settings(vector_share=0.35, feedback_chunks=0),
-    "convex, best possible, .45": by_settings(feedback_chunks=0),
-    "convex, best possible, .55": by_settings(vector_share=0.55, feedback_chunks=0),
-    "convex, best possible, .65": by_settings(vector_share=0.65, feedback_chunks=0),
-    "  .55, feedback 3 × .2": by_settings(vector_share=0.55),
-    "  .65, feedback 3 × .2": by_settings(vector_share=0.65),
-    "  .45, feedback 3 × .2 (default)": by_settings(),
-    "  .45, feedback 3 × .3": by_settings(feedback_weight=0.3),
-    "  .45, feedback 3 × .5": by_settings(feedback_weight=0.5),
-    "  .45, feedback 5 × .3": by_settings(feedback_chunks=5, feedback_weight=0.3),
-    "  .45, feedback 10 × .3": by_settings(feedback_chunks=10, feedback_weight=0.3),
+    "convex, z-scores, vectors .5": by_z_scores(0.5),
+    "convex, best possible, .5": by_settings(vector_share=0.5, feedback_chunks=0),
+    "convex, best possible, .6": by_settings(feedback_chunks=0),
+    "convex, best possible, .7": by_settings(vector_share=0.7, feedback_chunks=0),
+    "  .6, scores of 5 neighbours × .2": by_neighbours(0.2),
+    "  .55, plain mean of 3 × .2 (before)": by_plain_mean(3, 0.2, vector_share=0.55),
+    "  .6, plain mean of 3 × .2": by_plain_mean(3, 0.2),
+    "  .6, plain mean of 5 × .5": by_plain_mean(5, 0.5),
+    "  .6, feedback 10 × .3 at most": by_settings(feedback_weight=0.3),
+    "  .6, feedback 5 × .45 at most": by_settings(feedback_chunks=5),
+    "  .6, feedback 10 × .45 at most (default)": by_settings(),
+    "  .5, feedback 10 × .45 at most": by_settings(vector_share=0.5),
+    "  .55, feedback 10 × .45 at most": by_settings(vector_share=0.55),
+    "  .65, feedback 10 × .45 at most": by_settings(vector_share=0.65),
 }
 
 
@@ -161,33 +226,37 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("--markdown", action="store_true", help="one table of all sets, as in benchmarks/README.md")
     parser.add_argument("--only", default="")
+    parser.add_argument("--against", default=next(iter(FUSIONS)), help="the row that the others are compared with")
     chosen = parser.parse_args()
     only = tuple(chosen.only.split(","))
+    if chosen.against not in (labels := {label.strip(): label for label in FUSIONS}):
+        parser.error(f"no row {chosen.against}; there are {', '.join(labels)}")
     cells: dict[str, list[str]] = {label: [] for label in FUSIONS}
     names = []
     for each in sets(chosen.data, only):
         names.append(f"{each.name}, {each.metric}, {len(each.queries)}")
         if not chosen.markdown:
             print(f"\n{names[-1]} queries")
-        for label, (mean, difference, p) in measure(each).items():
+        for label, (mean, difference, p) in measure(each, labels[chosen.against]).items():
             cells[label].append(f"{mean:.3f}" + (f" (p {p:.3f})" if difference else ""))
             if not chosen.markdown:
-                print(f"{label:<34} {mean:.4f}  {difference:+.4f}  p {p:.3f}", flush=True)
+                print(f"{label:<42} {mean:.4f}  {difference:+.4f}  p {p:.3f}", flush=True)
     if chosen.markdown:
         print(f"| fusion | {' | '.join(names)} |\n|---|{'---|' * len(names)}")
         for label, row in cells.items():
             print(f"| {label} | {' | '.join(row)} |")
 
 
-def measure(each: FusionSet) -> dict[str, tuple[float, float, float]]:
-    """label → mean, difference to RRF, paired p."""
+def measure(each: FusionSet, base: str) -> dict[str, tuple[float, float, float]]:
+    """label → mean, difference to the base, paired p."""
+    each.kb.encode_ahead([query.text for query in each.queries])
     found = [(q, retrieve(each.kb, SearchRequest(q.text, "hybrid", RANKING_DEPTH, each.filters))) for q in each.queries]
     baseline: list[float] = []
     figures = {}
-    for label, fuse_lists in FUSIONS.items():
+    for label in dict.fromkeys([base, *FUSIONS]):
         scores = []
         for query, lists in found:
-            ranking = fuse_lists(lists)[:RANKING_DEPTH]
+            ranking = FUSIONS[label](lists)[:RANKING_DEPTH]
             value = each.judge.score(query, ranking, [each.judge.identify(i) for i, _ in ranking]).get(each.metric)
             if value is not None:
                 scores.append(value)

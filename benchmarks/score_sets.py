@@ -80,8 +80,12 @@ def load_judged(data: Path, homes: Mapping[str, Runtime] | None = None) -> Itera
     """
     homes = homes or open_homes(data)
     asked = [query for queries in collections_of(data, homes).values() for query in thin(queries)]
-    for query in [*asked, *_foreign(asked)]:
-        yield from _ask(homes[query.home], query)
+    asked += _foreign(asked)
+    for name in dict.fromkeys(query.home for query in asked):
+        own = [query for query in asked if query.home == name]
+        homes[name].encode_ahead([query.text for query in own])
+        for query in own:
+            yield from _ask(homes[name], query)
 
 
 def _ask(kb: Runtime, query: Asked) -> Iterator[Judged]:

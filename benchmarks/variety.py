@@ -1,11 +1,16 @@
 """Do the first ten hits hold more of the relevant documents when a document's further passages come a little later?
 
     python benchmarks/variety.py DATA_FOLDER [--homes NAME…]
+    python benchmarks/variety.py DATA_FOLDER --twins
 
 The judged collections of score_sets.py with several passages a document, hybrid. Against the order by score alone, paired, with
 95 % intervals: recall of distinct relevant documents at 10, nDCG@10 of the documents in the order of their best passage, and
 nDCG@10 of the passages. Where all passages of a page or under a heading count as relevant, the last falls by construction:
 the passages that make room are relevant too.
+
+--twins: FastAPI's pages in English and Korean in one index, a page and its translation as one. How often does a translation take
+the place of another page among the first ten, and what would be gained if it were folded into the better hit? The pairs are
+known by their paths: what a program can tell by itself is at most this.
 """
 
 from __future__ import annotations
@@ -15,6 +20,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from fusion import FusionSet, sets
 from gate_sets import open_homes
 from score_sets import Asked, collections_of, thin
 
@@ -67,6 +73,7 @@ def measure(kb: Runtime, queries: Sequence[Asked]) -> dict[str, list[tuple[float
     chunks = kb.corpus.fetch_chunks(ids)
     documents = {i: chunk.doc_id for i, chunk in chunks.items()}
     found: dict[str, list[tuple[float, ...]]] = {label: [] for label in ORDERS}
+    kb.encode_ahead([query.text for query in queries])
     for query in queries:
         wanted = query.relevant
         if wanted is None:
@@ -94,6 +101,42 @@ def figures(hits: Rows, relevant: set[int], chunks: Mapping[int, Chunk]) -> tupl
     )
 
 
+TWIN_FIGURES = ("page recall", "page nDCG", "pages", "twins")
+
+
+def measure_twins(each: FusionSet) -> dict[str, list[tuple[float, ...]]]:
+    """Without and with folding → of each query, TWIN_FIGURES: the pages' first, both languages being one page."""
+    places = each.kb.corpus.chunk_places()
+    each.kb.encode_ahead([query.text for query in each.queries])
+    found: dict[str, list[tuple[float, ...]]] = {"as found": [], "twins folded": []}
+    for query in each.queries:
+        wanted = {page_of(path) for path in query.relevant}
+        ranking = fuse(retrieve(each.kb, SearchRequest(query.text, "hybrid")), "hybrid", each.kb.config.search).ranking
+        paths = [places[i] for i, _ in ranking]
+        found["as found"].append(twin_figures(paths[:DEPTH], wanted))
+        found["twins folded"].append(twin_figures(fold_twins(paths)[:DEPTH], wanted))
+    return found
+
+
+def page_of(path: str) -> str:
+    """A page's path without its language."""
+    return path.partition("/docs/")[2]
+
+
+def fold_twins(paths: Sequence[str]) -> list[str]:
+    """Without passages of a page whose translation stands above all of its own."""
+    language: dict[str, str] = {}
+    return [path for path in paths if language.setdefault(page_of(path), path) == path]
+
+
+def twin_figures(paths: Sequence[str], wanted: set[str]) -> tuple[float, ...]:
+    """Those of TWIN_FIGURES, of the passages' paths in order."""
+    pages = list(dict.fromkeys(page_of(path) for path in paths))
+    grades = [int(page in wanted) for page in pages]
+    twins = len(paths) - len(fold_twins(paths))
+    return (sum(grades) / len(wanted), gain(grades) / gain([1] * len(wanted)), float(len(pages)), float(twins))
+
+
 def gain(grades: Sequence[int]) -> float:
     """Discounted cumulative gain."""
     return sum(grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
@@ -104,22 +147,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--homes", nargs="+", default=(), help="only these corpora, as gate_sets.py names them")
+    parser.add_argument("--twins", action="store_true", help="FastAPI's pages in two languages")
     chosen = parser.parse_args()
+    if chosen.twins:
+        for each in sets(chosen.data, ("fastapi",)):
+            print_orders(f"{each.name}, both languages in the index", measure_twins(each), TWIN_FIGURES, "as found")
+        return
     homes = open_homes(chosen.data, chosen.homes)
     for name, queries in collections_of(chosen.data, homes).items():
         home = homes[next(query.home for query in queries)]
         if home.corpus.count_documents() == 1:
             continue
         found = measure(home, thin(queries))
-        print(f"\n{name}, {len(found['by score'])} queries")
-        for label, rows in found.items():
-            cells = []
-            for i, figure in enumerate(FIGURES):
-                before, after = ([(row[i], 1.0) for row in of] for of in (found["by score"], rows))
-                mean = sum(value for value, _ in after) / len(after)
-                low, high = paired_bootstrap_interval(before, after, seed=0)
-                cells.append(f"{figure} {mean:.3f} [{low:+.3f}, {high:+.3f}]")
-            print(f"  {label:<10} {'  '.join(cells)}", flush=True)
+        print_orders(name, found, FIGURES, "by score")
+
+
+def print_orders(
+    name: str, found: Mapping[str, Sequence[tuple[float, ...]]], figures: Sequence[str], base: str
+) -> None:
+    """A line for each order: means, and the 95 % intervals of their differences to the base."""
+    print(f"\n{name}, {len(found[base])} queries")
+    for label, rows in found.items():
+        cells = []
+        for i, figure in enumerate(figures):
+            before, after = ([(row[i], 1.0) for row in of] for of in (found[base], rows))
+            mean = sum(value for value, _ in after) / len(after)
+            low, high = paired_bootstrap_interval(before, after, seed=0)
+            cells.append(f"{figure} {mean:.3f} [{low:+.3f}, {high:+.3f}]")
+        print(f"  {label:<12} {'  '.join(cells)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -297,7 +297,7 @@ class FusionTrace:
     background    mean cosine of the query to all chunks: the zero of the vector part
     vector_share  how much of the score is the vector part
     ceiling       the highest possible sum of both parts, title and headings included: the sum is divided by it
-    feedback      chunk_ids of the passages that were mixed into the query
+    feedback      chunk_ids of the passages that were mixed into the query, the one that weighs most first
     """
 
     best_lexical: float

@@ -112,12 +112,14 @@ class SearchConfig:
         choices=HitOrder,
     )
     vector_share: float = key(
-        0.55, "convex: share of the score that comes from meaning; the rest comes from words.", low=0, high=1
+        0.6, "convex: share of the score that comes from meaning; the rest comes from words.", low=0, high=1
     )
     feedback_chunks: int = key(
-        3, "convex: number of top passages that are mixed into the query for a second ranking.", low=0, high=100
+        10, "convex: number of top passages mixed into the query for a second ranking.", low=0, high=100
     )
-    feedback_weight: float = key(0.2, "convex: share of those passages in the mixed query.", low=0, high=0.9)
+    feedback_weight: float = key(
+        0.45, "convex: their share of the mixed query at most; less where the first matches little.", low=0, high=0.9
+    )
     repeat_loss: float = key(
         0.0,
         "convex, an experiment: share of its score that a hit loses for each better hit of the same document.",
@@ -236,7 +238,7 @@ class RagConfig:
         choices=EvidencePacking,
     )
     least_share: float = key(
-        0.5,
+        0.45,
         "neighbourhoods: leave out passages that score below this share of the best (0.7 of it in a search by words).",
         low=0,
         high=1,

@@ -39,9 +39,15 @@ def _best_in(statistics: LexicalStatistics, field: str, terms: Sequence[str]) ->
 
 def background(statistics: VectorStatistics, query: FloatVector) -> float:
     """Mean cosine of a query to all chunks: what a passage reaches that has nothing to do with it; 0 for an empty index."""
+    mean = mean_vector(statistics)
+    return 0.0 if mean is None else float(query @ mean)
+
+
+def mean_vector(statistics: VectorStatistics) -> FloatVector | None:
+    """The mean of all vectors, (d,) float32; None for an empty index."""
     import numpy as np
 
-    return float(query @ np.asarray(statistics.mean, dtype=np.float32)) if statistics.mean else 0.0
+    return np.asarray(statistics.mean, dtype=np.float32) if statistics.mean else None
 
 
 def alikeness(statistics: VectorStatistics) -> float | None:

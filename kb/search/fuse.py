@@ -8,10 +8,11 @@ query of one corpus and encoder. An RRF score only orders: the best of two bad l
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from kb.config import SearchConfig
 from kb.records import FusionTrace, Ranking, SearchMode
-from kb.search.feedback import Stacked, cosines_to, mix_in, stacked
+from kb.search.feedback import Stacked, cosines_to, mix_in, share_for, stacked, weigh
 from kb.search.records import Candidates, Fused
 
 
@@ -67,16 +68,20 @@ def _rank_convex(
     # Where no vector was searched for, words are the whole score.
     share = 0.0 if found.query_vector is None else settings.vector_share
     ranking = _combine(found, cosines, share)
-    nearest = [i for i, _ in ranking[: settings.feedback_chunks] if i in found.pool]
-    if nearest and found.query_vector is not None:
-        mixture = mix_in(found.query_vector, [found.pool[i] for i in nearest], settings.feedback_weight)
-        ranking = _combine(found, cosines_to(mixture, pool), share)
+    ceiling = ceiling_of(found.best_lexical, found.best_with_fields, share)
+    best = {i: weight for i, weight in weigh(ranking, settings.feedback_chunks).items() if i in found.pool}
+    if best and found.query_vector is not None:
+        passages = [(found.pool[i], weight) for i, weight in best.items()]
+        mixture = mix_in(found.query_vector, passages, share_for(ranking[0][1] * ceiling, settings.feedback_weight))
+        # A mixture is nearer to all passages than the query is: measured from the query's zero, meaning would weigh more.
+        background = found.background if found.mean is None else float(mixture @ found.mean)
+        ranking = _combine(replace(found, background=background), cosines_to(mixture, pool), share)
     trace = FusionTrace(
         best_lexical=found.best_lexical,
         background=found.background,
         vector_share=share,
-        ceiling=ceiling_of(found.best_lexical, found.best_with_fields, share),
-        feedback=tuple(nearest),
+        ceiling=ceiling,
+        feedback=tuple(best),
     )
     return ranking, trace
 

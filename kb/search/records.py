@@ -24,6 +24,7 @@ class Candidates:
     pool          vectors of all that either retriever found, for a fusion; a chunk without one is missing
     best_lexical, best_with_fields  the BM25 that no text could pass for the query, and none whose title and headings weigh more
     background    mean cosine of the query to all chunks
+    mean          of all vectors, (d,) float32, by which another query's background is computed; None where it is not known
     has_bounds    the indexes that were asked say what a score could reach; without, lists are fused by their ranks
     tags          the list by the query's tags, empty unless search.expand_tags asks for it
     note          for the user: misspelt words that were corrected, why the vector search was left out of a hybrid one
@@ -38,6 +39,7 @@ class Candidates:
     best_lexical: float = 0.0
     best_with_fields: float = 0.0
     background: float = 0.0
+    mean: FloatVector | None = None
     has_bounds: bool = True
     tags: Expansion = field(default_factory=Expansion)
     note: str | None = None

@@ -10,7 +10,7 @@ from kb.index.protocol import Abilities
 from kb.records import Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.bounds import background as background_of
-from kb.search.bounds import best_possible
+from kb.search.bounds import best_possible, mean_vector
 from kb.search.depth import vectors_text
 from kb.search.expand import Expansion, expand_by_tags
 from kb.search.query_words import read_query
@@ -47,7 +47,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         best_lexical, best_with_fields = best_possible(statistics, words.terms)
         has_bounds = index.abilities.has_bounds
     vector: Ranking = ()
-    query_vector = None
+    query_vector = mean = None
     pool = {}
     gaps = None
     note = _why_words_alone(kb, request)
@@ -62,6 +62,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         with clock.stage("vector"):
             vector = vectors.search(query_vector, depth, near)
         background = background_of(vectors.statistics(), query_vector)
+        mean = mean_vector(vectors.statistics())
         has_bounds &= vectors.abilities.has_bounds
         if request.mode == "hybrid" and has_bounds:
             with clock.stage("pool"):
@@ -82,6 +83,7 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
         best_lexical=best_lexical,
         best_with_fields=best_with_fields,
         background=background,
+        mean=mean,
         has_bounds=has_bounds,
         tags=tags,
         note="; ".join(filter(None, [words.note(), note, gaps, kb.describe_lag()])) or None,

@@ -137,7 +137,7 @@ def test_a_copy_finds_what_the_original_finds_and_comes_back(
     assert kb("init", "--corpus", address, home=shared).code == 0
     for query, hits in zip(asked, before, strict=True):
         found = kb("search", query, "--json", home=shared).json()["hits"]
-        # The feedback of a fused search takes the best three: where all others score 0, those with the lowest ids.
+        # Where many passages score 0, those with the lowest ids come first.
         assert found[0]["citation"] == hits[0]["citation"]
         assert {h["citation"]["uri"] for h in found} == {h["citation"]["uri"] for h in hits}
 

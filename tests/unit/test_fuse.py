@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -183,6 +184,31 @@ def test_relevance_by_words_alone_is_a_share_of_the_best_possible() -> None:
 def test_relevance_by_vectors_alone_begins_at_the_background() -> None:
     found = replace(CANDIDATES, lexical=(), vector=[(A, 0.6), (B, 0.2), (C, 0.1)], background=0.2)
     assert fuse(found, "vector", SearchConfig()).relevance == pytest.approx({A: 0.5, B: 0.0, C: 0.0})
+
+
+def test_feedback_by_hand() -> None:
+    """As much of the first passage as it matches, and meaning from what the mixture has in common with all."""
+    query, other, third = np.eye(3, dtype=np.float32)
+    mean = (query + other) / np.sqrt(8, dtype=np.float32)
+    found = replace(
+        CANDIDATES,
+        lexical=[(A, 6.0), (B, 2.0)],
+        query_vector=query,
+        pool={A: other, B: third},
+        background=float(query @ mean),
+        mean=mean,
+    )
+    settings = replace(SearchConfig(), feedback_chunks=5, feedback_weight=0.45, vector_share=0.5)
+    # A matches by .5, so the mixture has .8 · .5 of it: (.6, .4, 0) / √.52, whose cosine to A is .4 / √.52, to all 1 / √8 / √.52.
+    cosine, background = 0.4 / 0.52**0.5, 1 / 8**0.5 / 0.52**0.5
+    fused = fuse(found, "hybrid", settings)
+    assert fused.trace is not None
+    assert fused.trace.feedback == (A,)
+    assert fused.relevance[A] == pytest.approx((0.5 + 0.5 * (cosine - background) / (1 - background)) / 1.5, abs=1e-6)
+    assert fused.relevance[B] == pytest.approx(0.5 * 2 / 6 / 1.5, abs=1e-6)
+    # At most the configured share: (.9, .1, 0) is nearer to all than to A.
+    fused = fuse(found, "hybrid", replace(settings, feedback_weight=0.1))
+    assert fused.relevance[A] == pytest.approx(0.5 / 1.5, abs=1e-6)
 
 
 def test_what_only_tags_led_to_has_no_relevance() -> None:
