@@ -9,9 +9,9 @@ import pytest
 
 from tests.docs.blocks import ROOT
 from tests.docs.shell import RunKb
-from tests.journey.conftest import Call, corpus_master, kb, own_environment
+from tests.journey.conftest import Call, corpus_master, default_readers, kb, own_environment
 
-__all__ = ["corpus_master", "kb", "own_environment"]
+__all__ = ["corpus_master", "default_readers", "kb", "own_environment"]
 
 
 @pytest.fixture

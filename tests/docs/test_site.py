@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from docs.docstrings import as_markdown
 from docs.make_pictures import COMMANDS as COMMANDS_OF_THE_PICTURE
 from kb.cli.commands import COMMANDS
@@ -31,6 +33,7 @@ def test_the_table_of_the_readme_has_every_command() -> None:
     assert named == {name for name, entry in COMMANDS.items() if entry.renamed_to is None}
 
 
+@pytest.mark.usefixtures("default_readers")
 def test_picture_shows_what_kb_prints(workspace: Path, run_kb: RunKb) -> None:
     """Word for word, times left out. If it fails: python docs/make_pictures.py."""
     picture = html.unescape((ROOT / "docs" / "images" / "session.svg").read_text(encoding="utf-8"))
