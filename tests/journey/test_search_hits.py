@@ -10,7 +10,7 @@ import pytest
 from tests.journey.conftest import Call
 
 MODES = ("lexical", "vector", "hybrid")
-ELSEWHERE = "Which enzyme repairs double strand breaks in bacterial plasmids?"
+ELSEWHERE = "Which enzyme repairs strand breaks in bacterial plasmids?"
 
 
 @pytest.mark.parametrize("mode", MODES)
