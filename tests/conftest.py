@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
 from kb.embed.speed import ONNX, TORCH, write_seconds
 from kb.reader.registry import open_reader
 from tests.forked_kb import ForkedPopen, close_server
+from tests.kept_models import keep_for_next_run, take_from_last_run
 
 TESTS = Path(__file__).parent
 # Whole commands, models that are trained or traced, and what waits for a server: `make quick` leaves them out.
@@ -108,16 +110,22 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 @pytest.fixture(scope="session")
-def encoder_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def encoder_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Path]:
     """A cache folder with the embedded encoders exported, made once per test run and shared by all xdist workers.
 
     It is made as in a slim installation, and where an export is broken and a killed process left a part of another:
-    tests/embed/test_slim.py and test_packed.py look at what came of it.
+    tests/embed/test_slim.py and test_packed.py look at what came of it. What the models say of a text is kept for the next run
+    in pytest's own cache folder, until their code, their weights or a library changes.
     """
-    return made_once(tmp_path_factory, "encoder_cache", _prepare)
+    cache = pytestconfig.cache.mkdir("kb") if pytestconfig.cache else None
+    found = made_once(tmp_path_factory, "encoder_cache", partial(_prepare, kept=cache))
+    yield found
+    if cache:
+        with FileLock(cache / "lock"):
+            keep_for_next_run(found / "encoders", cache)
 
 
-def _prepare(cache: Path) -> None:
+def _prepare(cache: Path, kept: Path | None) -> None:
     break_export(find_model(EmbeddingConfig().model, cache), cache / "encoders")
     words = [sys.executable, "-c", PREPARE, str(cache), EmbeddingConfig().model, ENGLISH_MODEL]
     told = subprocess.run(words, capture_output=True, text=True, check=False)
@@ -130,6 +138,8 @@ def _prepare(cache: Path) -> None:
     reader = open_reader("kb-reader", cache)
     assert reader.needs_preparing()  # an ask says so, as with the encoder
     reader.score("prepare", ["prepare"])
+    if kept:
+        take_from_last_run(cache / "encoders", kept)
 
 
 def break_export(files: ModelFiles, exports: Path) -> None:

