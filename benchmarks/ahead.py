@@ -57,7 +57,7 @@ def once(folder: str, with_ahead: bool) -> None:
             words[0] = time.perf_counter() - began
 
     with TemporaryDirectory() as home, open_runtime(Path(home), Config(), write=True) as kb:
-        ingest(kb, IngestRequest((folder,)), on_event)
+        ingest(kb, IngestRequest((Path(folder),)), on_event)
         done = time.perf_counter() - began
         print(json.dumps([words[0], done, time.process_time() - cpu, kb.corpus.count_chunks()]))
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kb.drafts import ChunkDraft, DocumentDraft
 from kb.errors import CorruptStore, InvalidInput, NotFound, NotIndexed
@@ -20,7 +22,7 @@ from kb.store.database import (
     snapshot,
     transaction,
 )
-from kb.store.filters import allowed_documents, chunk_ids_of, glob_pattern
+from kb.store.filters import _literal_piece, allowed_documents, chunk_ids_of, glob_pattern
 
 VECTOR = np.ones(4, np.float32).tobytes()
 
@@ -289,3 +291,15 @@ def test_a_move_keeps_the_chunks_and_is_a_change(store: sqlite3.Connection) -> N
     save(store, draft("b/a.md"), "one", "two", replacing=doc_id)
     assert documents.list_documents(store)[0].chunk_ids == before
     assert corpus_state(store) != state
+
+
+PIECES: st.SearchStrategy[list[str]] = st.lists(
+    st.sampled_from(["a", "b.md", "/", "*", "**", "**/", "?", "[ab]", "./"]), min_size=1, max_size=6
+)
+
+
+@given(PIECES, st.lists(st.sampled_from(["a", "b.md", "ab", "/", "a/"]), min_size=1, max_size=5))
+def test_a_path_that_a_glob_matches_holds_its_piece(parts: list[str], path: list[str]) -> None:
+    glob, name = "".join(parts), "".join(path)
+    if glob_pattern(glob).fullmatch(name):
+        assert _literal_piece(glob) in name
