@@ -117,7 +117,8 @@ def encoder_cache(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest
     tests/embed/test_slim.py and test_packed.py look at what came of it. What the models say of a text is kept for the next run
     in pytest's own cache folder, until their code, their weights or a library changes.
     """
-    cache = pytestconfig.cache.mkdir("kb") if pytestconfig.cache else None
+    provider = getattr(pytestconfig, "cache", None)  # none with -p no:cacheprovider
+    cache = provider.mkdir("kb") if provider else None
     found = made_once(tmp_path_factory, "encoder_cache", partial(_prepare, kept=cache))
     yield found
     if cache:

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from kb.errors import InvalidInput
 from kb.frozen import dataclass
-from kb.ingest.ahead import Ahead
 from kb.ingest.embed import embed_missing
 from kb.ingest.examine import Examined, Left, Same, examine, load
 from kb.ingest.find_files import find_files
@@ -64,13 +63,12 @@ def ingest(
         expected_chunks = sum(1 + c.size_bytes // BYTES_PER_CHUNK for c in plan.candidates if not _is_unread(run, c))
         _announce(run, plan, expected_chunks)
         _change_encoder(run)
-        if workers or request.dry_run or request.words_only:
-            _read_and_store(run, plan, workers.read if workers else _read_here)
-            _embed(run, workers)
-        else:
-            with closing(Ahead(kb.configured_encoder(), expected_chunks)) as ahead:
-                _read_and_store(run, plan, _read_here, ahead.add)
-                _embed(run, ahead=ahead)
+        with _noted(run):
+            read = workers.read if workers else _read_here
+            _store(run, read(run, _to_read(run, plan.candidates)), plan.gone)
+            _prune(run, plan.gone)
+        _index_words(run)
+        _embed(run, workers)
         return _finish(run)
 
 
@@ -204,19 +202,6 @@ def _to_read(run: Run, candidates: Iterable[Candidate]) -> Iterator[Candidate]:
         yield candidate
 
 
-def _read_and_store(
-    run: Run,
-    plan: Plan,
-    read: Callable[[Run, Iterator[Candidate]], Iterator[Examined]],
-    on_saved: Callable[[Iterable[str]], object] = lambda texts: None,
-) -> None:
-    """All that the plan names, until it can be searched by words."""
-    with _noted(run):
-        _store(run, read(run, _to_read(run, plan.candidates)), plan.gone, on_saved)
-        _prune(run, plan.gone)
-    _index_words(run)
-
-
 def _read_here(run: Run, candidates: Iterator[Candidate]) -> Iterator[Examined]:
     """Read one file after the other in this process."""
     for candidate in candidates:
@@ -231,16 +216,10 @@ def _stopped_before(run: Run, candidate: Candidate) -> str | None:
     return f"not tried again, because it has not changed: {reason}" if is_same else None
 
 
-def _store(
-    run: Run,
-    files: Iterable[Examined],
-    gone: Sequence[Stamp],
-    on_saved: Callable[[Iterable[str]], object] = lambda texts: None,
-) -> None:
+def _store(run: Run, files: Iterable[Examined], gone: Sequence[Stamp]) -> None:
     """Save what was read; it can be searched by words from time to time, the first after a second.
 
-    gone      documents whose files were not found: a new file with the same bytes is one of them, renamed or moved
-    on_saved  told of the texts of each document that have no vector yet
+    gone  documents whose files were not found: a new file with the same bytes is one of them, renamed or moved
     """
     gone_by_content: dict[tuple[str, str], list[Stamp]] = {}
     for stamp in gone:
@@ -251,7 +230,7 @@ def _store(
         if document is None:
             continue
         _stamp_encoder(run)
-        on_saved(_save(run, document))
+        _save(run, document)
         if pace.is_due():
             _index_words(run)
             pace.done()
@@ -305,11 +284,8 @@ def _stamp_encoder(run: Run) -> None:
         run.kb.forget_encoder()
 
 
-def _save(run: Run, document: Prepared) -> list[str]:
-    """Write one document in a transaction of its own, with the vectors that were made already and those that the store has.
-
-    returns  the texts without one
-    """
+def _save(run: Run, document: Prepared) -> None:
+    """Write one document in a transaction of its own, with the vectors that were made already and those that the store has."""
     began = time.perf_counter()
     known = run.kb.corpus.stored_hashes(run.settings.encoder_digest, document.texts)
     saved = run.kb.corpus.save_document(
@@ -327,7 +303,6 @@ def _save(run: Run, document: Prepared) -> list[str]:
     run.tally.vectors_written += len(document.vectors)
     run.tally.cache_hits += sum(embed_hash in known for embed_hash in document.hashes)
     run.tally.settle(document.outcome(is_changed=saved.is_changed), {**document.ms, "save": save_ms})
-    return [text for name, text in document.texts.items() if name not in known and name not in document.vectors]
 
 
 def _index_words(run: Run) -> None:
@@ -341,7 +316,7 @@ def _index_words(run: Run) -> None:
     run.tally.on_event(IngestEvent(event="words_indexed", done=run.tally.finished_files, waiting=waiting))
 
 
-def _embed(run: Run, workers: Workers | None = None, ahead: Ahead | None = None) -> None:
+def _embed(run: Run, workers: Workers | None = None) -> None:
     """Make the vectors that stored chunks lack, of this run and of earlier ones; they are searched from time to time."""
     kb, tally = run.kb, run.tally
     if run.request.dry_run or run.request.words_only or tally.interrupted or not kb.corpus.has_documents():
@@ -358,7 +333,7 @@ def _embed(run: Run, workers: Workers | None = None, ahead: Ahead | None = None)
         is_waiting = kb.corpus.count_missing_vectors(run.settings.encoder_digest) > 0
         encoder = workers.encoder(run.settings.encoder_digest) if workers and is_waiting else None
         batch = run.request.embed_batch * BATCHES_PER_WORKER * encoder.count if encoder else run.request.embed_batch
-        made = embed_missing(kb, run.settings, run.should_stop, run.on_embedded, on_saved, batch, encoder or ahead)
+        made = embed_missing(kb, run.settings, run.should_stop, run.on_embedded, on_saved, batch, encoder)
     tally.vectors_written += made.vectors
     tally.cache_hits += made.chunks - made.vectors
     # Asked to stop when all was done already: then nothing is left to do, and this was a whole run.
