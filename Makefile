@@ -33,7 +33,7 @@ demo: $(VENV)/.installed
 test: $(VENV)/.installed
 	@$(MAKE) --no-print-directory -j 2 lint suite
 
-# What the models say of a text is kept in .pytest_cache, until they change: later runs take two thirds of the time of the first.
+# What the models say of a text is kept in .pytest_cache, until they change: later runs take seven tenths of the time of the first.
 # One process more than a small machine has cores: while one waits for a server, a disk or a screen, the others go on.
 suite: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal

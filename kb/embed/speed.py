@@ -1,7 +1,7 @@
 """Which way makes many vectors faster on this machine: measured once, on a few texts of the first large job, and kept in the cache.
 
-torch in bf16 is five times as fast as in float32 where the processor has bf16, and nothing comes near it; elsewhere torch and
-onnxruntime differ by an eighth, either way. OpenVINO was no faster than the better of them (benchmarks/engines.py).
+Where the processor has bf16, torch takes half the time of float32 with it, and nothing comes near; elsewhere torch and
+onnxruntime differ by an eighth. OpenVINO was no faster than the better of them (benchmarks/engines.py).
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ _SCRIPTS = {
     "zh": re.compile("[\u3400-\u9fff]"),
 }
 _LETTER = re.compile(r"[^\W\d_]")
-# English by common words that hardly any other language has: an eighth of a text. The model takes .5 s to load.
+# English by common words that hardly any other language has: so small a share is enough. The model takes .5 s to load.
 _ENGLISH = frozenset("the and that with this from which have their they these would you your when there".split())
 _LEAST_ENGLISH = 0.07
 _LEAST_WORDS = 20
