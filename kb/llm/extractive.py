@@ -37,9 +37,9 @@ WORDS_ALONE = 1.6
 # Longer sentences are no short quotes.
 LONGEST_FURTHER_CHARS = 320
 
-# Where a reader has read the paragraphs, so many of the sentences that are best by then are compared by meaning too: encoding
-# all of them was the dearest step of an answer.
-COMPARED_SENTENCES = 16
+# So many of the sentences that are best by words, and by a reader where there is one, are compared by meaning too: encoding
+# all of them was the dearest step of an answer, and found no other sentence that holds the answer.
+COMPARED_SENTENCES = 12
 
 # Sentences that answer no question to a knowledge base, in several scripts.
 EVERYDAY = (
@@ -182,7 +182,7 @@ class ExtractiveModel:
         cosines = [0.0] * len(candidates)
         if means:
             order = sorted(range(len(candidates)), key=lambda i: (-total[i], i))
-            compared = order[:COMPARED_SENTENCES] if told else order
+            compared = order[:COMPARED_SENTENCES]
             for i, cosine in zip(
                 compared, self._cosines(asked.question, [candidates[i] for i in compared]), strict=True
             ):
