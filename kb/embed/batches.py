@@ -234,6 +234,9 @@ def has_bf16() -> bool:
 
 
 def count_threads() -> int:
-    """Cores this process may use, MOST_THREADS at most."""
+    """Cores this process may use, MOST_THREADS at most, and OMP_NUM_THREADS at most where that is set, as for other libraries."""
     allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    asked_for = os.environ.get("OMP_NUM_THREADS", "")
+    if asked_for.isdecimal() and int(asked_for):
+        allowed = min(allowed, int(asked_for))
     return min(allowed, MOST_THREADS)
