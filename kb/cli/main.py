@@ -50,6 +50,8 @@ Result = TypeVar("Result")
 
 def main() -> None:
     """The console script."""
+    # Before numpy is imported: what a query multiplies is small, and a second thread takes .1 s to wait for the first.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     json = wants_json(sys.argv[1:])
     _protect_stdout(json)
     sys.exit(run(sys.argv[1:], json))

@@ -124,15 +124,20 @@ def combine_scores(
     """
     words = {chunk_id: bm25 / best_lexical for chunk_id, bm25 in lexical} if best_lexical > 0 else {}
     room = max(1.0 - background, 1e-6)
-    meaning = {chunk_id: min(1.0, max(0.0, (cosine - background) / room)) for chunk_id, cosine in cosines.items()}
-    expected = _expected_meaning(words, meaning)
-    scores = {
-        i: (1 - vector_share) * words.get(i, 0.0) + vector_share * (meaning[i] if i in meaning else expected(words[i]))
-        for i in {**words, **meaning}
-    }
+    meaning: dict[int, float] = {}
+    for chunk_id, cosine in cosines.items():
+        share = (cosine - background) / room
+        meaning[chunk_id] = 0.0 if share < 0 else min(share, 1.0)
+    if any(chunk_id not in meaning for chunk_id in words):
+        expected = _expected_meaning(words, meaning)
+        meaning |= {chunk_id: expected(share) for chunk_id, share in words.items() if chunk_id not in meaning}
     places = ranks_of(lexical)
-    order = sorted(scores, key=lambda i: (-scores[i], places.get(i, len(places) + 1), i))
-    return [(chunk_id, min(1.0, scores[chunk_id] / ceiling)) for chunk_id in order]
+    unranked = len(places) + 1
+    rows = [
+        (-((1 - vector_share) * words.get(i, 0.0) + vector_share * share), places.get(i, unranked), i)
+        for i, share in meaning.items()
+    ]
+    return [(chunk_id, min(1.0, -score / ceiling)) for score, _, chunk_id in sorted(rows)]
 
 
 def _expected_meaning(words: Mapping[int, float], meaning: Mapping[int, float]) -> Callable[[float], float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from os.path import join
 from typing import TYPE_CHECKING
 
 from kb.errors import InvalidInput
@@ -102,9 +102,10 @@ def rank_chunks(
         if least is not None:
             likely = [row for row in fused.ranking if calibrated.probability[row[0]] >= least]
             fused = replace(fused, ranking=likely)
+        is_reordered = request.explain or known_text is not None or kb.config.search.order == "stability"
         with clock.stage("vary"):
-            varied = vary(kb, request, fused)
-        if request.explain or known_text is not None or kb.config.search.order == "stability":
+            varied = vary(kb, request, fused, is_reordered=is_reordered or request.trace)
+        if is_reordered:
             # Here: a plain search would pay 20 of its 110 ms for the modules of these two orders.
             from kb.search.reorder import reorder
 
@@ -154,7 +155,7 @@ def _make_hits(
             retrieval=retrieval_of(chunk_id),
             indexed_at=chunk.indexed_at,
             also_in=tuple(_also_in(chunks[i], kind) for i, kind in ordered.varied.copies.get(chunk_id, ())),
-            file=None if (root := roots.get(chunk.source)) is None or is_url(root) else str(Path(root) / chunk.path),
+            file=None if (root := roots.get(chunk.source)) is None or is_url(root) else join(root, chunk.path),
         )
         hits.append(hit)
     return tuple(hits)

@@ -20,24 +20,33 @@ T = TypeVar("T")
 FAULTS = (KbError, OSError, sqlite3.Error, ValueError, LookupError, ArithmeticError, MemoryError)
 # Hits that are read for the query's words where none is probable.
 READ_FOR_WORDS = 3
+# Copies are looked for among so many passages, and so many for each that is shown; further down only where there is one.
+LEAST_COMPARED, COMPARED_PER_SHOWN = 30, 3
 
 
-def vary(kb: Runtime, request: SearchRequest, fused: Fused) -> Varied:
+def vary(kb: Runtime, request: SearchRequest, fused: Fused, *, is_reordered: bool) -> Varied:
     """The ranking with more kinds of hits among the first: what stands below them is as it was.
 
     A fusion by ranks is exact: nothing is folded or moved. As deep as the retrievers search, so that the first ten are the
-    same whether ten or a hundred are shown.
+    same whether ten or a hundred are shown; further down copies may stand where there is none among the first.
+
+    is_reordered  every place counts, not only those that are shown
     """
     if request.as_found or fused.kind == "rrf":
         return Varied(fused.ranking)
     depth = max(kb.config.search.depth, request.k)
     looked_at, rest = fused.ranking[:depth], fused.ranking[depth:]
-    found = kb.corpus.fetch_texts([chunk_id for chunk_id, _ in looked_at])
-    texts = {chunk_id: text for chunk_id, (_, text) in found.items()}
-    kept, copies = fold_copies(looked_at, texts)
     # BM25 and cosines of one retriever were not measured; their lists are looked at as they are.
     loss = kb.config.search.repeat_loss if fused.kind == "convex" else 0.0
-    document_of = {chunk_id: doc_id for chunk_id, (doc_id, _) in found.items()}
+    texts: dict[int, str] = {}
+    document_of: dict[int, int] = {}
+    for compared in (depth,) if is_reordered or loss else (max(LEAST_COMPARED, COMPARED_PER_SHOWN * request.k), depth):
+        found = kb.corpus.fetch_texts([chunk_id for chunk_id, _ in looked_at[:compared] if chunk_id not in texts])
+        texts |= {chunk_id: text for chunk_id, (_, text) in found.items()}
+        document_of |= {chunk_id: doc_id for chunk_id, (doc_id, _) in found.items()}
+        kept, copies = fold_copies(looked_at, texts)
+        if not copies:
+            break
     return Varied([*spread_documents(kept, document_of, loss), *rest], copies)
 
 
