@@ -102,9 +102,11 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
     ):
         for title, kind, names in groups:
             mine = own & (languages == language) & (np.isin(sets, names) if names else sets != "korean")
-            good, bad = np.flatnonzero(mine & (kinds == ANSWERABLE)), np.flatnonzero(mine & (kinds == kind))
-            if len(good) and len(bad):
-                yield Kind(f"{language}: {title}", good, bad)
+            good, found = np.flatnonzero(mine & (kinds == ANSWERABLE)), mine & (kinds == kind)
+            foreign = np.array([c.home.endswith("-ko") != (language == "ko") for c in cases])
+            for bad, where in ((found & ~foreign, ""), (found & foreign, ", documents in another language")):
+                if len(good) and bad.any():
+                    yield Kind(f"{language}: {title}{where}", good, np.flatnonzero(bad))
     for language in ("en", "ko"):
         mine = sets == f"fixtures-{language}"
         good, bad = np.flatnonzero(mine & (kinds == ANSWERABLE)), np.flatnonzero(mine & (kinds != ANSWERABLE))
@@ -253,11 +255,12 @@ def main() -> None:
 
 def scores_across(weighed: Sequence[Weighed], digest: str) -> Vector:
     """What the nearness of passages in another language gives each case at least, by weights that none of them was fitted to."""
-    model = load_models().get(f"{digest}{IN_ANOTHER}")
-    signals = [w.read or w.hybrid for w in weighed]
-    return np.array(
-        [min(MOST_ACROSS, model.probability(s)) if model and s.subject is not None else 0.0 for s in signals]
-    )
+    scores = []
+    for each in weighed:
+        signals = each.read or each.hybrid
+        model = load_models().get(f"{digest}{IN_ANOTHER}/{language_of(each.case)}")
+        scores.append(min(MOST_ACROSS, model.probability(signals)) if model and signals.subject is not None else 0.0)
+    return np.array(scores)
 
 
 def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
@@ -272,6 +275,21 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
         if can_fit(weighed, name)
     }
 
+    read = [w.read or w.hybrid for w in weighed]
+    times_read = np.array([0 if s.reader is None else 1 if s.second_reader is None else 2 for s in read])
+
+    def as_read(found: dict[str, Vector], name: str) -> Vector:
+        """The scores of a set of weights; of a question that fewer readers have read, as across languages, those of fewer."""
+        kind, by = (
+            name.partition("+")[0],
+            {READ_TWICE: 2, READ: 1}.get(name[name.find("+") :] if "+" in name else "", 0),
+        )
+        chosen = found[name]
+        for fewer, suffix in ((1, READ), (0, "")):
+            if fewer < by and f"{kind}{suffix}" in found:
+                chosen = np.where(times_read <= fewer, found[f"{kind}{suffix}"], chosen)
+        return chosen
+
     def of_korean(name: str) -> Vector:
         kind, _, readers = name.partition("+")
         read = READ if readers else ""
@@ -284,7 +302,7 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
         if name in scores
     }
     for name, found in by_document.items():
-        both = np.maximum(np.where(korean, of_korean(name), found), across)
+        both = np.maximum(np.where(korean, of_korean(name), as_read(by_document, name)), across)
         print_kinds(cases, both, floors, f"{encoder}, {name}, fitted without the question's document alone")
         print_answerable(cases, both, floors)
         print_calibration(cases, found, name)
@@ -297,7 +315,7 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
         ("words", "words alone"),
     ):
         if name in scores:
-            both = np.where(korean, of_korean(name), scores[name])
+            both = np.where(korean, of_korean(name), as_read(scores, name))
             both = np.maximum(both, across) if name.startswith("vectors") else both
             print_kinds(cases, both, floors, title)
             print_answerable(cases, both, floors)

@@ -20,7 +20,7 @@ WEIGHTS_FILE = "weights.json"
 WORDS, SPREAD = "words", "spread"
 # After the name of a set of weights: of those with one reader's scores, with two readers', and of those for a language.
 READ, READ_TWICE, KOREAN = "+reader", "+readers", "/ko"
-# After an encoder's digest: weights for passages in another language than the question's.
+# After an encoder's digest, and before the question's language: weights for passages in another language than that.
 ACROSS = "/across"
 # They tell whether the passages are about what is asked, which is not yet an answer: never more than this.
 MOST_ACROSS = 0.5
@@ -131,7 +131,7 @@ def score_signals(
         return Score(words.probability(signals), "words", words.weakest(signals))
     if fitted is not None:
         score = Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
-        across = load_models().get(f"{encoder_digest}{ACROSS}") if signals.subject is not None else None
+        across = load_models().get(f"{encoder_digest}{ACROSS}/{language}") if signals.subject is not None else None
         least = min(MOST_ACROSS, across.probability(signals)) if across else 0.0
         if across and least > score.probability:
             return Score(least, "fitted", across.weakest(signals), in_own=score.probability)

@@ -46,7 +46,7 @@ SEARCH_GATES = {
 # Cited lines are exact or they are wrong.
 ANSWER_GATES = (
     *("exact_lines>=1", "citation_coverage>=0.95", "must_contain>=0.53", "must_not_contain>=0.8"),
-    *("false_refusal<=0.43", "refusal_recall>=0.62", "refusal_f1>=0.5"),
+    *("false_refusal<=0.36", "refusal_recall>=0.62", "refusal_f1>=0.5"),
 )
 
 
