@@ -172,8 +172,14 @@ def _with_novelty(judged: Judged, novelty: AnswerNovelty) -> Judged:
 
 
 def _distinct(ranked: Ranked) -> list[Chunk]:
-    """The chunks without copies of one that stands before: a folder that was ingested twice is one place to look at."""
+    """The chunks that are another place to look at than those before.
+
+    A folder that was ingested twice is one place, and so is a document without lines and pages, which is opened as a whole.
+    """
     first: dict[str, Chunk] = {}
     for chunk, _ in ranked:
         first.setdefault(chunk.text, chunk)
-    return list(first.values())
+    places: dict[tuple[str, str], Chunk] = {}
+    for chunk in first.values():
+        places.setdefault((chunk.source, chunk.citation.uri), chunk)
+    return list(places.values())

@@ -57,3 +57,28 @@ def test_what_is_far_below_the_best_is_not_packed(
     assert used["0"] == 10
     assert used["0.5"] < 10
     assert used["1"] == 1
+
+
+def test_a_refusal_names_a_document_without_lines_once(
+    kb: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every passage of it is the same place to open."""
+    from docx import Document
+
+    home, folder = tmp_path / "home", tmp_path / "notes"
+    folder.mkdir()
+    report = Document()
+    for ship in ("Petrel", "Gannet", "Fulmar", "Puffin"):
+        report.add_heading(ship, 1)
+        for day in range(30):
+            report.add_paragraph(
+                f"On day {day} the ferry {ship} carried mail, coal and {day} sacks of flour to the island."
+            )
+    report.save(str(folder / "ferries.docx"))
+    (folder / "coal.md").write_text("# Coal\n\nThe island burns coal from the ferry in two stoves.\n")
+    assert kb("ingest", folder, "--words-only", home=home).code == 0
+    monkeypatch.setenv("KB_RAG__SCORE_GATE", "1")
+    places = kb("ask", "Which ferry carried coal to the island?", "--mode", "lexical", "--json", home=home).json()[
+        "citations"
+    ]
+    assert sorted(place["citation"]["uri"] for place in places) == ["coal.md#L1-L3", "ferries.docx"]
