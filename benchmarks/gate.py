@@ -277,6 +277,7 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
 
     read = [w.read or w.hybrid for w in weighed]
     times_read = np.array([0 if s.reader is None else 1 if s.second_reader is None else 2 for s in read])
+    only_across = np.array([s.subject is not None and s.packed_coverage is None for s in read])
 
     def as_read(found: dict[str, Vector], name: str) -> Vector:
         """The scores of a set of weights; of a question that fewer readers have read, as across languages, those of fewer."""
@@ -302,7 +303,8 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
         if name in scores
     }
     for name, found in by_document.items():
-        both = np.maximum(np.where(korean, of_korean(name), as_read(by_document, name)), across)
+        own = np.where(korean, of_korean(name), as_read(by_document, name))
+        both = np.where(only_across, across, np.maximum(own, across))
         print_kinds(cases, both, floors, f"{encoder}, {name}, fitted without the question's document alone")
         print_answerable(cases, both, floors)
         print_calibration(cases, found, name)
@@ -316,7 +318,8 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
     ):
         if name in scores:
             both = np.where(korean, of_korean(name), as_read(scores, name))
-            both = np.maximum(both, across) if name.startswith("vectors") else both
+            if name.startswith("vectors"):
+                both = np.where(only_across, across, np.maximum(both, across))
             print_kinds(cases, both, floors, title)
             print_answerable(cases, both, floors)
             print_calibration(cases, scores[name], name)

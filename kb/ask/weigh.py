@@ -148,9 +148,22 @@ def weigh_chunks(
         cosines = [float(c) for c in vectors[1:] @ vectors[0]]
         corpus = kb.vector_index().statistics()
         field = Field(background(corpus, query), alikeness(corpus))
+    language = question_language(question)
+    is_own = [question_language(chunk.text) == language for chunk, _ in chunks]
+    own = [chunk.chunk_id for (chunk, _), mine in zip(chunks, is_own, strict=True) if mine]
+    others = [chunk.chunk_id for (chunk, _), mine in zip(chunks, is_own, strict=True) if not mine]
+    same_language = len(own) > len(others) or is_own[:1] == [True]
     read, read_again = UNREAD, UNREAD
     if with_reader:
-        read, read_again = _read(kb, question, [chunk for chunk, _ in chunks], passages, windows)
+        # Passages in another language are judged by their subject: beside them, those in the question's own are read all the same.
+        readable = is_own if with_vectors and same_language else [True] * len(chunks)
+        read, read_again = _read(
+            kb,
+            question,
+            [chunk for (chunk, _), can_read in zip(chunks, readable, strict=True) if can_read],
+            passages,
+            [window for window in windows if readable[window.passage]],
+        )
     signals = weigh(
         question,
         units,
@@ -165,10 +178,6 @@ def weigh_chunks(
         read=read,
         read_again=read_again,
     )
-    language = question_language(question)
-    own = [chunk.chunk_id for chunk, _ in chunks if question_language(chunk.text) == language]
-    others = [chunk.chunk_id for chunk, _ in chunks if chunk.chunk_id not in own]
-    same_language = len(own) > len(others)
     if with_vectors and not same_language:
         return Weighed(across_languages(signals, subject_of(kb, question, [*own, *others])), (), ())
     subject = _subject_across(kb, question, own, others) if with_vectors else None

@@ -115,8 +115,9 @@ def score_signals(
     words, one by the margin over the mean cosine of the corpus, which needs no scale. Both must be weak for a refusal, since
     a multilingual encoder finds answers that share no word with the question.
 
-    No reader was taught questions in one language about passages in another. There it is at least the probability that the
-    passages are about what is asked, MOST_ACROSS at most; names and numbers, which are written alike, may say more.
+    No reader was taught questions in one language about passages in another, and words are not compared there. So it is the
+    probability that the passages are about what is asked, MOST_ACROSS at most; where there are passages in both languages, those in the
+    question's own may say more.
     """
     fitted_to = _load_file()["readers"].get(language, [])
     scores = (signals.reader, signals.second_reader)
@@ -133,8 +134,9 @@ def score_signals(
         score = Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
         across = load_models().get(f"{encoder_digest}{ACROSS}/{language}") if signals.subject is not None else None
         least = min(MOST_ACROSS, across.probability(signals)) if across else 0.0
-        if across and least > score.probability:
-            return Score(least, "fitted", across.weakest(signals), in_own=score.probability)
+        in_own = 0.0 if signals.packed_coverage is None else score.probability
+        if across and least >= in_own:
+            return Score(least, "fitted", across.weakest(signals), in_own=in_own)
         return score
     model = max(words, spread, key=lambda m: m.probability(signals))
     return Score(model.probability(signals), "unfitted", model.weakest(signals))

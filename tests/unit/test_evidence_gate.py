@@ -25,7 +25,7 @@ from kb.evidence.gate import (
     load_models,
     score_signals,
 )
-from kb.evidence.records import NAMES, Signals
+from kb.evidence.records import NAMES, Signals, across_languages
 
 DIGESTS = sorted(name for name in load_models() if len(name) == 64)
 ENCODERS = [*DIGESTS, "another encoder", None]
@@ -67,7 +67,16 @@ def test_across_languages_what_is_asked_about_is_never_sure(language: str, apart
     assert scores[0] < Config().rag.evidence_gate < scores[1] <= scores[2] == MOST_ACROSS < Config().rag.sure_gate
 
 
-def test_across_languages_words_that_are_written_alike_may_say_more() -> None:
+@pytest.mark.parametrize("language", ["ko", "en"])
+def test_passages_in_another_language_alone_are_never_an_answer(language: str) -> None:
+    """Nothing but the subject was compared: what an answered question has on average is not taken for the rest."""
+    (encoder,) = (digest for digest in DIGESTS if f"{digest}{ACROSS}/{language}" in load_models())
+    score = score_signals(across_languages(EVERYTHING, 1.0), encoder, language=language)
+    assert (score.probability, score.in_own) == (MOST_ACROSS, 0.0)
+    assert score_signals(across_languages(EVERYTHING, 0.0), encoder, language=language).probability < 0.05
+
+
+def test_passages_in_both_languages_may_say_more() -> None:
     (encoder,) = (digest for digest in DIGESTS if f"{digest}{ACROSS}/ko" in load_models())
     apart = replace(NOTHING, subject=0.05)
     words = score_signals(replace(EVERYTHING, subject=0.05), encoder)
