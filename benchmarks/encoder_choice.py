@@ -147,8 +147,8 @@ def with_vectors(
     near = tuple((ids[row], float(cosines[row])) for row in rows if is_within[row])
     place = {i: row for row, i in enumerate(ids)}
     pool = {i: vectors[place[i]] for i in dict(found.lexical) | dict(near)}
-    background = float(vectors.mean(axis=0) @ query)
-    return replace(found, vector=near, query_vector=query, pool=pool, background=background)
+    mean = vectors.mean(axis=0)
+    return replace(found, vector=near, query_vector=query, pool=pool, background=float(mean @ query), mean=mean)
 
 
 def measure(each: FusionSet, name: str, encoder: Candidate) -> dict[str, tuple[float, ...]]:

@@ -17,6 +17,7 @@ from kb.ask.unseen import NOTHING_NEW
 from kb.ask.weigh import Verdict
 from kb.ask.without_documents import answer_in_place
 from kb.language.registry import LANGUAGES
+from kb.llm.extractive import PROVIDER
 from kb.records import ModelRef
 from kb.runtime import Runtime
 
@@ -64,8 +65,10 @@ def refuse_answer(generated: Generated, reason: RefusalReason, verification: Ver
             verification=None,
         )
     replies = LANGUAGES[generated.packed.prompt.language].replies
-    why = replies["model_found_none" if is_refusal(generated.written.text) else "model_unusable"]
-    return replace(ended, text=f"{replies['not_sure']} {why}")
+    why = "model_found_none" if is_refusal(generated.written.text) else "model_unusable"
+    if generated.packed.model.provider == PROVIDER:
+        why = "no_sentence_fits"
+    return replace(ended, text=f"{replies['not_sure']} {replies[why]}")
 
 
 def broke_off(generated: Generated) -> Ended | None:

@@ -345,6 +345,7 @@ _REPLIES = {
     "closest": "Closest passages:",
     "closest_quoted": "Not sure: your documents may not answer this. The closest passages say:",
     "nothing_found": "The search found nothing.",
+    "no_sentence_fits": "No sentence in the closest ones fits the question.",
     "model_found_none": "The model found no answer in the passages it read.",
     "model_unusable": "What the model wrote could not be used: it does not say which passages it rests on.",
     "aborted": "The answer broke off before its end.",

@@ -31,7 +31,7 @@ REFUSALS = {
     "no_chunks": "Nothing was found",
     "score_gate": "Nothing was found that is close enough",
     "weak_evidence": "The passages that were found do not answer it",
-    "llm_self_judge": "The model found no answer in the passages",
+    "llm_self_judge": "No answer was found in the passages",
     "not_backed": "What the model wrote is not backed by the passages",
     "llm_stream_aborted": "The answer broke off",
     "llm_truncated": "The answer was too long and broke off",

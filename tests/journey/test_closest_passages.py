@@ -88,3 +88,15 @@ def test_words_are_not_missed_in_passages_of_another_language(kb: Call, corpus_h
     assert (evidence["missing"], evidence["signals"]["packed_coverage"]) == ([], None)
     assert evidence["signals"]["sentence_cosine"] > 0.2
     assert "언급이 없습니다" not in answer["answer"]
+
+
+def test_quotes_that_find_no_sentence_speak_of_no_model(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for gate in ("EVIDENCE_GATE", "SURE_GATE"):
+        monkeypatch.setenv(f"KB_RAG__{gate}", "0")
+    replies = LANGUAGES["ko"].replies
+    shown = kb("ask", "오리를 어떻게 굽나요?", home=corpus_home)
+    assert shown.code == 1
+    assert shown.out.startswith(f"{replies['not_sure']} {replies['no_sentence_fits']}\n")
+    assert replies["model_found_none"] not in shown.out
