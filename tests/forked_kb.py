@@ -108,7 +108,11 @@ class Server:
         self._adopt: Any = ctypes.CDLL(None).prctl
         with theirs:
             words = [sys.executable, "-m", "tests.fork_server", str(theirs.fileno())]
-            self.process = subprocess.Popen(words, pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL)
+            # A process that forks must have one thread: so much as `kb` asks for, before it imports numpy.
+            alone = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+            self.process = subprocess.Popen(
+                words, pass_fds=[theirs.fileno()], cwd=ROOT, stdin=subprocess.DEVNULL, env=alone
+            )
 
     def fork(self, start: Start, descriptors: Sequence[int]) -> int:
         """The pid of a process that has begun, a child of this one.
