@@ -1,18 +1,20 @@
 """Questions in one language asked of documents in another: does the evidence gate tell what the documents are about from the rest?
 
-    python benchmarks/across.py DATA_FOLDER [--fit]
+    python benchmarks/across.py DATA_FOLDER [--fit] [--ask]
 
 Korean questions of English documents, and English ones of Korean documents. About the documents: titles of FastAPI's pages in the other
 language, and questions that people ask of them (korean_questions.yaml, answers_questions.yaml). Not about them: the same asked of other homes,
 and questions of the reader's rows asked of all homes. Figures are out of fold: titles are scored by weights fitted on the questions and the
 other way round, and what is not about a home by weights fitted on the other homes. --fit writes the weights of all into
-kb/evidence/weights.json. Homes are those of gate_sets.py.
+kb/evidence/weights.json. --ask: what an ask without a language model makes of the questions, and of ASKED that are not about the documents. Homes
+are those of gate_sets.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +27,8 @@ from gate_sets import open_homes, reader_cases
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from kb.ask.pipeline import ask
+from kb.ask.records import AskRequest
 from kb.ask.weigh import subject_of
 from kb.config import Config
 from kb.evidence.gate import ACROSS, GateModel
@@ -38,6 +42,8 @@ HERE = Path(__file__).resolve().parent
 # Of the reader's questions.
 UNRELATED = 150
 PENALTY, K = 1e-4, 10
+# Unrelated questions that are asked outright.
+ASKED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,14 +149,30 @@ def measure(data: Path, way: Direction, *, should_fit: bool) -> None:
         WEIGHTS.write_text(json.dumps(raw, indent=1) + "\n", encoding="utf-8")
 
 
+def ask_all(data: Path, way: Direction) -> None:
+    """Print the outcomes of one direction's questions."""
+    home = open_homes(data, (way.about,), Config())[way.about]
+    unrelated, about = [], []
+    for name, of, question, _ in asked(data, way):
+        if of == way.about and name != "titles":
+            (about if name == "questions" else unrelated).append(question)
+    for title, questions in (("about it", about), ("not about it", unrelated[:ASKED])):
+        outcomes = Counter(ask(home, AskRequest(question, is_evaluation=True)).outcome for question in questions)
+        print(f"{way.language} on {way.about}, {title}: {dict(outcomes)} of {len(questions)}")
+
+
 def main() -> None:
     """Both directions."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--fit", action="store_true")
+    parser.add_argument("--ask", action="store_true")
     chosen = parser.parse_args()
     for way in DIRECTIONS:
-        measure(chosen.data, way, should_fit=chosen.fit)
+        if chosen.ask:
+            ask_all(chosen.data, way)
+        else:
+            measure(chosen.data, way, should_fit=chosen.fit)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ from kb.ingest.report import IngestEvent
 from kb.records import Filters, SearchRequest
 from kb.runtime import Runtime
 from kb.search.feedback import cosines_to, mix_in, stacked
-from kb.search.fuse import combine_scores, fuse, fuse_rankings
+from kb.search.fuse import combine_found, fuse, fuse_rankings
 from kb.search.records import Candidates
 from kb.search.retrieve import retrieve
 
@@ -99,14 +99,7 @@ def by_plain_mean(chunks: int, weight: float, vector_share: float = SearchConfig
             return first
         best = [(found.pool[i], 1.0) for i, _ in first[:chunks] if i in found.pool]
         pool = stacked(found.pool)
-        cosines = cosines_to(mix_in(found.query_vector, best, weight), pool)
-        return combine_scores(
-            found.lexical,
-            cosines,
-            best_lexical=found.best_lexical,
-            background=found.background,
-            vector_share=vector_share,
-        )
+        return combine_found(found, cosines_to(mix_in(found.query_vector, best, weight), pool), vector_share)
 
     return fuse_lists
 

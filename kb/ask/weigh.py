@@ -138,16 +138,7 @@ def weigh_chunks(
         _passage(chunk, number, cosine if with_vectors else None) for number, (chunk, cosine) in enumerate(chunks)
     ]
     windows = best_windows(units, weights, passages, WINDOWS)
-    cosines: list[float] = []
-    field = None
-    if with_vectors:
-        query = kb.encode_query(question)
-        sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
-        # The question as a sentence, too: encoders may put another prefix before a query, or centre their sentences.
-        vectors = kb.encode_sentences([question, *sentences])
-        cosines = [float(c) for c in vectors[1:] @ vectors[0]]
-        corpus = kb.vector_index().statistics()
-        field = Field(background(corpus, query), alikeness(corpus))
+    cosines, field = _compare(kb, question, windows) if with_vectors else ([], None)
     language = question_language(question)
     is_own = [question_language(chunk.text) == language for chunk, _ in chunks]
     own = [chunk.chunk_id for (chunk, _), mine in zip(chunks, is_own, strict=True) if mine]
@@ -186,6 +177,16 @@ def weigh_chunks(
         texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
         lacking = _lacking(units, weights, texts, passages, frequencies)
     return Weighed(replace(signals, subject=subject), *_gaps(units, weights, passages), *lacking)
+
+
+def _compare(kb: Runtime, question: str, windows: Sequence[Window]) -> tuple[list[float], Field]:
+    """Cosines of the first sentences of windows to the question, and what cosines of this corpus are held against."""
+    sentences = _within([window.first.under_heading() for window in windows[:ENCODED_SENTENCES]])
+    # The question as a sentence, too: encoders may put another prefix before a query, or centre their sentences.
+    vectors = kb.encode_sentences([question, *sentences])
+    corpus = kb.vector_index().statistics()
+    field = Field(background(corpus, kb.encode_query(question)), alikeness(corpus))
+    return [float(cosine) for cosine in vectors[1:] @ vectors[0]], field
 
 
 def _subject_across(kb: Runtime, question: str, own: Sequence[int], others: Sequence[int]) -> float | None:

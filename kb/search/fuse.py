@@ -22,7 +22,7 @@ def fuse(found: Candidates, mode: SearchMode, settings: SearchConfig) -> Fused:
     Its relevance is the convex score, whatever the list is ordered by: of one retriever alone that score's own part.
     """
     if mode == "lexical":
-        words = _combine(found, {}, vector_share=0.0)
+        words = combine_found(found, {}, vector_share=0.0)
         return Fused(found, found.lexical, "bm25", _relevance(found, found.lexical, words), {})
     if mode == "vector":
         cosines = dict(found.vector)
@@ -67,7 +67,7 @@ def _rank_convex(
     """The convex fusion, with the best passages mixed into the query, and what it went by."""
     # Where no vector was searched for, words are the whole score.
     share = 0.0 if found.query_vector is None else settings.vector_share
-    ranking = _combine(found, cosines, share)
+    ranking = combine_found(found, cosines, share)
     ceiling = ceiling_of(found.best_lexical, found.best_with_fields, share)
     best = {i: weight for i, weight in weigh(ranking, settings.feedback_chunks).items() if i in found.pool}
     if best and found.query_vector is not None:
@@ -75,7 +75,7 @@ def _rank_convex(
         mixture = mix_in(found.query_vector, passages, share_for(ranking[0][1] * ceiling, settings.feedback_weight))
         # A mixture is nearer to all passages than the query is: measured from the query's zero, meaning would weigh more.
         background = found.background if found.mean is None else float(mixture @ found.mean)
-        ranking = _combine(replace(found, background=background), cosines_to(mixture, pool), share)
+        ranking = combine_found(replace(found, background=background), cosines_to(mixture, pool), share)
     trace = FusionTrace(
         best_lexical=found.best_lexical,
         background=found.background,
@@ -86,7 +86,8 @@ def _rank_convex(
     return ranking, trace
 
 
-def _combine(found: Candidates, cosines: Mapping[int, float], vector_share: float) -> Ranking:
+def combine_found(found: Candidates, cosines: Mapping[int, float], vector_share: float) -> Ranking:
+    """`combine_scores` of what was found, with its bounds."""
     return combine_scores(
         found.lexical,
         cosines,
