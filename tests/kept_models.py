@@ -137,9 +137,9 @@ def _score_once(results: Results, score: Score, question: str, texts: Sequence[s
 
 
 class KeptPackaged(PackagedReader):
-    def __init__(self, model: str, folder: Path, kept: Path) -> None:
-        super().__init__(model, folder)
-        self._results = Results(kept, model)
+    def __init__(self, model: str, folder: Path, cache: Path) -> None:
+        super().__init__(model, folder, cache)
+        self._results = Results(cache / "encoders", model)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         return _score_once(self._results, super().score, question, texts)
@@ -171,6 +171,6 @@ def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:
     folder  the encoders' cache of this test run
     """
     put("kb.embed.encoder.open_fast", _open_encoder)
-    put("kb.reader.packaged.PackagedReader", lambda model, files: _open_packaged(model, files, folder / "encoders"))
     # Every test reaches the one cache by a link of its own.
+    put("kb.reader.packaged.PackagedReader", lambda model, files, _cache: _open_packaged(model, files, folder))
     put("kb.reader.trained.TrainedReader", lambda model, packed, _cache: _open_trained(model, packed, folder))

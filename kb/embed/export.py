@@ -9,7 +9,6 @@ leaves `<digest>.failed.json` with the reason there.
 from __future__ import annotations
 
 import json
-import secrets
 import shutil
 from collections.abc import Callable
 from contextlib import suppress
@@ -25,6 +24,7 @@ from kb.embed.bert import write_bert
 from kb.embed.bert_folder import can_write_bert, read_bert
 from kb.embed.centre import write_centre
 from kb.embed.fast import Export, FastEncoder
+from kb.embed.graphs import make_folder, save_optimized
 from kb.embed.model_files import ModelFiles, read_json
 from kb.embed.packed import REQUIREMENT, SPECIAL_IDS, read_packed
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
@@ -88,57 +88,48 @@ def make_export(files: ModelFiles, cache: Path, load: Callable[[], Any] | None =
     load    returns the SentenceTransformer where it is needed; None loads one
     raises  ExportFailed with the reason, which is kept for kb doctor too; ExtraMissing where torch is needed and missing
     """
-    from filelock import FileLock
+    load = cache_result(load or partial(load_sentence_transformer, files))
 
-    exports = _exports(cache)
+    def is_made() -> bool:
+        if find_export(cache, files.digest):
+            return True
+        if not files.is_packed and (reason := find_failure(cache, files.digest)):
+            raise ExportFailed(reason)
+        return False
+
+    def fill(folder: Path) -> None:
+        try:
+            _fill(folder, files, load)
+        except ExtraMissing:
+            raise
+        except Exception as error:  # torch, onnx and onnxruntime raise anything; sentence-transformers still works
+            reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
+            if not files.is_packed:  # it has no other way, so that it is tried again each time
+                note = {"reason": reason, "libraries": _libraries()}
+                _failure_note(cache, files.digest).write_text(json.dumps(note, indent=1))
+            raise ExportFailed(reason) from error
+
     try:
-        exports.mkdir(parents=True, exist_ok=True)
-        with FileLock(exports / f"{files.digest}.lock"):
-            if found := find_export(cache, files.digest):
-                return found
-            if not files.is_packed and (reason := find_failure(cache, files.digest)):
-                raise ExportFailed(reason)
-            try:
-                return _export_into_place(
-                    cache_result(load or partial(load_sentence_transformer, files)), files, exports
-                )
-            except ExtraMissing:
-                raise
-            except Exception as error:  # torch, onnx and onnxruntime raise anything; sentence-transformers still works
-                reason = str(error).strip().splitlines()[0][:300] if str(error).strip() else type(error).__name__
-                if not files.is_packed:  # it has no other way, so that it is tried again each time
-                    note = {"reason": reason, "libraries": _libraries()}
-                    _failure_note(cache, files.digest).write_text(json.dumps(note, indent=1))
-                raise ExportFailed(reason) from error
+        make_folder(export_folder(cache, files.digest), is_made, fill)
     except OSError as error:
-        raise ExportFailed(f"{exports} cannot be written: {error.strerror or error}") from error
+        raise ExportFailed(f"{_exports(cache)} cannot be written: {error.strerror or error}") from error
+    if found := find_export(cache, files.digest):
+        return found
+    raise ExportFailed(f"{export_folder(cache, files.digest)} was removed as soon as it was made")
 
 
-def _export_into_place(load: Callable[[], Any], files: ModelFiles, exports: Path) -> Export:
-    for left_over in exports.glob(
-        f"{files.digest}.*.unfinished"
-    ):  # left by a killed process, since this one holds the lock
-        shutil.rmtree(left_over, ignore_errors=True)
-    unfinished = exports / f"{files.digest}.{secrets.token_hex(4)}.unfinished"
-    unfinished.mkdir()
-    try:
-        with quiet():
-            export = _write_export(load, files, unfinished)
-            parity = measure_parity(export, reference_vectors(files, load))
-        if not parity >= LEAST_PARITY:  # NaN fails too
-            raise ExportFailed(f"its vectors differ from the model's (cosine {parity:.6f}, least {LEAST_PARITY})")
-        if files.is_packed:
-            encode = FastEncoder(export).encode
-            write_centre(lambda texts: encode([files.query_prompt + text for text in texts]), unfinished)
-        content = asdict(export) | {"parity": parity, "format": EXPORT_FORMAT}
-        del content["folder"]
-        (unfinished / "export.json").write_text(json.dumps(content, indent=1))
-        final = exports / files.digest
-        shutil.rmtree(final, ignore_errors=True)  # of an older format, or half removed
-        unfinished.rename(final)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
-    return Export(**(asdict(export) | {"folder": str(final), "parity": parity}))
+def _fill(folder: Path, files: ModelFiles, load: Callable[[], Any]) -> None:
+    with quiet():
+        export = _write_export(load, files, folder)
+        parity = measure_parity(export, reference_vectors(files, load))
+    if not parity >= LEAST_PARITY:  # NaN fails too
+        raise ExportFailed(f"its vectors differ from the model's (cosine {parity:.6f}, least {LEAST_PARITY})")
+    if files.is_packed:
+        encode = FastEncoder(export).encode
+        write_centre(lambda texts: encode([files.query_prompt + text for text in texts]), folder)
+    content = asdict(export) | {"parity": parity, "format": EXPORT_FORMAT}
+    del content["folder"]
+    (folder / "export.json").write_text(json.dumps(content, indent=1))
 
 
 def _write_export(load: Callable[[], Any], files: ModelFiles, folder: Path) -> Export:
@@ -155,7 +146,8 @@ def _write_export(load: Callable[[], Any], files: ModelFiles, folder: Path) -> E
         names = _trace(model, raw)
         tokenizer, left_pad = model.tokenizer.backend_tokenizer, model.tokenizer.padding_side == "left"
         pad_id = int(model.tokenizer.pad_token_id or 0)
-    _optimize(raw, folder / "model.onnx")
+    save_optimized(raw, folder)
+    raw.unlink()
     tokenizer.save(str(folder / "tokenizer.json"))
     return Export(str(folder), names, files.dimensions, files.max_length, pad_id, left_pad, parity=0.0)
 
@@ -165,7 +157,8 @@ def _write_packed(files: ModelFiles, folder: Path, raw: Path) -> Export:
         raise ExportFailed(f"{files.folder} is damaged, or holds other weights than {REQUIREMENT}")
     packed = read_packed(Path(files.folder))
     names = write_bert(packed.bert, raw)
-    _optimize(raw, folder / "model.onnx")
+    save_optimized(raw, folder)
+    raw.unlink()
     write_pieces(packed.pieces, folder)
     return Export(str(folder), names, files.dimensions, files.max_length, SPECIAL_IDS[1], left_pad=False, parity=0.0)
 
@@ -205,24 +198,6 @@ def _trace(model: Any, path: Path) -> tuple[str, ...]:
             opset_version=OPSET,
         )
     return names
-
-
-def _optimize(raw: Path, optimized: Path) -> None:
-    """Replace a graph by the optimized one, with the weights in a file that sessions map instead of reading.
-
-    Opening a session takes: raw 0.21-0.29 s, optimized 0.19, with mapped weights 0.12, without prepacking 0.03.
-    """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    # ALL would add layouts for this CPU, and machines may share the cache folder.
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_EXTENDED
-    options.optimized_model_filepath = str(optimized)
-    options.add_session_config_entry("session.optimized_model_external_initializers_file_name", "weights.bin")
-    options.add_session_config_entry("session.optimized_model_external_initializers_min_size_in_bytes", "1024")
-    onnxruntime.InferenceSession(str(raw), options, providers=["CPUExecutionProvider"])
-    raw.unlink()
 
 
 def measure_parity(export: Export, wanted: FloatMatrix) -> float:

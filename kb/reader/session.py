@@ -6,28 +6,29 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from kb.embed.batches import count_threads, plan_batches
+from kb.embed.batches import plan_batches
+from kb.embed.graphs import open_graph
 from kb.errors import ModelError
 
 # Padded tokens of a batch: more do not become faster, and small batches spread evenly over the cores.
 TOKENS_PER_BATCH = 1024
 TEXTS_PER_BATCH = 32
+FOLDER = "encoders"  # beside the graphs of encoders
+LAYOUT = 2  # raise it when the files of a graph change: older ones are then left
 
 
-def open_session(graph: Path, model: str, fix: str) -> Any:
-    """The onnxruntime session of a graph.
+def graph_folder(cache: Path, digest: str) -> Path:
+    """Where the optimized graph of a reader is, once it was made."""
+    return cache / FOLDER / f"reader-{digest}-{LAYOUT}"
+
+
+def open_session(graph: Path, model: str, fix: str, *, is_optimized: bool = True) -> Any:
+    """The onnxruntime session of a graph, which takes four times as long where it was not optimized before.
 
     raises  ModelError, with this fix, where it cannot be loaded
     """
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    options.intra_op_num_threads = count_threads()
-    options.inter_op_num_threads = 1
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
-        return onnxruntime.InferenceSession(str(graph), options, providers=["CPUExecutionProvider"])
+        return open_graph(graph, is_final=is_optimized, is_prepacked=True)
     except Exception as error:  # onnxruntime has exceptions of its own
         raise ModelError(
             f"the reader {model} cannot be loaded: {str(error).splitlines()[0][:300]}",

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-import secrets
-import shutil
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
 from weakref import WeakValueDictionary
 
+from kb.embed.graphs import GRAPH, make_folder, save_optimized
 from kb.embed.model_files import find_model
 from kb.embed.packed import MODEL, REQUIREMENT, PackedWords, find_packed
 from kb.embed.tokens import replace_surrogates
@@ -24,11 +23,9 @@ from kb.embed.unigram import EOS, Unigram, write_pieces
 from kb.errors import ModelError
 from kb.language.registry import has_letters
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
-from kb.reader.session import open_session, run_in_batches
+from kb.reader.session import graph_folder, open_session, run_in_batches
 from kb.reader.trained_weights import DAMAGED, WEIGHTS, load_weights, write_graph
 
-GRAPH = "model.onnx"
-FOLDER = "encoders"  # beside the graphs of encoders
 FORMAT = 1  # raise it when the graph changes: older ones are then left
 MOST_QUESTION_TOKENS = 96
 PAD = 1
@@ -107,13 +104,12 @@ class TrainedReader:
 
     @property
     def _folder(self) -> Path:
-        return self._cache / FOLDER / f"reader-{self.digest}"
+        return graph_folder(self._cache, self.digest)
 
     def _load(self) -> None:
         folder = self._folder
         try:
-            if not (folder / GRAPH).is_file():
-                _make(self._packed, folder)
+            make_folder(folder, (folder / GRAPH).is_file, partial(_write, self._packed))
             self._words = PackedWords(self._packed)
         except DAMAGED as error:
             raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=FIX) from error
@@ -121,21 +117,12 @@ class TrainedReader:
         self._session = open_session(folder / GRAPH, self.model_id, f"remove {folder}, and ask again")
 
 
-def _make(packed: Path, folder: Path) -> None:
-    """Write graph and vocabulary, unless another process has done it meanwhile."""
-    from filelock import FileLock
-
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with FileLock(folder.with_name(f"{folder.name}.lock")):
-        if (folder / GRAPH).is_file():
-            return
-        unfinished = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.unfinished")
-        unfinished.mkdir()
-        try:
-            write_pieces(write_graph(packed, load_weights(WEIGHTS), unfinished / GRAPH), unfinished)
-            unfinished.rename(folder)
-        finally:
-            shutil.rmtree(unfinished, ignore_errors=True)
+def _write(packed: Path, folder: Path) -> None:
+    """Graph and vocabulary."""
+    raw = folder / "raw.onnx"
+    write_pieces(write_graph(packed, load_weights(WEIGHTS), raw), folder)
+    save_optimized(raw, folder)
+    raw.unlink()
 
 
 _opened: WeakValueDictionary[tuple[str, Path], TrainedReader] = WeakValueDictionary()

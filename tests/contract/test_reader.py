@@ -5,9 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kb.embed.graphs import GRAPH
 from kb.errors import ModelError
 from kb.reader.protocol import Reader, probability
 from kb.reader.registry import OF_LANGUAGES, OFF, READERS, open_reader, reader_names
+from kb.reader.session import graph_folder
 from kb.reader.trained_weights import WEIGHTS, load_weights, save_weights
 
 QUESTION = "How often must the mirror be cleaned?"
@@ -63,6 +65,19 @@ def test_each_language_has_a_reader(encoder_cache: Path) -> None:
 def test_a_reader_is_prepared_once(reader: Reader) -> None:
     reader.score(QUESTION, [ANSWER])
     assert not reader.needs_preparing()
+
+
+@pytest.mark.parametrize("damage", ["no room", "damaged"])
+def test_the_packaged_reader_does_without_its_kept_graph(damage: str, encoder_cache: Path, tmp_path: Path) -> None:
+    kept = graph_folder(tmp_path, open_reader(OF_LANGUAGES[0], tmp_path).digest)
+    if damage == "no room":
+        kept.parent.write_text("a file where the folder should be")
+    else:
+        kept.mkdir(parents=True)
+        (kept / GRAPH).write_bytes(b"cut short")
+    found = open_reader(OF_LANGUAGES[0], tmp_path).score(QUESTION, [ANSWER])
+    assert found == pytest.approx(open_reader(OF_LANGUAGES[0], encoder_cache).score(QUESTION, [ANSWER]), abs=1e-3)
+    assert not kept.is_dir()  # made again by the next process
 
 
 def test_the_digest_names_the_weights(reader: Reader) -> None:
