@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from kb.arrays import FloatMatrix
-from kb.embed.fast import Export, FastEncoder
+from kb.embed.fast import QUESTIONS_FOLDER, Export, FastEncoder
 from kb.reader.packaged import PackagedReader
 from kb.reader.trained import TrainedReader
 
@@ -99,11 +99,12 @@ class Results:
 class KeptEncoder(FastEncoder):
     """Encodes each text once, and opens its session for the first new one."""
 
-    def __init__(self, export: Export) -> None:
+    def __init__(self, export: Export, graph: str) -> None:
         self._export = export
+        self._graph = graph
         self._is_open = False
         folder = Path(export.folder)
-        self._results = Results(folder.parent, folder.name)
+        self._results = Results(folder.parent, f"{folder.name}/{graph}")
 
     def encode(self, texts: Sequence[str], on_batch: Callable[[int], None] | None = None) -> FloatMatrix:
         import numpy as np
@@ -118,7 +119,7 @@ class KeptEncoder(FastEncoder):
 
     def _encode_new(self, texts: list[str]) -> list[bytes]:
         if not self._is_open:
-            super().__init__(self._export)
+            super().__init__(self._export, self._graph)
             self._is_open = True
         return [vector.tobytes() for vector in super().encode(texts)]
 
@@ -159,9 +160,11 @@ _open_trained = cache(KeptTrained)
 _open_kept = cache(KeptEncoder)
 
 
-def _open_encoder(export: Export) -> KeptEncoder:
+def _open_encoder(export: Export, *, for_questions: bool = False) -> KeptEncoder:
     # Every test reaches the one cache by a link of its own.
-    return _open_kept(replace(export, folder=str(Path(export.folder).resolve())))
+    folder = Path(export.folder).resolve()
+    graph = QUESTIONS_FOLDER if for_questions and (folder / QUESTIONS_FOLDER).is_dir() else ""
+    return _open_kept(replace(export, folder=str(folder)), graph)
 
 
 def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:

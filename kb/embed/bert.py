@@ -15,6 +15,8 @@ from kb.frozen import dataclass
 OPSET = 17  # the first with LayerNormalization
 POOLINGS = ("mean", "cls")
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+WORDS = "words"
+WORDS_TABLE = "embeddings.word_embeddings.weight"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ class BlockTable:
 class Bert:
     """A BERT's weights and numbers.
 
-    weights  by the names of transformers' BertModel, float32; the table of words may be a BlockTable, which the graph keeps
-             in 8 bits: a session maps it, and reads the rows of the tokens alone
+    weights  by the names of transformers' BertModel, float32; the table of words may be a BlockTable, which stays outside of
+             the graph
     epsilon  of the layer norms
     pooling  one of POOLINGS
     """
@@ -56,31 +58,51 @@ class Bert:
 def write_bert(bert: Bert, path: Path) -> tuple[str, ...]:
     """Write the graph of a model.
 
-    returns  the names of its inputs, in order; each is (batch, length) int64. Its output is "vector", (batch, d) float32
+    returns  the names of its inputs, in order; each is (batch, length) int64, but for WORDS, which takes the place of the ids
+             where the table of words is a BlockTable: its rows, (batch, length, width) float32. The output is "vector",
+             (batch, d) float32
     raises   KeyError, ValueError for weights of another architecture
+    """
+    return build_bert(Graph(bert), path)
+
+
+def build_bert(graph: Graph, path: Path, also: Mapping[str, str] | None = None) -> tuple[str, ...]:
+    """Write the nodes of a whole BERT into a graph, and the graph into a file.
+
+    also     name → value that is put out too, under the value's name
+    returns  the names of its inputs, in order
     """
     from onnx import TensorProto, helper, save_model
 
-    graph = Graph(bert)
+    bert = graph.bert
+    words = WORDS if isinstance(bert.weights[WORDS_TABLE], BlockTable) else INPUTS[0]
     hidden = _embeddings(graph)
     bias = add_attention_bias(graph)
     for layer in range(bert.layers):
         hidden = add_layer(graph, f"encoder.layer.{layer}", hidden, bias)
     _pool(graph, bert.pooling, hidden)
+    shapes: dict[str, tuple[int, list[str | int]]] = {
+        words: (TensorProto.FLOAT, ["batch", "length", bert.width])
+        if words == WORDS
+        else (TensorProto.INT64, ["batch", "length"]),
+        **{name: (TensorProto.INT64, ["batch", "length"]) for name in INPUTS[1:]},
+    }
+    outputs = [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", bert.width])]
+    outputs += [helper.make_tensor_value_info(value, TensorProto.FLOAT, None) for value in (also or {}).values()]
     model = helper.make_model(
         helper.make_graph(
             graph.nodes,
             "bert",
-            [helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"]) for name in INPUTS],
-            [helper.make_tensor_value_info("vector", TensorProto.FLOAT, ["batch", bert.width])],
+            [helper.make_tensor_value_info(name, kind, shape) for name, (kind, shape) in shapes.items()],
+            outputs,
             graph.constants,
         ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)],
         ir_version=9,
     )
     # Not given to onnx's checker, which writes the whole model into memory once more: its vectors are compared.
     save_model(model, path)
-    return INPUTS
+    return tuple(shapes)
 
 
 class Graph:
@@ -118,17 +140,6 @@ class Graph:
         weight, bias = self.weight(f"{name}.weight"), self.weight(f"{name}.bias")
         return self.add("LayerNormalization", value, weight, bias, axis=-1, epsilon=self.bert.epsilon)
 
-    def rows(self, name: str, index: str) -> str:
-        """The rows of a table, (batch, length, width) float32."""
-        table = self.bert.weights[name]
-        if not isinstance(table, BlockTable):
-            return self.add("Gather", self.weight(name), index)
-        (_, width), blocks = table.values.shape, table.scales.shape[1]
-        values = self.add("Cast", self.add("Gather", self.constant(table.values, "int8"), index), to=1)
-        scales = self.add("Unsqueeze", self.add("Gather", self.constant(table.scales, "float32"), index), self.ints(3))
-        scaled = self.add("Mul", self.add("Reshape", values, self.ints(0, 0, blocks, width // blocks)), scales)
-        return self.add("Reshape", scaled, self.ints(0, 0, width))
-
     def ints(self, *values: int) -> str:
         return self.constant(values, "int64")
 
@@ -137,9 +148,10 @@ class Graph:
 
 
 def _embeddings(graph: Graph) -> str:
-    words = graph.rows("embeddings.word_embeddings.weight", "input_ids")
-    kinds = graph.rows("embeddings.token_type_embeddings.weight", "token_type_ids")
-    length = graph.add("Shape", "input_ids", start=1)
+    is_outside = isinstance(graph.bert.weights[WORDS_TABLE], BlockTable)
+    words = WORDS if is_outside else graph.add("Gather", graph.weight(WORDS_TABLE), "input_ids")
+    kinds = graph.add("Gather", graph.weight("embeddings.token_type_embeddings.weight"), "token_type_ids")
+    length = graph.add("Shape", "attention_mask", start=1)
     table = graph.weight("embeddings.position_embeddings.weight")
     places = graph.add("Slice", table, graph.ints(0), length, graph.ints(0))
     total = graph.add("Add", graph.add("Add", words, kinds), places)

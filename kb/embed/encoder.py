@@ -1,7 +1,8 @@
 """The configured encoder: prefixes, and the choice between the two ways a text becomes a vector.
 
 Queries, sentences and few documents go through onnxruntime (0.03 s to open), many documents through sentence-transformers
-(5 s to import, then twice as fast where the CPU has bf16) if it is installed. Both give the same vectors, cosine ≥ .9999.
+(5 s to import, then twice as fast where the CPU has bf16) if it is installed. Both give the same vectors, cosine ≥ .9999. The
+default encoder reads queries and sentences in 8 bits, cosine .9998: these are compared, and never stored.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class TextEncoder:
         # Not a method of this object: the cycle would keep the models in memory until Python looks for cycles.
         load = partial(_load_packed, export_folder(cache, files.digest)) if files.is_packed else None
         self._batches = BatchEncoder(files, config.batch_size, load=load)
-        self._fast: FastEncoder | None = None
+        self._fast: dict[bool, FastEncoder] = {}  # by whether it is for questions
         self._centre: Any = None
         self._question_means: dict[str, FloatVector] | None = None
         self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
@@ -143,7 +144,7 @@ class TextEncoder:
         """Model, device, threads, number formats, dimensions and limit, for the user."""
         if self.files.is_packed:
             return (
-                f"{self.model_id}: CPU, {count_threads()} threads, from 4-bit weights, fp32 through ONNX"
+                f"{self.model_id}: CPU, {count_threads()} threads, from 4-bit weights, fp32 through ONNX, queries mostly in 8 bits"
                 f"{', bf16 for many documents' if has_libraries() and has_bf16() else ''}, "
                 f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
             )
@@ -176,7 +177,7 @@ class TextEncoder:
     def _encode_few(self, texts: Sequence[str]) -> FloatMatrix:
         if not texts:
             return self._no_vectors()
-        if fast := self._open_fast(may_make=True):
+        if fast := self._open_fast(may_make=True, for_questions=True):
             return fast.encode(texts)
         return self._batches.encode(texts)
 
@@ -206,13 +207,14 @@ class TextEncoder:
             self._faster = faster_of(speed_file(self._cache, self.digest), texts, ways)
         return self._faster == TORCH
 
-    def _open_fast(self, *, may_make: bool) -> FastEncoder | None:
+    def _open_fast(self, *, may_make: bool, for_questions: bool = False) -> FastEncoder | None:
         """The fast encoder, None where the model has none; the user is told the reason once.
 
-        may_make  export the model if needed (1 s for the default one; others 7 s, or 2 s after torch was loaded)
+        may_make       export the model if needed (1 s for the default one; others 7 s, or 2 s after torch was loaded)
+        for_questions  the one in 8 bits, where the model has one: for vectors that are not stored
         """
-        if self._fast or self._why_not_fast:
-            return self._fast
+        if self._why_not_fast or for_questions in self._fast:
+            return self._fast.get(for_questions)
         export = find_export(self._cache, self.digest)
         if export is None and not may_make:
             return None
@@ -220,12 +222,12 @@ class TextEncoder:
             if export is None:
                 export = self._make_export()
             try:
-                self._fast = open_fast(export)
+                self._fast[for_questions] = open_fast(export, for_questions=for_questions)
             except Exception:
                 if not self.files.is_packed:
                     raise
                 discard_export(self._cache, self.digest)  # half removed, or cut short by a full disk: made again
-                self._fast = open_fast(self._make_export())
+                self._fast[for_questions] = open_fast(self._make_export(), for_questions=for_questions)
         except ExportFailed as error:
             self._give_up_fast(str(error))
         except KbError:
@@ -233,7 +235,7 @@ class TextEncoder:
         except Exception as error:  # onnxruntime has its own exceptions; a damaged file must not stop a search
             discard_export(self._cache, self.digest)
             self._give_up_fast(f"its files were damaged and are removed: {error}".splitlines()[0][:300])
-        return self._fast
+        return self._fast.get(for_questions)
 
     def _make_export(self) -> Export:
         if not find_failure(self._cache, self.digest):

@@ -20,20 +20,23 @@ from typing import Any
 
 from kb.arrays import FloatMatrix
 from kb.embed.batches import load_sentence_transformer, quiet
-from kb.embed.bert import write_bert
+from kb.embed.bert import WORDS, Bert, write_bert
 from kb.embed.bert_folder import can_write_bert, read_bert
-from kb.embed.centre import write_centre
-from kb.embed.fast import Export, FastEncoder
+from kb.embed.centre import unrelated_sentences, write_centre
+from kb.embed.everyday_questions import KOREAN
+from kb.embed.fast import QUESTIONS_FOLDER, Export, FastEncoder
 from kb.embed.graphs import make_folder, save_optimized
 from kb.embed.model_files import ModelFiles, read_json
-from kb.embed.packed import REQUIREMENT, SPECIAL_IDS, read_packed
+from kb.embed.packed import REQUIREMENT, SPECIAL_IDS, PackedWords, read_packed
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
+from kb.embed.quantized import write_quantized
 from kb.embed.tokens import load_tokenizer
-from kb.embed.unigram import write_pieces
+from kb.embed.unigram import Unigram, write_pieces
 from kb.errors import ExtraMissing
 
-EXPORT_FORMAT = 2  # raise it when the graph or its options change: older exports are then replaced
+EXPORT_FORMAT = 3  # raise it when the graph or its options change: older exports are then replaced
 LEAST_PARITY = 0.9999  # cosine to the original; float32 graphs reach .999999
+LEAST_LIKENESS = 0.9995  # median cosine of the graph in 8 bits to the whole one; questions have .9998
 OPSET = 17  # the newest one the TorchScript exporter writes without conversion
 
 graph_inputs = ("input_ids", "attention_mask", "token_type_ids")
@@ -125,6 +128,7 @@ def _fill(folder: Path, files: ModelFiles, load: Callable[[], Any]) -> None:
     if not parity >= LEAST_PARITY:  # NaN fails too
         raise ExportFailed(f"its vectors differ from the model's (cosine {parity:.6f}, least {LEAST_PARITY})")
     if files.is_packed:
+        _check_questions(export, files)
         encode = FastEncoder(export).encode
         write_centre(lambda texts: encode([files.query_prompt + text for text in texts]), folder)
     content = asdict(export) | {"parity": parity, "format": EXPORT_FORMAT}
@@ -160,7 +164,42 @@ def _write_packed(files: ModelFiles, folder: Path, raw: Path) -> Export:
     save_optimized(raw, folder)
     raw.unlink()
     write_pieces(packed.pieces, folder)
+    _write_for_questions(packed.bert, files, folder)
     return Export(str(folder), names, files.dimensions, files.max_length, SPECIAL_IDS[1], left_pad=False, parity=0.0)
+
+
+def _write_for_questions(bert: Bert, files: ModelFiles, folder: Path) -> None:
+    """The graph in 8 bits, its ranges measured on short texts, long ones and odd ones."""
+    import numpy as np
+
+    questions = folder / QUESTIONS_FOLDER
+    questions.mkdir()
+    words = PackedWords(Path(files.folder))
+    batches = []
+    for row in Unigram(folder, files.max_length).encode(_measured_on(files), files.max_length):
+        ids = np.array([row])
+        batches.append(
+            {WORDS: words.rows(ids), "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        )
+    raw = questions / "raw.onnx"
+    write_quantized(bert, batches, raw)
+    save_optimized(raw, questions)
+    raw.unlink()
+
+
+def _measured_on(files: ModelFiles) -> list[str]:
+    long = " ".join(unrelated_sentences), " ".join(KOREAN)
+    return [files.query_prompt + text for text in (*unrelated_sentences, *KOREAN, *long, *probe_texts)]
+
+
+def _check_questions(export: Export, files: ModelFiles) -> None:
+    """Leave the graph in 8 bits away where it is not like the whole one."""
+    import numpy as np
+
+    texts = _measured_on(files)
+    likeness = FastEncoder(export).encode(texts) * FastEncoder(export, QUESTIONS_FOLDER).encode(texts)
+    if not float(np.median(likeness.sum(axis=1))) >= LEAST_LIKENESS:  # NaN fails too
+        shutil.rmtree(Path(export.folder) / QUESTIONS_FOLDER)
 
 
 def _word(token: Any) -> str:

@@ -8,17 +8,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Lock
+from typing import Any
 from weakref import WeakValueDictionary
 
 from kb.arrays import FloatMatrix
 from kb.embed.batches import plan_batches, unit_rows
+from kb.embed.bert import WORDS
 from kb.embed.graphs import GRAPH, open_graph
+from kb.embed.packed import REQUIREMENT, PackedWords, find_packed
 from kb.embed.registry import are_many_expected
 from kb.embed.tokens import load_tokenizer, replace_surrogates
 from kb.embed.unigram import FILE as PIECES
 from kb.embed.unigram import Unigram
 from kb.frozen import dataclass
 
+QUESTIONS_FOLDER = "questions"
 # Most texts of a batch; plan_batches makes batches of long texts smaller.
 TEXTS_PER_BATCH = 32
 # Padding of a batch, in tokens, that costs as much as one batch more: 8 ms in which the weights come from memory, .3 ms a token
@@ -30,7 +34,8 @@ MOST_PADDING = 24
 class Export:
     """An exported model on disk.
 
-    folder      holds model.onnx, weights.bin, and tokenizer.json or pieces.npy
+    folder      holds model.onnx, weights.bin, and tokenizer.json or pieces.npy; QUESTIONS_FOLDER in it, where there is one, a
+                graph in 8 bits for queries
     inputs      the graph's inputs, in order
     dimensions  length of a vector
     max_length  tokens it takes, special tokens counted
@@ -48,30 +53,36 @@ class Export:
     parity: float
 
 
-def open_fast(export: Export) -> FastEncoder:
+def open_fast(export: Export, *, for_questions: bool = False) -> FastEncoder:
     """The encoder of an export: one for all threads of a process, for as long as one of them holds it.
 
+    for_questions  the one for queries and sentences, where the export has one: its vectors have a cosine of .9998 to the others
     Raises the exceptions of onnxruntime for damaged files.
     """
+    graph = QUESTIONS_FOLDER if for_questions and (Path(export.folder) / QUESTIONS_FOLDER).is_dir() else ""
     with _opening:
-        found = _opened.get(export)
+        found = _opened.get((export, graph))
         if found is None:
-            found = _opened[export] = FastEncoder(export)
+            found = _opened[export, graph] = FastEncoder(export, graph)
         return found
 
 
 class FastEncoder:
     """An onnxruntime session over an exported model, with its tokenizer; several threads may encode at once."""
 
-    def __init__(self, export: Export) -> None:
-        """Open the session: 20 ms. Raises the exceptions of onnxruntime for damaged files."""
+    def __init__(self, export: Export, graph: str = "") -> None:
+        """Open the session: 20 ms. Raises the exceptions of onnxruntime for damaged files.
+
+        graph  the folder inside the export's with the graph to take
+        """
         self._export = export
         folder = Path(export.folder)
         self._token_ids = _open_tokenizer(folder, export.max_length)
         # For many texts optimized and packed for this CPU: 5.7 ms of processor time a query in batches of 32 instead of 6.9. The
         # first query of a command does not wait for that: a query takes twice as long, a batch 5 % longer.
         are_many = are_many_expected()
-        self._session = open_graph(folder / GRAPH, is_final=not are_many, is_prepacked=are_many)
+        self._words = PackedWords(_packed_file()) if WORDS in export.inputs else None
+        self._session = open_graph(folder / graph / GRAPH, is_final=not are_many, is_prepacked=are_many)
         # A table of pieces remembers words; the session needs no lock.
         self._reading = Lock()
 
@@ -106,13 +117,22 @@ class FastEncoder:
             place = slice(width - len(found), width) if self._export.left_pad else slice(len(found))
             ids[row, place] = found
             mask[row, place] = 1
-        features = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        features: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        if self._words:
+            features[WORDS] = self._words.rows(ids)
         (vectors,) = self._session.run(None, {name: features[name] for name in self._export.inputs})
         return unit_rows(vectors)
 
 
-_opened: WeakValueDictionary[Export, FastEncoder] = WeakValueDictionary()
+_opened: WeakValueDictionary[tuple[Export, str], FastEncoder] = WeakValueDictionary()
 _opening = Lock()
+
+
+def _packed_file() -> Path:
+    found = find_packed()
+    if found is None:
+        raise FileNotFoundError(f"{REQUIREMENT} is not installed any more")
+    return found
 
 
 def _open_tokenizer(folder: Path, max_length: int) -> Callable[[list[str]], list[list[int]]]:

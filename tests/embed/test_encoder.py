@@ -69,10 +69,10 @@ def test_threads_share_one_encoder_and_let_go_of_it(encoder_cache: Path, fast: F
     """What one server's threads open is one session; the vectors are those of one thread."""
     asked = [f"{text} {number}" for number in range(6) for text in texts[:5]]
 
-    def encode(number: int) -> tuple[FastEncoder | None, Any]:
+    def encode(number: int) -> tuple[FastEncoder, Any]:
         encoder = open_quietly(encoder_cache)
         vectors = encoder._encode_few(asked)
-        return encoder._fast, vectors
+        return encoder._fast[True], vectors
 
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(encode, range(4)))

@@ -14,7 +14,7 @@ import pytest
 from kb.config import EmbeddingConfig
 from kb.embed.encoder import TextEncoder
 from kb.embed.export import LEAST_PARITY, find_export
-from kb.embed.fast import FastEncoder
+from kb.embed.fast import QUESTIONS_FOLDER, FastEncoder
 from kb.embed.model_files import ENGLISH_MODEL, find_model
 from kb.embed.packed import FILE, MODEL, PACKAGE, PackedWords, find_packed, read_packed
 from kb.embed.probes import is_recorded
@@ -66,8 +66,27 @@ def test_queries_and_documents_have_prefixes(encoder_cache: Path) -> None:
     export = find_export(encoder_cache, encoder.digest)
     assert export is not None
     plain = FastEncoder(export).encode(["query: rust", "passage: rust"])
-    assert encoder.encode_query("rust") @ plain[0] >= LEAST_PARITY
+    assert encoder.encode_query("rust") @ plain[0] >= 0.998  # in 8 bits
     assert encoder.encode_documents(["rust"])[0] @ plain[1] >= LEAST_PARITY
+
+
+@installed
+def test_queries_in_8_bits_are_like_the_whole_ones(encoder_cache: Path) -> None:
+    """None of these texts was seen when the ranges were measured."""
+    encoder = open_e5(encoder_cache)
+    export = find_export(encoder_cache, encoder.digest)
+    assert export is not None
+    texts = [
+        "query: How often must the mirror of Marigold be cleaned?",
+        "query: 메리골드의 거울은 얼마나 자주 닦아야 하나요?",
+        "query: `--no-cache` and &str, E-133; 2.5 µm",
+        "query: " + "The dome opens at dusk and closes when the wind is above fifty kilometres an hour. " * 20,
+    ]
+    exact, fast = FastEncoder(export).encode(texts), FastEncoder(export, QUESTIONS_FOLDER)
+    found = fast.encode(texts)
+    assert (exact * found).sum(axis=1).min() > 0.998
+    alone = np.stack([fast.encode([text])[0] for text in texts])
+    assert (alone * found).sum(axis=1).min() > 0.99999  # a vector does not depend on the texts beside it
 
 
 @installed
