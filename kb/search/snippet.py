@@ -35,9 +35,12 @@ def _best_window(text: str, spans: list[tuple[int, int]], max_chars: int) -> tup
     if len(text) <= max_chars:
         return 0, len(text)
     best, best_score = 0, -1
-    for i, (left, _) in enumerate(spans):
-        inside = [text[a:b].casefold() for a, b in spans[i:] if b <= left + max_chars - 40]
-        score = 3 * len(set(inside)) + min(len(inside), 3)
+    words = [text[a:b].casefold() for a, b in spans]
+    last = 0  # behind the window
+    for first, (left, _) in enumerate(spans):
+        while last < len(spans) and spans[last][1] <= left + max_chars - 40:
+            last += 1
+        score = 3 * len(set(words[first:last])) + min(last - first, 3) if last > first else 0
         if score > best_score:
             best, best_score = left, score
     start = max(0, best - 40)

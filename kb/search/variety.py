@@ -56,7 +56,10 @@ def fold_copies(
     parts_of: dict[int, set[bytes]] = {}  # of what is kept
     seen: set[bytes] = set()
     for chunk_id, score in ranking:
-        parts = _parts(texts[chunk_id]) if chunk_id in texts else set()
+        if chunk_id not in texts:
+            kept.append((chunk_id, score))
+            continue
+        parts = _parts(texts[chunk_id])
         least = max(1, int(PARTS_SHARED * len(parts)))
         is_known = len(seen & parts) >= least  # by all that is kept together: few passages come further
         for better, held in parts_of.items() if is_known else ():
