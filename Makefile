@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DEMO := .demo
 
-.PHONY: demo test suite quick docs lint format lock clean
+.PHONY: demo test suite quality quick docs lint format lock clean
 
 $(VENV)/.installed: requirements.lock pyproject.toml
 	@echo "[1/4] making a virtual environment in $(VENV)"
@@ -36,12 +36,16 @@ test: $(VENV)/.installed
 # What the models say of a text is kept in .pytest_cache, until they change: later runs take seven tenths of the time of the first.
 # One process more than a small machine has cores: while one waits for a server, a disk or a screen, the others go on.
 suite: $(VENV)/.installed
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "not quality"
+
+# What is found and answered on the fixture corpus, held against the baseline: it reads for a minute, and is no test of a part.
+quality: $(VENV)/.installed
+	$(BIN)/python -m pytest -m quality
 
 # The fast half of the tests, in under 40 s: nothing that tests/conftest.py marks slow.
 quick: $(VENV)/.installed
 	$(BIN)/ruff check .
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not quality"
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff format --check .

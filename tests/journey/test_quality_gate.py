@@ -1,4 +1,4 @@
-"""A drop in what is found or answered on the fixture corpus fails the build.
+"""A drop in what is found or answered on the fixture corpus fails the build (`make quality`).
 
 Search is measured over every query of fixtures/suites/corpus.yaml in all modes, answers (extractive model) over every
 ANSWERED_EVERYth: an answer costs a quarter of a second. Hybrid search and the answers are compared, query by query, with
@@ -90,6 +90,7 @@ def strip(run: Run) -> Run:
     return replace(run, provenance=known, metrics={}, latency_ms=nothing, stage_latency_ms={}, results=results)
 
 
+@pytest.mark.quality
 def test_quality_has_not_dropped(kb: Call, corpus_home: Path, tmp_path: Path) -> None:
     assert kb(*SEARCH_WORDS, home=corpus_home).code == 0
     assert kb("eval", "run", write_sample(tmp_path), "--ask", "--mode", "hybrid", home=corpus_home).code == 0
