@@ -39,7 +39,7 @@ def test_picture_shows_what_kb_prints(workspace: Path, run_kb: RunKb) -> None:
     of two passages. If it fails: python docs/make_pictures.py.
     """
     picture = html.unescape((ROOT / "docs" / "images" / "session.svg").read_text(encoding="utf-8"))
-    shown = _bare("".join(re.findall(r"<text[^>]*>([^<]*)</text>", picture)))
+    shown = "".join(map(_bare, re.findall(r"<text[^>]*>([^<]*)</text>", picture)))
     commands = re.findall(r"\$(kb(?:search|ask)\"[^\"]+\")", shown)
     assert len(commands) == len(COMMANDS_OF_THE_PICTURE)
     for command in (line.text for line in lines_of("\n".join(COMMANDS_OF_THE_PICTURE))):
