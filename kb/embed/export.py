@@ -195,7 +195,9 @@ def _measured_on(files: ModelFiles) -> list[str]:
 
 
 def _check_questions(export: Export, files: ModelFiles) -> None:
-    """Leave the graph in 8 bits away where it is not like the whole one."""
+    """Leave the graph in 8 bits away where it is not like the whole one: sums of products saturate on some processors (AVX2
+    without VNNI).
+    """
     import numpy as np
 
     texts = [files.query_prompt + text for text in unrelated_sentences]
