@@ -120,8 +120,8 @@ TOYS = {
                 "from kb.index.tantivy_index import TANTIVY\n",
                 "from kb.index.tantivy_index import TANTIVY\nfrom kb.index.toy_engines import TOY_VECTOR\n",
             ),
-            ('{"faiss": FAISS}', '{"faiss": FAISS, "toy": TOY_VECTOR}'),
-            ('DEFAULT_VECTOR = "faiss"', 'DEFAULT_VECTOR = "toy"'),
+            ('{"mapped": VECTORS}', '{"mapped": VECTORS, "toy": TOY_VECTOR}'),
+            ('DEFAULT_VECTOR = "mapped"', 'DEFAULT_VECTOR = "toy"'),
         ),
         (),
         ("search", "mirror cleaning", "--mode", "vector"),
@@ -336,7 +336,8 @@ def files_for(toy: Toy, folder: Path) -> int:
             raise ValueError(f"{toy.registry} has no {old!r}: the toy has to be brought up to date")
         registry = registry.replace(old, new)
     (tree / toy.registry).write_text(registry)
-    settings = environment(tree, folder / "toy-home") | dict(toy.environment)
+    # Compiled files are no change.
+    settings = environment(tree, folder / "toy-home") | dict(toy.environment) | {"PYTHONDONTWRITEBYTECODE": "1"}
     kb = [sys.executable, "-m", "kb"]
     subprocess.run([*kb, "ingest", "fixtures/corpus", "--quiet"], env=settings, cwd=tree, check=True)
     done = subprocess.run([*kb, *toy.uses], env=settings, cwd=tree, check=False, capture_output=True, text=True)
