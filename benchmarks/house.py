@@ -325,6 +325,7 @@ def files_for(toy: Toy, folder: Path) -> int:
     shutil.rmtree(tree, ignore_errors=True)
     for part in ("kb", "fixtures/corpus"):
         shutil.copytree(REPOSITORY / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+    (tree / ".gitignore").write_text("__pycache__/\n")
     git = ["git", "-C", str(tree), "-c", "user.name=house", "-c", "user.email=house@localhost"]
     for words in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "before"]):
         subprocess.run([*git, *words], check=True)
@@ -336,8 +337,7 @@ def files_for(toy: Toy, folder: Path) -> int:
             raise ValueError(f"{toy.registry} has no {old!r}: the toy has to be brought up to date")
         registry = registry.replace(old, new)
     (tree / toy.registry).write_text(registry)
-    # Compiled files are no change.
-    settings = environment(tree, folder / "toy-home") | dict(toy.environment) | {"PYTHONDONTWRITEBYTECODE": "1"}
+    settings = environment(tree, folder / "toy-home") | dict(toy.environment)
     kb = [sys.executable, "-m", "kb"]
     subprocess.run([*kb, "ingest", "fixtures/corpus", "--quiet"], env=settings, cwd=tree, check=True)
     done = subprocess.run([*kb, *toy.uses], env=settings, cwd=tree, check=False, capture_output=True, text=True)
