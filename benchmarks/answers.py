@@ -254,9 +254,8 @@ def main() -> None:
         show_gates("English", english)
     if "clapnq" in kinds:
         with kb.open(fill(arguments.data, arguments.homes, "clapnq")) as base:
-            show(
-                "ClapNQ", list(run(base, clapnq_questions(arguments.data, arguments.every), lambda asked, reply: None))
-            )
+            questions = clapnq_questions(arguments.data, arguments.every)
+            show("ClapNQ", list(run(base, questions, lambda asked, reply: None, arguments.baselines)))
     if "fixtures" in kinds:
         with kb.open(arguments.homes / "fixtures") as base:
             base.ingest(FIXTURES / "corpus")
