@@ -7,7 +7,6 @@ Deterministic.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 
 from kb.arrays import Encode
@@ -41,8 +40,6 @@ LONGEST_FURTHER_CHARS = 320
 # So many of the sentences that are best by words, and by a reader where there is one, are compared by meaning too: encoding
 # all of them was the dearest step of an answer, and found no other sentence that holds the answer.
 COMPARED_SENTENCES = 12
-# A capital inside a sentence.
-_NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 
 # Sentences that answer no question to a knowledge base, in several scripts.
 EVERYDAY = (
@@ -145,9 +142,7 @@ class ExtractiveModel:
         tokens = [_token(best, entry, quote)]
         used = estimate_tokens(tokens[0].text)
         further = self._sides(asked, candidates, quote)
-        ranked = _about_the_same([candidates[i] for i in order], request.question)
-        kept = [scores[i] or 0.0 for i in order if candidates[i] in ranked]
-        further += self._further(ranked, kept, quote, further)
+        further += self._further([candidates[i] for i in order], [scores[i] or 0.0 for i in order], quote, further)
         for other in further:
             entry = request.evidence[other.passage]
             token = _further_token(other, entry, is_first=len(tokens) == 1, language=request.language)
@@ -249,17 +244,6 @@ class ExtractiveModel:
         cosines = [float(cosine) for cosine in vectors[1:] @ vectors[0]]
         chance = max(0.0, *cosines[: len(EVERYDAY)])
         return [max(0.0, cosine - chance) / max(1.0 - chance, 0.01) for cosine in cosines[len(EVERYDAY) :]]
-
-
-def _about_the_same(ranked: Sequence[Candidate], question: str) -> list[Candidate]:
-    """The first, and those that have the question's names where it has them: Thistle's mirror does not stand below Marigold's."""
-    names = frozenset(term for name in _NAME.findall(question) for term in analyze(name)[:1])
-    wanted = names & _own_terms(ranked[0]) if names else names
-    return [ranked[0], *(c for c in ranked[1:] if not wanted or wanted <= _own_terms(c))]
-
-
-def _own_terms(candidate: Candidate) -> frozenset[str]:
-    return frozenset(analyze(f"{candidate.heading}\n{candidate.text}"))
 
 
 def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[Candidate]:
