@@ -37,7 +37,6 @@ from kb.errors import ExtraMissing
 EXPORT_FORMAT = 3  # raise it when the graph or its options change: older exports are then replaced
 LEAST_PARITY = 0.9999  # cosine to the original; float32 graphs reach .999999
 LEAST_LIKENESS = 0.9995  # median cosine of the graph in 8 bits to the whole one; questions have .9998
-MOST_MEASURED_CHARS = 400
 OPSET = 17  # the newest one the TorchScript exporter writes without conversion
 
 graph_inputs = ("input_ids", "attention_mask", "token_type_ids")
@@ -189,9 +188,8 @@ def _write_for_questions(bert: Bert, files: ModelFiles, folder: Path) -> None:
 
 
 def _measured_on(files: ModelFiles) -> list[str]:
-    odd = (text for text in probe_texts if len(text) <= MOST_MEASURED_CHARS)
     long = " ".join(unrelated_sentences), " ".join(KOREAN)
-    return [files.query_prompt + text for text in (*unrelated_sentences, *KOREAN, *odd, *long)]
+    return [files.query_prompt + text for text in (*unrelated_sentences, *KOREAN, *long, *probe_texts)]
 
 
 def _check_questions(export: Export, files: ModelFiles) -> None:

@@ -22,8 +22,6 @@ MICROSOFT = "com.microsoft"
 POWERS = (0.0, 0.5, 0.65)
 LAST_PRODUCT = ".output.dense"
 LEAST_RANGE = 1e-5
-# Rows on which the powers are compared; ranges are those of all rows.
-MOST_COMPARED = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +50,12 @@ def choose_rounding(inputs: Any, weights: Any) -> Rounding:
     """
     import numpy as np
 
-    some = inputs[:: 1 + len(inputs) // MOST_COMPARED]
-    exact = some @ weights.T
+    exact = inputs @ weights.T
     best, least = Rounding(None, LEAST_RANGE, 0), float("inf")
     for power in POWERS:
         divisors = _divisors(inputs, weights, power) if power else None
         divided = inputs if divisors is None else inputs / divisors
         low, high = min(float(divided.min()), 0.0), max(float(divided.max()), LEAST_RANGE)
-        divided = some if divisors is None else some / divisors
         step = (high - low) / 255
         found = Rounding(divisors, step, round(-low / step))
         values, scales = in_8_bits(found.scaled(weights))
