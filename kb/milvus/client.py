@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 import time
 import warnings
@@ -49,10 +50,16 @@ _LOOKED_AT = {
     "DISKANN": ("search_list", 3, 128, 32_768),
     "IVF_SQ8": ("nprobe", 1, 64, 512),
 }
+# The first Milvus with vectors of words, and with inverted indexes.
+LEAST_VERSION = (2, 4)
+# What Milvus Lite calls its version; a server in a Python wheel has "lite" in it, too: v2.3.5-lite.
+_LITE_VERSION = "milvus_lite"
+# Of a gRPC error: what the server said.
+_DETAILS = re.compile(r'details = "([^"]*)"')
 # What the messages of Milvus and of gRPC hold → the problem and its fix.
 _PROBLEMS = (
     (("unauthenticated", "auth check", "permission", "privilege"), "refuses this token", "set KB_CORPUS__TOKEN, or ask for rights to the database and its collections"),
-    (("database not found", "database not exist"), "has no such database", "correct corpus.database, or have it made"),
+    (("database not found", "database not exist", "database:"), "has no such database", "correct corpus.database, or have it made"),
     (("rate limit", "ratelimit", "quota", "exhausted"), "takes no more of this now: a limit is reached", "raise the quota of the database, or try again later"),
     (("disk", "no space", "memory"), "has no room", "give it more room, then run the same command again"),
     (("deadline", "timeout", "timed out", "unavailable", "connect", "retry"), "does not answer", "start it, or correct corpus.uri"),
@@ -90,7 +97,10 @@ class Client:
         )
         self._known: set[str] = set()
         self._loaded: set[str] = set()
-        self._is_lite = "lite" in str(self._ask(self._client.get_server_version))
+        self._version = str(self._ask(self._client.get_server_version))
+        self._is_lite = self._version.startswith(_LITE_VERSION)
+        if settings.database and not is_lite_file:
+            self._check_database()
 
     def _knock(self) -> None:
         """Fail within seconds where nobody listens; pymilvus would take its whole time limit."""
@@ -103,6 +113,27 @@ class Client:
                 if attempt == _KNOCKS - 1:
                     raise self._explain(ConnectionError(f"connect: {error.strerror or error}")) from error
                 time.sleep(_KNOCK_SECONDS)
+
+    def _check_database(self) -> None:
+        """A server that lists its databases, without the one that is set: an older one would take it for an empty one."""
+        try:
+            names = self._client.list_databases(**self._limit())
+        except Exception as error:
+            if _is_of_milvus(error):
+                return  # not everybody may list them
+            raise
+        if names and self.settings.database not in names:
+            raise self._explain(LookupError(f"database not found: there are {', '.join(sorted(names))}"))
+
+    def _check_version(self) -> None:
+        number = re.match(r"v?(\d+)\.(\d+)", self._version)
+        if number and (int(number[1]), int(number[2])) < LEAST_VERSION:
+            least = ".".join(map(str, LEAST_VERSION))
+            raise IoError(
+                f"Milvus at {self.where} is version {self._version.removeprefix('v')}, which cannot keep a corpus of kb",
+                fix=f"upgrade it to {least} or later",
+                uri=self.settings.uri,
+            )
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -126,6 +157,7 @@ class Client:
             if name in self._loaded or self._is_loaded(name):
                 return
         else:
+            self._check_version()
             schema = self._client.create_schema(auto_id=False, enable_dynamic_field=False)
             for field in layout.fields:
                 schema.add_field(field.name, **self._type_of(field, layout))
@@ -284,13 +316,15 @@ class Client:
 
     def _explain(self, error: Exception) -> IoError:
         said = " ".join(str(getattr(error, "message", error)).split())
+        if details := _DETAILS.search(said):
+            said = details[1]
         lower = " ".join(f"{cause} {getattr(cause, 'code', '')}" for cause in _causes(error)).lower()
         for words, problem, fix in _PROBLEMS:
             if any(word in lower for word in words):
                 return IoError(f"Milvus at {self.where} {problem} ({said[:160]})", fix=fix, uri=self.settings.uri)
         return IoError(
             f"Milvus at {self.where} could not do it: {said[:240]}",
-            fix="run kb doctor, which says what it finds there",
+            fix="look this message up in the log or the manual of Milvus",
             uri=self.settings.uri,
         )
 
