@@ -1,6 +1,6 @@
 """What `ask` answers without a language model: 120 natural questions, ClapNQ's, and the fixture suite, beside plain baselines.
 
-    python benchmarks/answers.py DATA_FOLDER HOMES_FOLDER [--only questions,clapnq,fixtures] [--write FILE] [--every N]
+    python benchmarks/answers.py DATA_FOLDER HOMES_FOLDER [--only questions,quantities,clapnq,fixtures] [--write FILE] [--every N]
 
 HOMES_FOLDER keeps a knowledge base for each collection: made by the first run, read again by later ones (their documents are
 ingested incrementally, so a reader that changed is seen). Figures: the share of answerable questions answered with the gold
@@ -26,9 +26,10 @@ import yaml
 from rank_bm25 import BM25Okapi
 
 import kb
+from kb.language.registry import LANGUAGES
 from kb.text import analyze, analyze_query, split_sentences
 
-QUESTIONS = Path(__file__).with_name("answers_questions.yaml")
+QUESTIONS = {kind: Path(__file__).with_name(f"answers_{kind}.yaml") for kind in ("questions", "quantities")}
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 # Collection → its folder in DATA_FOLDER; release notes and the table of contents are left out.
 FOLDERS = {
@@ -42,6 +43,13 @@ DEBRIS = re.compile(
     r"</?(?:a|br|span|div|img|table|td|tr|abbr|dfn|sup|sub|small|p|details|summary)\b[^>]*>|<[A-Z]\w+(?:\s[^<>]*)?/?>"
     r"|^\s*\[[^\]]+\]:\s|^\s*import .* from|\{\s*#[\w-]+\s*\}|\{\*.*\*\}|^\s*(?:///|:::)|^\s*\|.*\|\s*$",
     re.M,
+)
+# How the words above quotes begin that lack something, in every language.
+LACKING = tuple(
+    reply.partition("{")[0]
+    for language in LANGUAGES.values()
+    for name, reply in language.replies.items()
+    if name.startswith("lacks_")
 )
 GATES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
 _FENCED = re.compile(r"^```.*?^```", re.M | re.S)
@@ -63,12 +71,14 @@ class Reply:
     text     what is shown of the documents, as an answer or as the closest passages; None for a refusal
     is_sure  False for the closest passages
     score    probability that the evidence answers, by the gate; None of a baseline
+    lacks    the quotes lack what is asked for, or a name of the question: no answer, whatever the score
     """
 
     text: str | None
     shown: str = ""
     is_sure: bool = True
     score: float | None = None
+    lacks: bool = False
 
     def answers(self) -> bool:
         return self.text is not None and self.is_sure
@@ -119,7 +129,8 @@ def ask(base: kb.KnowledgeBase, question: str) -> Reply:
     is_answered = answer.refusal_reason is None
     is_shown = is_answered or any(cited.marker is not None for cited in answer.citations)
     shown = f"[{answer.outcome}; {answer.refusal_reason}; evidence {answer.retrieval.evidence_score}]\n{answer.answer}"
-    return Reply(answer.answer if is_shown else None, shown, is_answered, answer.retrieval.evidence_score)
+    lacks = answer.answer.startswith(LACKING)
+    return Reply(answer.answer if is_shown else None, shown, is_answered, answer.retrieval.evidence_score, lacks)
 
 
 def baselines(base: kb.KnowledgeBase, question: str) -> dict[str, Reply]:
@@ -181,9 +192,9 @@ def show_gates(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> No
     none = [r for a, r in pairs if a.gold is None]
     print(f"  {title}, answered (with gold) · unanswerable answered, by rag.sure_gate:")
     for gate in GATES:
-        told = [(a, r) for a, r in good if r.text is not None and (r.score or 0.0) >= gate]
+        told = [(a, r) for a, r in good if r.text is not None and not r.lacks and (r.score or 0.0) >= gate]
         gold = sum(holds(r.text or "", a.gold or ()) for a, r in told)
-        wrong = sum(r.text is not None and (r.score or 0.0) >= gate for r in none)
+        wrong = sum(r.text is not None and not r.lacks and (r.score or 0.0) >= gate for r in none)
         print(f"    {gate:.2f}: {len(told)} ({gold}) of {len(good)} · {wrong} of {len(none)}")
 
 
@@ -196,8 +207,8 @@ def run(
         yield asked, {"kb": reply} | (baselines(base, asked.question) if with_baselines else {})
 
 
-def natural_questions(name: str) -> list[Asked]:
-    entries: list[dict[str, Any]] = yaml.safe_load(QUESTIONS.read_text(encoding="utf-8"))[name]
+def natural_questions(kind: str, name: str) -> list[Asked]:
+    entries: list[dict[str, Any]] = yaml.safe_load(QUESTIONS[kind].read_text(encoding="utf-8")).get(name, [])
     return [Asked(e["q"], tuple(e["gold"]) if "gold" in e else None) for e in entries]
 
 
@@ -241,11 +252,13 @@ def main() -> None:
         mark = "none expected" if asked.gold is None else "gold" if holds(reply.text or "", asked.gold) else "no gold"
         written.append(f"## {len(written) + 1}. {asked.question}  ({mark})\n\n{reply.shown}\n")
 
-    if "questions" in kinds:
+    for kind in QUESTIONS.keys() & kinds:
         english: list[tuple[Asked, dict[str, Reply]]] = []
         for name in (*FOLDERS, *RECORDS):
+            if not (questions := natural_questions(kind, name)):
+                continue
             with kb.open(fill(arguments.data, arguments.homes, name)) as base:
-                rows = list(run(base, natural_questions(name), keep, arguments.baselines))
+                rows = list(run(base, questions, keep, arguments.baselines))
             show(name, rows)
             if name == "ko":
                 show_gates("Korean", rows)

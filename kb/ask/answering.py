@@ -13,7 +13,7 @@ from kb.ask.finish import OnEvent, finish, guarded
 from kb.ask.generate import ask_again, generate, open_model
 from kb.ask.judge import judge_evidence
 from kb.ask.pack import pack_evidence, pack_less
-from kb.ask.quotes import closest_lead, conclude_quotes, is_unsure, quote_under
+from kb.ask.quotes import conclude_quotes, doubt_of, quote_under
 from kb.ask.records import Answer, AnswerEvent
 from kb.ask.refuse import broke_off
 from kb.ask.retrieve import retrieve_evidence
@@ -27,6 +27,7 @@ from kb.ask.without_documents import (
     answer_without_documents,
 )
 from kb.errors import NotIndexed
+from kb.llm.extractive import PROVIDER
 from kb.llm.protocol import LanguageModel, Token
 from kb.llm.server import ContextExceeded
 from kb.runtime import Runtime
@@ -74,21 +75,25 @@ def _ask_model(kb: Runtime, judged: Judged, tell: OnEvent) -> Ended:
 
 
 def _run_model(kb: Runtime, packed: Packed, model: LanguageModel, tell: OnEvent) -> Ended:
-    lead = closest_lead(packed) if is_unsure(kb.config.rag, packed) else None
-    written = generate(model, packed.prompt, partial(_tell_token, tell, [f"{lead}\n\n"] if lead else []))
+    quotes: list[Token] = []
+    is_quoting = packed.model.provider == PROVIDER
+    # Quotes are all there before the first is told, and what stands above them depends on all.
+    written = generate(model, packed.prompt, quotes.append if is_quoting else partial(_tell_token, tell))
+    doubt = doubt_of(kb.config.rag, packed, written)
+    if doubt:
+        tell(AnswerEvent(event="token", text=f"{doubt}\n\n", highlights=()))
+    for token in quotes:
+        _tell_token(tell, token)
     generated = ask_again(kb, Generated(packed, written), model)
     if ended := broke_off(generated):
         return ended
     quoted = conclude_quotes(generated)
-    if quoted and lead:
-        return quote_under(lead, quoted, "weak_evidence")
+    if quoted and doubt:
+        return quote_under(doubt, quoted, "weak_evidence")
     verified = quoted or verify_answer(kb, generated)
     return show_in_place(kb, verified) or conclude(verified)
 
 
-def _tell_token(tell: OnEvent, lead: list[str], token: Token) -> None:
-    """Hand a piece on; before the first quote, what stands above it."""
-    if lead and token.quoted:
-        tell(AnswerEvent(event="token", text=lead.pop(), highlights=()))
+def _tell_token(tell: OnEvent, token: Token) -> None:
     key = token.quoted.key if token.quoted else None
     tell(AnswerEvent(event="token", text=token.text, highlights=(key,) if key else None))

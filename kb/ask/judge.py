@@ -15,10 +15,10 @@ from kb.ask.refuse import refuse_evidence
 from kb.ask.stages import Ended, Findings, Judged, NearPlace, Ranked, Retrieved, UnseenEvidence
 from kb.ask.unseen import asks_for_more, carries_the_answer, shown_before_note, shown_in
 from kb.ask.weigh import Verdict, weigh_evidence
+from kb.evidence.naming import is_name
 from kb.language.registry import has_letters, question_language
 from kb.records import Chunk
 from kb.runtime import Runtime
-from kb.text import STOP_WORDS
 
 # The places that a refusal lists.
 NEAR_PLACES = 3
@@ -82,12 +82,7 @@ def lacking_gate(text: str, query: str) -> float:
         return LACKING_WORD_GATE
     if text[0].isdigit() and has_letters("ko", query):
         return LACKING_WORD_GATE
-    # In "How Do I Start The Server" a capital makes no name; inside a word, or beside a digit, it does.
-    words = query.split()[1:]
-    small = [word for word in words if word.lower() in STOP_WORDS and word != "I"]
-    capitals = [word[0].isupper() for word in small or words if small or len(word) > 2]
-    is_plain = text.istitle() and 2 * sum(capitals) > len(capitals)
-    return LACKING_GATE if is_plain else LACKING_NAME_GATE
+    return LACKING_NAME_GATE if is_name(text, query) else LACKING_GATE
 
 
 def _findings(kb: Runtime, retrieved: Retrieved) -> Findings:

@@ -5,16 +5,22 @@ Quotes that may not answer are shown as the closest passages, under words that s
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from kb.ask.cite import narrow_citation
 from kb.ask.records import AnswerCitation, RefusalReason, SentenceCheck, Verification
 from kb.ask.refuse import end_of
-from kb.ask.stages import Checked, Ended, Generated, Packed, Verified
+from kb.ask.stages import Checked, Ended, Generated, Packed, Verified, Written
 from kb.config import RagConfig
-from kb.language.registry import LANGUAGES
+from kb.evidence.naming import names_lacking
+from kb.language.asked import lacks_what_is_asked
+from kb.language.registry import LANGUAGES, question_language
 from kb.llm.extractive import PROVIDER
 from kb.support.overlap import Window
+
+# More would be a list of the question's own words.
+MOST_NAMES = 3
 
 
 def conclude_quotes(generated: Generated) -> Verified | None:
@@ -44,16 +50,36 @@ def conclude_quotes(generated: Generated) -> Verified | None:
     return Verified(generated, Checked(record, written.text, tuple(windows), windows), grounded=True, reason=None)
 
 
-def is_unsure(config: RagConfig, packed: Packed) -> bool:
-    """True where what will be quoted may not answer. A language model says itself that it found no answer; quotes cannot."""
-    probability = packed.findings.retrieval.evidence_score
-    is_judged = probability is not None and packed.findings.retrieval.evidence_gate
-    return packed.model.provider == PROVIDER and bool(is_judged) and (probability or 0.0) < config.sure_gate
+def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
+    """What stands above quotes that may not answer, which says why; None where they answer, or a language model wrote.
+
+    A model says itself that it found no answer; quotes cannot. They may not answer where the evidence gate finds it hardly
+    likely; where they lack the kind of answer that is asked for, a price, a number, a time; and where the passage is about something
+    else than what the question names.
+    """
+    findings = packed.findings.retrieval
+    if not written.quotes or packed.model.provider != PROVIDER or findings.evidence_score is None:
+        return None
+    if not findings.evidence_gate or not config.sure_gate:
+        return None
+    asked, replies = packed.question.request.question, LANGUAGES[packed.question.language].replies
+    if lacking := lacks_what_is_asked(asked, written.text):
+        return replies[f"lacks_{lacking}"]
+    if names := _names_lacking(asked, packed, written.quotes[0].place.marker):
+        return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in names[:MOST_NAMES]))
+    return replies["closest_quoted"] if findings.evidence_score < config.sure_gate else None
 
 
-def closest_lead(packed: Packed) -> str:
-    """What stands above quotes that may not answer."""
-    return LANGUAGES[packed.question.language].replies["closest_quoted"]
+def _names_lacking(asked: str, packed: Packed, marker: int) -> tuple[str, ...]:
+    """The question's names that the quoted passage lacks; none where it is in another language, which writes them otherwise."""
+    quoted = next(entry.chunk for entry in packed.packed if entry.marker == marker)
+    if question_language(quoted.text) != packed.question.language:
+        return ()
+    place = re.sub(r"[\W_]+", " ", quoted.path)
+    around = "\n".join((place, quoted.title, *quoted.heading_path, quoted.text))
+    verdict = packed.findings.verdict
+    others = [entry.chunk.text for entry in packed.packed if entry.marker != marker]
+    return names_lacking(asked, around, others, is_spoken=verdict is not None and verdict.weighed.is_spoken)
 
 
 def quote_under(lead: str, quoted: Verified, reason: RefusalReason) -> Ended:

@@ -39,7 +39,7 @@ def carries_the_answer(fresh: float, everything: float, gate: float, *, wants_mo
     fresh, everything  the evidence gate's probabilities of the new evidence, and of all of it
     gate               what it asks for
 
-    >>> carries_the_answer(0.8, 0.81, 0.15, wants_more=False), carries_the_answer(0.4, 0.9, 0.15, wants_more=False)
+    >>> carries_the_answer(0.82, 0.81, 0.15, wants_more=False), carries_the_answer(0.4, 0.9, 0.15, wants_more=False)
     (True, False)
     >>> carries_the_answer(0.4, 0.9, 0.15, wants_more=True)
     True

@@ -56,6 +56,7 @@ class Weighed:
     apart    the two weightiest units that stand in passages, but in no passage together; empty otherwise
     lacking  of what is missing, in any form, what no answer can do without: names, numbers, and the rarest word
     lacking_share  by weight, of all that is asked about and stands in no passage in any form, in [0, 1]
+    is_spoken  the passages are a speech or a letter: who speaks is named by the question alone
     """
 
     signals: Signals
@@ -63,6 +64,7 @@ class Weighed:
     apart: tuple[str, ...]
     lacking: tuple[str, ...] = ()
     lacking_share: float = 0.0
+    is_spoken: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,11 +174,12 @@ def weigh_chunks(
     if with_vectors and not same_language:
         return Weighed(across_languages(signals, subject_of(kb, question, [*own, *others])), (), ())
     subject = _subject_across(kb, question, own, others) if with_vectors else None
-    lacking: tuple[tuple[str, ...], float] = ((), 0.0)
+    lacking: tuple[tuple[str, ...], float, bool] = ((), 0.0, False)
     if same_language and subject is None:
         texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
         lacking = _lacking(units, weights, texts, passages, frequencies)
-    return Weighed(replace(signals, subject=subject), *_gaps(units, weights, passages), *lacking)
+    missing, apart = _gaps(units, weights, passages)
+    return Weighed(replace(signals, subject=subject), missing, apart, *lacking)
 
 
 def _compare(kb: Runtime, question: str, windows: Sequence[Window]) -> tuple[list[float], Field]:
@@ -271,11 +274,11 @@ def _lacking(
     texts: Sequence[str],
     passages: Sequence[Passage],
     frequencies: Mapping[str, int],
-) -> tuple[tuple[str, ...], float]:
+) -> tuple[tuple[str, ...], float, bool]:
     """What stands in no passage, in no form, of the names and numbers asked about, and of the weightiest unit; in their order.
 
     texts    of the passages, with titles and headings
-    returns  and the share, by weight, of all units that stand in none
+    returns  and the share, by weight, of all units that stand in none, and whether it is a speech or a letter
     """
     standing = Standing(texts, frozenset[str]().union(*(passage.terms for passage in passages)))
     gone = [i for i, unit in enumerate(units) if not standing.holds(unit)]
@@ -283,11 +286,12 @@ def _lacking(
     asked = [units[i] for i in gone if units[i].kind != "word" or (i == rarest and weights[i] >= RARE)]
     # Korean verbs are said in many forms: of a Hangul word only one that no document holds is lacking.
     asked = [unit for unit in asked if not unit.is_run() or not any(frequencies.get(term) for term in unit.terms)]
-    if is_first_person(texts):
+    is_spoken = is_first_person(texts)
+    if is_spoken:
         # Who speaks is named by the question alone: "What did President Biden pledge?", of a speech.
         asked = [unit for unit in asked if not (unit.kind == "name" and unit.text.removesuffix("'s").istitle())]
     share = sum(weights[i] for i in gone) / (sum(weights) or 1.0)
-    return tuple(unit.text for unit in asked), share
+    return tuple(unit.text for unit in asked), share, is_spoken
 
 
 def _gaps(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.question import Unit, units_of
+from kb.language.asked import matches_answer_type
 from kb.language.registry import pattern, translations, with_translations, words
 from kb.text import STOP_WORDS, analyze, find_words
 

@@ -10,10 +10,10 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 
-from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.question import Unit
 from kb.evidence.records import Signals
 from kb.frozen import dataclass
+from kb.language.asked import matches_answer_type
 from kb.language.sentences import Sentence
 from kb.text import analyze
 

@@ -80,7 +80,8 @@ _OF_WORDS = (
 def across_languages(signals: Signals, subject: float) -> Signals:
     """The signals of passages in another language than the question's, where common words tell nothing.
 
-    >>> across_languages(Signals(cosine=0.8, known=0.0), 0.3)
-    Signals(cosine=0.8, subject=0.3)
+    >>> found = across_languages(Signals(cosine=0.8, known=0.0), 0.3)
+    >>> found.cosine, found.known, found.subject
+    (0.8, None, 0.3)
     """
     return replace(signals, subject=subject, **dict.fromkeys(_OF_WORDS))

@@ -12,6 +12,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from kb.evidence.question import Unit
+from kb.language.english import MONTHS
+from kb.language.quantities import facts_of
 
 # Letters that two forms of a word share, and that either may have behind them: Japan, Japanese; Pythagoras, Pythagorean.
 STEM, ENDING = 5, 3
@@ -43,6 +45,8 @@ class Standing:
         >>> desert = Standing(["Dust of the Sahara"], frozenset({"dust", "sahara"}))
         >>> desert.holds(Unit("Saharan", ("saharan",), "name")), desert.holds(Unit("RustRover", ("rustrover",), "name"))
         (True, False)
+        >>> Standing(["Released on 2023-11-09"], frozenset()).holds(Unit("November", ("novemb",), "name"))
+        True
         """
         # A name written as one word, RustRover, is not there because a part of it is.
         is_split = unit.kind == "name" and len(unit.terms) > 1 and unit.terms[0] not in self._terms
@@ -59,7 +63,12 @@ class Standing:
             return True
         if any(is_form(word, other) for other in self._by_letter.get(word[:1], ())):
             return True
-        return unit.text.isupper() and word in self._initials()
+        if word in MONTHS:  # "2023-11-09", "11월 9일"
+            return MONTHS.index(word) + 1 in self._months()
+        return unit.text.isupper() and word.replace(".", "") in self._initials()
+
+    def _months(self) -> frozenset[int]:
+        return frozenset(date.month for text in self._texts for date in facts_of(text).dates)
 
     def _initials(self) -> frozenset[str]:
         """usa of "United States of America"; without its last words too, since a name may go on."""

@@ -6,6 +6,7 @@ of tests/relevance/test_signals.py hold the cases.
 
 from __future__ import annotations
 
+from kb.language.english_asked import ASKED_PATTERNS
 from kb.language.english_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
 from kb.text import STOP_WORDS
@@ -154,12 +155,6 @@ _ERRAND = (
     rf"|(?:run |execute |call )?[`'\"$ ]*kb (?:{_COMMANDS})\b)"
 )
 
-_NUMBER_WORDS = (
-    r"\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|twenty|thirty|forty|"
-    r"fifty|sixty|hundred|thousand|million|billion|dozen|half|once|twice|several|none|single|both|first|second|third)\b"
-)
-_MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
-
 _PATTERNS: dict[PatternKind, str] = {
     "greeting": rf"[^\w]*(?:{_GREETINGS})(?![\w-])",
     "small_talk": "|".join(_SMALL_TALK),
@@ -210,29 +205,7 @@ _PATTERNS: dict[PatternKind, str] = {
         r"|\b(?:last|previous|earlier|my) (?:question|answer|session|conversation)s?\b|\blast time\b|\b(?:did|asked) (?:before|earlier)\b"
     ),
     "commands": r"\b(?:commands?|what) (?:did|have) i (?:run|do|ran|done|execute)\w*\b|\brecent commands\b",
-    # ---- what a question asks for, and what holds it; English asks mostly at the beginning
-    "asks_frequency": r"\bhow\s+(?:often|frequently)\b",
-    "tells_frequency": r"\b(?:every|each|per|once|twice|times|daily|hourly|weekly|monthly|yearly|annual|always|never|quarterly|nightly|regularly|second)",
-    "asks_duration": r"\bhow\s+(?:long|far)\b",
-    "tells_duration": (
-        r"\b(?:second|minute|hour|day|week|fortnight|month|year|decade|centur|generation|lifetime|permanent|forever|indefinite|meter|metre|mile|"
-        r"kilomet|km|feet|foot|inch|page|episode|term)"
-    ),
-    "asks_number": r"\bhow\s+(?:many|much|old|tall|high|fast|deep|big|large|heavy)\b|\bwhat\s+(?:percentage|number|year|time|date|age)\b",
-    "tells_number": _NUMBER_WORDS,
-    "asks_date": r"\bwhen\s+(?:is|was|were|did|does|do|will|are|has|have|can|must|should|would)\b|^\W*when\b",
-    "tells_date": (
-        rf"\b\d{{1,2}}\s?[ap]\.?m|\b(?:{_MONTH_NAMES})\b|century|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
-        r"|\b(?:when|after|before|during|until|while|once|if|whenever|noon|midnight|"
-        r"morning|evening|night|spring|summer|autumn|fall|winter|today|now|season|year|month|week|day|hour|minute)s?\b"
-    ),
-    "asks_person": r"^\W*(?:who|whose|whom)\b",
-    "tells_person": r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’.-]+|\b[A-Z][\w'’-]+\s+[A-Z]",
-    "asks_reason": r"^\W*why\b",
-    "tells_reason": (
-        r"\b(?:because|since|due|so|as|for|to|therefore|thus|hence|reason|cause[sd]?|result|lead|led|leads|allow\w*|prevent\w*"
-        r"|avoid\w*|in order|that way|otherwise|means|help\w*|purpose)\b"
-    ),
+    # ---- the shape of what is wanted
     "intent_compare": r"\b(?:compar\w+|versus|vs|differ\w*|distinguish\w*|unlike|better than)\b",
     "intent_troubleshoot": r"\b(?:errors?|fix(?:ed|ing)?|fail\w*|troubleshoot\w*|broken|crash\w*|not work\w*|debug\w*)\b",
     "intent_design": r"\b(?:design\w*|architect\w*|structured?|build)\b",
@@ -344,6 +317,13 @@ _REPLIES = {
     "not_sure": "Not sure: no passage clearly answers this.",
     "closest": "Closest passages:",
     "closest_quoted": "Not sure: your documents may not answer this. The closest passages say:",
+    # The same where they lack what is asked for, by its kind (kb/language/asked.py).
+    "lacks_names": "Not sure: the closest passage does not mention {words}:",
+    "lacks_price": "Not sure: the closest passages name no price:",
+    "lacks_count": "Not sure: the closest passages give no number:",
+    "lacks_date": "Not sure: the closest passages do not say when:",
+    "lacks_duration": "Not sure: the closest passages do not say how long, or how far:",
+    "lacks_frequency": "Not sure: the closest passages do not say how often:",
     "nothing_found": "The search found nothing.",
     "no_sentence_fits": "No sentence in the closest ones fits the question.",
     "model_found_none": "The model found no answer in the passages it read.",
@@ -373,7 +353,7 @@ ENGLISH = Language(
     code="en",
     letters="",
     words=_WORDS | OWN_SIGNS,
-    patterns=_PATTERNS | OWN_PATTERNS,
+    patterns={**_PATTERNS, **OWN_PATTERNS, **ASKED_PATTERNS},
     numbers=_NUMBERS,
     replies={**_REPLIES, **OWN_REPLIES},
     everyday=EVERYDAY,

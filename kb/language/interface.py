@@ -46,6 +46,8 @@ WordKind = Literal[
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
 #   opens_question            the first word of a question
+#   asks_event_date           asks when something happened, which "while it rains" does not tell
+#   label_number              the number of a figure, a step or a version, which counts nothing
 #   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
 #   own_last                  asks for the last question alone
 #   own_all                   asks for all that is known about the user
@@ -54,8 +56,8 @@ PatternKind = Literal[
     "greeting", "small_talk", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
     "urgency", "errand", "introduction", "asks", "opens_question", "about_user", "about_kb",
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
-    "asks_frequency", "asks_duration", "asks_number", "asks_date", "asks_person", "asks_reason",
-    "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_person", "tells_reason",
+    "asks_price", "asks_frequency", "asks_duration", "asks_count", "asks_number", "asks_date", "asks_event_date", "asks_person", "asks_reason",
+    "tells_price", "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_event_date", "tells_person", "tells_reason", "label_number",
     "intent_compare", "intent_troubleshoot", "intent_design", "intent_list", "intent_explain", "intent_define",
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",

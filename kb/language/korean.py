@@ -8,6 +8,7 @@ from __future__ import annotations
 import unicodedata
 
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
+from kb.language.korean_asked import ASKED_PATTERNS
 from kb.language.korean_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.korean_particles import strip_question_ending
 
@@ -144,22 +145,7 @@ _PATTERNS: dict[PatternKind, str] = {
     "tasks": r"할 ?일|해야 ?할 (?:일|것)|미완료|남은 (?:일|작업|항목)|체크리스트",
     "past": r"(?:내가|제가) .{0,20}(?:물었|물어봤|질문|말했|검색)|(?:지난번|아까|이전|전에|저번)|(?:마지막|방금) (?:질문|답)",
     "commands": r"(?:최근|마지막)(?:에)? ?(?:실행|명령)",
-    # ---- what a question asks for, and what holds it; Korean asks anywhere in the sentence
-    "asks_frequency": r"얼마나\s*자주|며칠마다|몇\s*\S+마다",
-    "tells_frequency": r"마다|매일|매주|매달|매년|격주|번|회",
-    "asks_duration": r"얼마\s*동안|얼마나\s*(?:오래|걸)",
-    "tells_duration": r"초|분|시간|일|주|개월|달|년|영구|계속",
-    "asks_number": r"(?<![가-힣])몇|며칠|얼마",
-    "tells_number": (
-        r"(?:한|두|세|네|다섯|여섯|일곱|여덟|아홉|열|스물|서른)\s?(?:개|명|번|시간|달|가지|대|벌|살|주|차례|사람|조|통|배)"
-        r"|[일이삼사오육칠팔구십백천만]+\s?(?:개|명|번|년|월|일|주|회|배)"
-    ),
-    "asks_date": r"언제",
-    "tells_date": (
-        r"\d\s?(?:년|월|일|시|분|초|주|개월)|요일|때|후에|전에|이후|이전|동안|아침|저녁|밤|정오|자정|봄|여름|가을|겨울|마다|매일|매년|뒤"
-    ),
-    "asks_reason": r"(?<![가-힣])왜(?![가-힣])",
-    "tells_reason": r"때문|므로|니까|위해|위하|이유|덕분|따라서|그래서|도록|으려|려고|라서|어서|아서|면 |지 않",
+    # ---- the shape of what is wanted
     "intent_compare": r"차이|비교|다른\s*점|대비",
     "intent_troubleshoot": r"오류|에러|고장|안\s*(?:돼|되|됩)|실패|해결",
     "intent_design": r"설계|아키텍처|구조",
@@ -243,6 +229,12 @@ _REPLIES = {
     "not_sure": "확실하지 않습니다. 분명히 답하는 대목이 없습니다.",
     "closest": "가장 가까운 대목:",
     "closest_quoted": "확실하지 않습니다. 문서에 답이 없을 수도 있습니다. 가장 가까운 대목은 다음과 같습니다:",
+    "lacks_names": "확실하지 않습니다. 가장 가까운 대목에는 {words} 언급이 없습니다:",
+    "lacks_price": "확실하지 않습니다. 가장 가까운 대목에는 금액이 나오지 않습니다:",
+    "lacks_count": "확실하지 않습니다. 가장 가까운 대목에는 수가 나오지 않습니다:",
+    "lacks_date": "확실하지 않습니다. 가장 가까운 대목에는 언제인지 나오지 않습니다:",
+    "lacks_duration": "확실하지 않습니다. 가장 가까운 대목에는 얼마나 걸리는지 나오지 않습니다:",
+    "lacks_frequency": "확실하지 않습니다. 가장 가까운 대목에는 얼마나 자주인지 나오지 않습니다:",
     "nothing_found": "검색된 글이 없습니다.",
     "no_sentence_fits": "가장 가까운 대목에도 질문에 맞는 문장이 없습니다.",
     "model_found_none": "모델이 읽은 글에서 답을 찾지 못했습니다.",
@@ -272,7 +264,7 @@ KOREAN = Language(
     code="ko",
     letters="[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]",
     words=_WORDS | OWN_SIGNS,
-    patterns=_PATTERNS | OWN_PATTERNS,
+    patterns={**_PATTERNS, **OWN_PATTERNS, **ASKED_PATTERNS},
     numbers=_NUMBERS,
     replies={**_REPLIES, **OWN_REPLIES},
     everyday=EVERYDAY,

@@ -55,6 +55,10 @@ _VERB_TAIL = (
 _ASKS_AT_END = (
     r"(?:나요|까요|니까|는가|은가|인가|인가요|는지|은지|인지|려면|주세요|싶어요|싶다|해줘|알려줘|하죠|하지요)[.!…~]*$"
 )
+# Words before 의 that name nothing: "몇 개의", "현재의".
+_NAMELESS = r"(?:몇|여러|모든|다른|어느|어떤|무슨|각|전체|일부|대부분|현재|당시|최근|이전|다음|처음|마지막|최초|최대|최소|가장|서로|자신|우리|하나).{0,2}|(?:한|두|세|네|다섯)(?:개|명|번|가지|사람|대)?"
+# Before a noun with 의 that is counted or asked for: "어느 나라의", "두 가지의".
+_COUNTS = frozenset("어느 어떤 무슨 몇 한 두 세 네 다섯".split())
 # An ending that cannot be the end of a noun: what is left before it may be one syllable.
 _LONG_ENDINGS = tuple(ending for ending in ALL_ENDINGS if len(ending) > 1)
 
@@ -99,6 +103,34 @@ def _asks(text: str, words: list[re.Match[str]]) -> bool:
     return any(mark in text for mark in "?？") or bool(
         _compiled(_FRAMES).fullmatch(last) or _compiled(_ASKS_AT_END).search(last)
     )
+
+
+def possessors(question: str) -> list[str]:
+    """What a question names as the one whose thing is asked about: a noun before 의, and a noun right before that.
+
+    >>> possessors("동백 망원경의 풍속 한계는 초속 몇 미터인가요?"), possessors("일본은 몇 개의 섬으로 이루어져 있나요?")
+    (['동백', '망원경'], [])
+    >>> possessors("세종의 아들은 몇 명인가요?"), possessors("두 가지의 방법은?")
+    (['세종'], [])
+    """
+    found: list[str] = []
+    before = ""
+    for match in _WORD.finditer(question):
+        word = match.group()
+        noun = word.removesuffix("의")
+        is_counted = before in _COUNTS
+        if (
+            not is_counted
+            and noun != word
+            and len(noun) > 1
+            and _HANGUL.fullmatch(noun)
+            and not _compiled(_NAMELESS).fullmatch(noun)
+        ):
+            is_noun = len(before) > 1 and _HANGUL.fullmatch(before) and strip_ending(before, ALL_ENDINGS) == before
+            is_frame = _compiled(_FRAMES).fullmatch(before) or _compiled(_NAMELESS).fullmatch(before)
+            found += [before, noun] if is_noun and not is_frame else [noun]
+        before = word
+    return found
 
 
 def bare_word(word: str) -> str:

@@ -16,6 +16,8 @@ _IN_ANY: dict[PatternKind, str] = {
     "asks": "[?？]",
     "tells_number": r"\d",
     "tells_duration": r"\d",
+    "label_number": r"\[\d+(?:[,–-]\s?\d+)*\]|\[?#\d+\]?|\b\d+(?:\.\d+){2,}",
+    "tells_event_date": r"\b1\d{3}\b|\b20\d{2}\b",
     "tells_date": r"\b1\d{3}\b|\b20\d{2}\b|\b\d{1,2}:\d\d",
 }
 # The share of its letters that makes a question one of a language: product names are often in Latin letters.

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from kb.frozen import dataclass
-from kb.language.interface import PatternKind
+from kb.language.asked import matches_answer_type
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import says, words
 from kb.text import analyze, analyze_query, find_words
@@ -57,14 +57,6 @@ _SCENE = re.compile(
     r"\W*(?:let(?:'|’)s (?:say|suppose|imagine|assume|start|look|see)|suppose|imagine|assume|for (?:example|instance)|in this example"
     r"|예를 들어|가정|다음 예)\b",
     re.I,
-)
-_ASKS: tuple[tuple[PatternKind, PatternKind, int], ...] = (
-    ("asks_frequency", "tells_frequency", re.I),
-    ("asks_duration", "tells_duration", re.I),
-    ("asks_number", "tells_number", re.I),
-    ("asks_date", "tells_date", re.I),
-    ("asks_person", "tells_person", 0),
-    ("asks_reason", "tells_reason", re.I),
 )
 # A sentence that begins so leans on the one before.
 _LEANS = re.compile(
@@ -195,10 +187,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         bonus -= 0.25 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
-    kind = next((tells for asks, tells, _ in _ASKS if says(asks, asked.question, re.I)), None)
-    if kind:
-        flags = next(flags for _, tells, flags in _ASKS if tells == kind)
-        bonus += 0.08 * says(kind, text, flags)
+    bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)
     if leans(text):
         bonus -= 0.03
     if text.rstrip("\"'”’)*_` ").endswith(("?", "？")):

@@ -49,6 +49,26 @@ def test_the_passages_are_quoted_under_a_line_that_says_it(
         assert f"[#{cited['marker']}] {cited['citation']['uri']}" in shown.out
 
 
+@pytest.mark.parametrize(
+    ("question", "language", "says"),
+    [
+        ("How much does Marigold's dome cost?", "en", "lacks_price"),
+        ("마리골드 망원경 가격은 얼마인가요?", "ko", "lacks_price"),
+        ("Which night of April 2024 had the best seeing?", "en", "lacks_names"),
+        ("동백 망원경의 풍속 한계는 초속 몇 미터인가요?", "ko", "lacks_names"),
+    ],
+)
+def test_what_tells_no_price_or_is_of_something_else_is_no_answer(
+    kb: Call, corpus_home: Path, question: str, language: str, says: str
+) -> None:
+    """However likely the gate finds it: the passages are about the dome and name no sum, and about March, not April."""
+    answer = kb("ask", question, "--json", home=corpus_home).json()
+    assert answer["retrieval"]["evidence_score"] > RagConfig().sure_gate
+    assert (answer["outcome"], answer["refusal_reason"]) == ("not_sure", "weak_evidence")
+    words = {"en": "'April'", "ko": "'동백'"}[language]
+    assert answer["answer"].startswith(LANGUAGES[language].replies[says].format(words=words))
+
+
 @pytest.mark.usefixtures("never_sure")
 def test_streamed_it_is_the_same_text_once(kb: Call, corpus_home: Path) -> None:
     words = ("ask", ASKED[0][0], "--mode", "lexical", "--stream")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.evidence.answer_type import matches_answer_type
 from kb.evidence.measure import Field, Logits, Passage, best_windows, coverage, idf_weights, weigh
 from kb.evidence.question import units_of
 from kb.evidence.records import NAMES, Signals
+from kb.language.asked import matches_answer_type
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
 from kb.text import analyze
@@ -167,7 +167,13 @@ def test_the_reader_speaks_by_the_passage_it_likes_best(logits: list[float], wan
     ("question", "text", "wanted"),
     [
         ("How many days does it take?", "It takes 14 days.", 1.0),
-        ("How many days does it take?", "It takes a fortnight.", 0.0),
+        ("How many days does it take?", "It takes a fortnight.", 1.0),
+        ("How many days does it take?", "It takes a while, see table 12.", 0.0),
+        ("How much does a ticket cost?", "A ticket costs 12 euros.", 1.0),
+        ("How much does a ticket cost?", "There are 12 kinds of tickets.", 0.0),
+        ("How much does a ticket cost?", "$ pay --ticket\nFeel free to ask.", 0.0),
+        ("요금은 얼마인가요?", "한 달에 12,000원이다.", 1.0),
+        ("요금은 얼마인가요?", "요금제는 3가지다.", 0.0),
         ("how often is it cleaned", "It is cleaned every week.", 1.0),
         ("how often is it cleaned", "It is cleaned with snow.", 0.0),
         ("When was it built?", "It was built in 1868.", 1.0),
@@ -181,6 +187,8 @@ def test_the_reader_speaks_by_the_passage_it_likes_best(logits: list[float], wan
         ("몇 명이 일하나요?", "네 명이 일한다.", 1.0),
         ("몇 명이 일하나요?", "섬에 있다.", 0.0),
         ("언제 열었습니까?", "2009년에 열었다.", 1.0),
+        ("몇 년도에 열었나요?", "2009년에 열었다.", 1.0),
+        ("몇 년도에 열었나요?", "방이 12개다.", 0.0),
         ("왜 닫나요?", "바람이 세기 때문이다.", 1.0),
         ("누가 지었나요?", "기술자가 지었다.", None),  # no capitals to go by: not judged
         ("어디에 있나요?", "섬에 있다.", None),

@@ -1,0 +1,84 @@
+"""A question → the kind of answer that it asks for, and whether a text holds one. Pure.
+
+The kinds are those that a pattern recognizes: a price, a number, a date, a duration, a proper name, a reason. Other questions, and
+questions in other languages, get no judgement.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from kb.language.interface import PatternKind
+from kb.language.registry import pattern, says
+
+_DIGITS = re.compile(r"\d+")
+
+AnswerKind = Literal["price", "frequency", "duration", "count", "number", "date", "person", "reason"]
+
+
+class _Pattern(NamedTuple):
+    """How a kind is asked for and told, flags for the second; is_needed: a text without it does not answer.
+
+    "How fast is it?" is answered by "faster than most", and "Who pays?" by "buyers".
+    """
+
+    asks: PatternKind
+    tells: PatternKind
+    flags: int = re.I
+    is_needed: bool = True
+
+
+# The first match decides. Names need capitals.
+_PATTERNS: tuple[tuple[AnswerKind, _Pattern], ...] = (
+    ("price", _Pattern("asks_price", "tells_price")),
+    ("frequency", _Pattern("asks_frequency", "tells_frequency")),
+    ("duration", _Pattern("asks_duration", "tells_duration")),
+    ("count", _Pattern("asks_count", "tells_number")),
+    ("date", _Pattern("asks_event_date", "tells_event_date")),
+    ("date", _Pattern("asks_date", "tells_date")),
+    ("number", _Pattern("asks_number", "tells_number", is_needed=False)),
+    ("person", _Pattern("asks_person", "tells_person", flags=0, is_needed=False)),
+    ("reason", _Pattern("asks_reason", "tells_reason", is_needed=False)),
+)
+
+
+def _asked(question: str) -> tuple[AnswerKind, _Pattern] | None:
+    return next((row for row in _PATTERNS if says(row[1].asks, question, re.I)), None)
+
+
+def _tells(by: _Pattern, text: str) -> bool:
+    bare = pattern("label_number", text, re.I).sub(" ", text) if any(map(str.isdigit, text)) else text
+    return says(by.tells, bare, by.flags)
+
+
+def matches_answer_type(question: str, texts: Sequence[str]) -> float | None:
+    """1.0 when a text holds the kind of answer that is asked for, 0.0 when none does, None when the kind is unknown.
+
+    The number of a figure, a listing or a version counts nothing.
+
+    >>> matches_answer_type("How many days?", ["It takes a while, see table 12."]), matches_answer_type("What is it?", [])
+    (0.0, None)
+    """
+    asked = _asked(question)
+    return None if asked is None else float(any(_tells(asked[1], text) for text in texts))
+
+
+def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
+    """The kind of answer that a question asks for, where a text that answers must hold it and this one does not; else None.
+
+    >>> lacks_what_is_asked("How much does it cost per month?", "It is made by the team behind FastAPI.")
+    'price'
+    >>> lacks_what_is_asked("How many beds has the room on floor 2?", "New staff sleep on floor 2.")
+    'count'
+    >>> lacks_what_is_asked("How fast is it?", "Faster than most.")
+    """
+    asked = _asked(question)
+    if asked is None or not asked[1].is_needed:
+        return None
+    kind, by = asked
+    if kind == "count":  # the question's own numbers tell nothing
+        own = "|".join(map(re.escape, _DIGITS.findall(question)))
+        text = re.sub(rf"(?<!\d)(?:{own})(?!\d)", " ", text) if own else text
+    return None if _tells(by, text) else kind

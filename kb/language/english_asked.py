@@ -1,0 +1,62 @@
+"""English: what a question asks for, and what holds it. Tables only; English asks mostly at the beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kb.language.interface import PatternKind
+
+# "the next one", "one of them" and "zero-cost" count nothing.
+_NO_PRONOUN = "".join(
+    f"(?<!{word} )"
+    for word in ("next", "this", "that", "the", "another", "first", "last", "each", "every", "any", "no")
+)
+_NUMBER_WORDS = (
+    rf"\b(?:zero|{_NO_PRONOUN}one(?!\s+(?:of|another))|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
+    r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?|dozens?|half|quarter"
+    r"|once|twice|several|couple|pair|both|none|single|multiple|unlimited|as many|fortnight)\b(?!-)|\bno\s+(?:limit|maximum|more)\b"
+)
+_MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+_PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"
+
+ASKED_PATTERNS: Mapping[PatternKind, str] = {
+    "asks_price": rf"\bhow\s+much\b.*{_PAYS}|\bwhat\b.*\b(?:price|fee|salary)\b",
+    "tells_price": (
+        r"[$€£¥₩]\s?\d|\d\s?(?:[$€£¥₩]|won\b)|\b(?:dollars?|euros?|pounds?|cents?|pence|yen|usd|eur|gbp|krw)\b|(?<!feel )(?<!after )\bfree\b"
+        rf"|\d[^.!?\n]{{0,40}}{_PAYS}|{_PAYS}[^.!?\n]{{0,60}}\d"
+    ),
+    "asks_frequency": r"\bhow\s+(?:often|frequently)\b",
+    "tells_frequency": (
+        r"\b(?:every|each|per|once|twice|times|daily|hourly|weekly|monthly|yearly|annual|always|never|quarterly|nightly|regularly|second)"
+    ),
+    "asks_duration": r"\bhow\s+(?:long|far)\b",
+    "tells_duration": (
+        r"\b(?:second|minute|hour|day|week|fortnight|month|year|decade|centur|generation|lifetime|permanent|forever|indefinite|meter|metre|mile|"
+        r"kilomet|km|feet|foot|inch|page|episode|term|until|till|as long as|while)"
+    ),
+    "asks_count": r"\bhow\s+(?:many|old|tall|heavy)\b|\bwhat\s+(?:percentage|number)\s+of\b",
+    "asks_number": r"\bhow\s+(?:much|high|fast|deep|big|large)\b|\bwhat\s+(?:time|age)\b",
+    "tells_number": _NUMBER_WORDS,
+    "asks_event_date": r"\bwhen\s+(?:was|were|did)\b|\bwhat\s+(?:year|date)\s+(?:was|were|did)\b",
+    "tells_event_date": (
+        rf"\b(?:{_MONTH_NAMES})\b|centur|decade|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:19|20)\d\d"
+        r"|\b(?:after|before|during|until|ago|yesterday|today|(?:last|this|next) (?:year|month|week|season)|spring|summer|autumn|fall|winter)\b|\b\d{1,4}\s?(?:ad|bc|bce|ce)\b"
+    ),
+    "asks_date": r"\bwhen\s+(?:is|was|were|did|does|do|will|are|has|have|can|must|should|would)\b|^\W*when\b|\bwhat\s+(?:year|date)\b",
+    "tells_date": (
+        rf"\b\d{{1,2}}\s?[ap]\.?m|\b(?:{_MONTH_NAMES})\b|centur|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+        r"|\b(?:when|after|before|during|until|while|once|if|whenever|noon|midnight|"
+        r"morning|evening|night|spring|summer|autumn|fall|winter|today|now|season|year|month|week|day|hour|minute)s?\b"
+    ),
+    "asks_person": r"^\W*(?:who|whose|whom)\b",
+    "tells_person": r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’.-]+|\b[A-Z][\w'’-]+\s+[A-Z]",
+    "asks_reason": r"^\W*why\b",
+    "tells_reason": (
+        r"\b(?:because|since|due|so|as|for|to|therefore|thus|hence|reason|cause[sd]?|result|lead|led|leads|allow\w*|prevent\w*"
+        r"|avoid\w*|in order|that way|otherwise|means|help\w*|purpose)\b"
+    ),
+    "label_number": (
+        r"\b(?:listings?|figures?|figs?\.?|tables?|chapters?|sections?|appendi(?:x|ces)|steps?|pages?|examples?|versions?|equations?|refs?\.?|notes?)"
+        r"\s+\d[\d.–-]*|\bv\d[\d.]*"
+    ),
+}
