@@ -38,7 +38,7 @@ test: $(VENV)/.installed
 suite: $(VENV)/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 3 --dist worksteal -m "not quality"
 
-# What is found and answered on the fixture corpus, held against the baseline: it reads for a minute, and is no test of a part.
+# What is found and answered on the fixture corpus, held against the baseline: about a minute.
 quality: $(VENV)/.installed
 	$(BIN)/python -m pytest -m quality
 

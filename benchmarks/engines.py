@@ -89,7 +89,7 @@ def engines(model: str) -> dict[str, Work]:
         return load_packed(what, folder) if files.is_packed else load_sentence_transformer(what)
 
     def batches(bf16: bool) -> Work:
-        return BatchEncoder(files, config.batch_size, bf16=bf16, load=load).encode
+        return BatchEncoder(files, bf16=bf16, load=load).encode
 
     found: dict[str, Work] = {
         "the plain loop, torch": plain_loop(load(files)),

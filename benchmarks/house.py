@@ -188,6 +188,29 @@ def lines_by_room(tree: Tree) -> Counter[str]:
     return found
 
 
+def lines_by_kind(tree: Tree) -> Counter[str]:
+    """Lines of what stands in kb: empty, comments, docstrings, imports, tables (assignments of a module), and statements."""
+    found: Counter[str] = Counter()
+    for path, module in tree.modules.values():
+        lines = path.read_text(encoding="utf-8").splitlines()
+        found["empty"] += sum(not line.strip() for line in lines)
+        found["comments"] += sum(line.lstrip().startswith("#") for line in lines)
+        found["tables"] += sum(_length(node) for node in module.body if isinstance(node, ast.Assign | ast.AnnAssign))
+        for node in ast.walk(module):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                found["imports"] += _length(node)
+            elif isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+                text = node.body[0]
+                found["docstrings"] += sum(bool(line.strip()) for line in lines[text.lineno - 1 : text.end_lineno])
+        found["statements"] += len(lines)
+    found["statements"] -= sum(count for kind, count in found.items() if kind != "statements")
+    return found
+
+
+def _length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
 def own_imports(module: ast.Module) -> Iterator[tuple[str, bool]]:
     """(imported module of kb, stands inside a function) of every import."""
     inside = {
@@ -375,6 +398,7 @@ def figures_of(root: Path, folder: Path) -> dict[str, str]:
     ask_files, all_files, changes = measure_ask(root, home)
     rows: dict[str, str] = {
         "lines of kb/": f"{sum(rooms.values()):,}",
+        **{f"  {kind}": f"{count:,}" for kind, count in lines_by_kind(tree).most_common()},
         "  modules": str(len(tree.modules)),
         "ask: files of kb/ask that run": str(ask_files),
         "ask: files of kb that run": str(all_files),

@@ -25,11 +25,10 @@ from gate_sets import open_homes
 from score_sets import Asked, collections_of, thin
 
 from kb.eval.resampling import paired_bootstrap_interval
-from kb.records import Chunk, SearchRequest
+from kb.records import Chunk, Ranking, SearchRequest
 from kb.runtime import Runtime
 from kb.search.fuse import fuse
 from kb.search.retrieve import retrieve
-from kb.search.variety import spread_documents
 
 DEPTH = 10
 # What is looked at for ten hits, as kb.search.depth has it.
@@ -40,8 +39,32 @@ Order = Callable[[Rows, Mapping[int, int]], Rows]
 
 
 def spread(loss: float) -> Order:
-    """As the program does it."""
+    """Each picked by its score less a share for each passage of its document before it."""
     return lambda ranking, documents: spread_documents(ranking[:CANDIDATES], documents, loss)
+
+
+def spread_documents(ranking: Ranking, document_of: Mapping[int, int], loss: float) -> list[tuple[int, float]]:
+    """The passages in another order, each picked by its score less a share for each passage of its document before it.
+
+    loss     share of the score, in [0, 1): .1 leaves .9, .81, … to a document's second and third passage
+    returns  (chunk_id, reduced score), best first; of equals the one that was first
+
+    >>> spread_documents([(1, 0.8), (2, 0.79), (3, 0.75)], {1: 7, 2: 7, 3: 9}, 0.1)
+    [(1, 0.8), (3, 0.75), (2, 0.7110000000000001)]
+    """
+    if not loss:
+        return list(ranking)
+    before: dict[int, int] = {}
+    waiting: dict[int, float] = dict(ranking)
+    picked: list[tuple[int, float]] = []
+    while waiting:
+        reduced = {i: score * (1 - loss) ** before.get(document_of.get(i, -i), 0) for i, score in waiting.items()}
+        best = max(reduced, key=reduced.__getitem__)
+        picked.append((best, reduced[best]))
+        del waiting[best]
+        document = document_of.get(best, -best)
+        before[document] = before.get(document, 0) + 1
+    return picked
 
 
 def cap(most: int) -> Order:

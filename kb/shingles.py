@@ -34,7 +34,7 @@ _EMPTY_SLOT = 0xFFFFFFFF
 def tokens_of(normalized: str) -> list[str]:
     """The words of a normal form without the punctuation around them; a character each in scripts without spaces.
 
-    >>> tokens_of(normalize("> Set `max_tokens` to **500**, then run -- 한글로 日本"))
+    >>> tokens_of("set `max_tokens` to **500**, then run -- 한글로 日本")
     ['set', 'max_tokens', 'to', '500', 'then', 'run', '한글로', '日', '本']
     """
     return [core for core in map(_core, spaced(normalized).split()) if core]

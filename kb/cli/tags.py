@@ -13,28 +13,27 @@ import typer
 
 from kb.cli.invocation import Invocation, command
 from kb.cli.listing import Sortings, arranged, sort_option
+from kb.cli.tags_output import print_report
 from kb.config import Config
 from kb.errors import ExitCode, InvalidInput, IoError, NotFound
 from kb.store.lock import writer_lock
+from kb.tags import documents, formats, importing, retriever
+from kb.tags.apply import apply_tags, remove_tags
+from kb.tags.listing import list_tags
+from kb.tags.measure import evaluate as measure_tags
+from kb.tags.records import TagView
+from kb.tags.train import train as train_tags
 
 if TYPE_CHECKING:
     from kb.runtime import Runtime
-    from kb.tags.records import TagView
 
 app = typer.Typer(help="Tags of a closed vocabulary: import, train, suggest, apply.", rich_markup_mode=None)
 
-# A command imports its job when it runs: the jobs and the records take 100 ms of processor time, which help can do without.
 SORTINGS: Sortings[TagView] = {
     "name": (lambda tag: tag.tag.casefold(), False),
     "count": (lambda tag: tag.count or 0, True),
     "documents": (lambda tag: tag.documents, True),
 }
-
-
-def _print(report: object, invocation: Invocation) -> None:
-    from kb.cli.tags_output import print_report
-
-    print_report(report, invocation)
 
 
 @contextmanager
@@ -69,8 +68,6 @@ def import_(
 
     All of it or nothing: a file with faults changes nothing, and every fault is named with its line.
     """
-    from kb.tags import formats, importing
-
     if clear == (file is not None):
         problem = "--clear takes no file" if clear else "no file given"
         raise InvalidInput(problem, fix="kb tags import FILE, or: kb tags import --clear")
@@ -87,7 +84,7 @@ def import_(
         # bytes of the name that are not UTF-8 are replaced
         name = Path(file).name.encode("utf-8", "replace").decode()
         report = importing.import_vocabulary(kb.corpus.tags, loaded[0], name, *loaded[1:])
-    _print(report, invocation)
+    print_report(report, invocation)
 
 
 @app.command("train")
@@ -97,11 +94,9 @@ def train(invocation: Invocation) -> None:
 
     The same vocabulary gives the same model. Without an import the vocabulary is the documents' own tags.
     """
-    from kb.tags.train import train as train_tags
-
     with _locked(invocation, invocation.config(), write=False) as kb:
         report = train_tags(kb, invocation.notify)
-    _print(report, invocation)
+    print_report(report, invocation)
 
 
 @app.command("list")
@@ -117,12 +112,10 @@ def list_(
     sort: Annotated[str | None, sort_option(SORTINGS)] = None,
 ) -> None:
     """The vocabulary: tags with their counts, aliases and documents, the most frequent first."""
-    from kb.tags.listing import list_tags
-
     with invocation.open(invocation.config()) as kb:
         every = list_tags(kb, tuple(words or ()), None)
     listed = replace(every, tags=arranged(every.tags, SORTINGS, sort, n))
-    _print(listed, invocation)
+    print_report(listed, invocation)
     if not listed.tags:
         raise typer.Exit(ExitCode.NOTHING)
 
@@ -156,8 +149,6 @@ def suggest(
 
     --verbose shows what each phrase found and through which token.
     """
-    from kb.tags import documents, retriever
-
     config = invocation.config(
         tags__context_weight=context_weight,
         tags__per_phrase_k=per_phrase_k,
@@ -178,7 +169,7 @@ def suggest(
         if doc is not None:
             asked += documents.phrases_of_document(kb, opened.vocabulary, doc)
         found = opened.suggest(asked, options)
-    _print(found if invocation.verbose else replace(found, phrases=None), invocation)
+    print_report(found if invocation.verbose else replace(found, phrases=None), invocation)
     if not found.candidates:
         raise typer.Exit(ExitCode.NOTHING)
 
@@ -214,8 +205,6 @@ def apply(
     Applied tags are kept apart from those of the documents' own front matter; --tag filters find both. Thresholds are
     learned for each tag on the documents that have tags already.
     """
-    from kb.tags.apply import apply_tags, remove_tags
-
     if everything == bool(doc):
         problem = "--all and --doc exclude each other" if doc else "no document named"
         raise InvalidInput(problem, fix="kb tags apply --doc DOC, or: kb tags apply --all")
@@ -224,7 +213,7 @@ def apply(
     names = None if everything else doc
     with _locked(invocation, config, write=True) as kb:
         done = remove_tags(kb, names, dry_run=dry_run) if remove else apply_tags(kb, names, threshold, dry_run=dry_run)
-    _print(done, invocation)
+    print_report(done, invocation)
 
 
 @app.command("eval")
@@ -239,8 +228,6 @@ def evaluate(
 
     Every seed trains a model of its own.
     """
-    from kb.tags.measure import evaluate as measure_tags
-
     with invocation.open(invocation.config()) as kb:
         found = measure_tags(kb, seeds, invocation.notify)
-    _print(found, invocation)
+    print_report(found, invocation)

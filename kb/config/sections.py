@@ -21,7 +21,6 @@ CoherenceKind = Literal["centroid", "neighbours"]
 PromptVersion = Literal["rag-v1", "rag-v2"]
 Retry = Literal["auto", "always", "never"]
 EvidencePacking = Literal["ranked", "neighbourhoods", "stability"]
-TokenCounter = Literal["estimate", "encoder"]
 CorpusEngine = Literal["local", "milvus"]
 VectorIndexKind = Literal["HNSW", "DISKANN", "IVF_SQ8", "FLAT", "AUTOINDEX"]
 
@@ -80,8 +79,6 @@ class EmbeddingConfig:
     query_prefix: str = key("", "Text put before every query; empty: as the model was trained.")
     document_prefix: str = key("", "Text put before every chunk; empty: as the model was trained.")
     headings: bool = key(True, "Embed the title and the headings above a chunk with it.")
-    batch_size: int = key(32, "Number of texts encoded at a time.", low=1, high=4096)
-    fast_queries: bool = key(True, "Encode queries and small batches with ONNX, without importing torch.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +117,6 @@ class SearchConfig:
     feedback_weight: float = key(
         0.45, "convex: their share of the mixed query at most; less where the first matches little.", low=0, high=0.9
     )
-    repeat_loss: float = key(
-        0.0,
-        "convex, an experiment: share of its score that a hit loses for each better hit of the same document.",
-        low=0,
-        high=0.9,
-    )
-    rrf_k: int = key(60, "rrf: the constant k of reciprocal rank fusion (Cormack et al. 2009).", low=1, high=10_000)
     heading_weight: float = key(
         0.5,
         "Additional weight of a match in the headings above, which count as text as well, with weight 1.",
@@ -152,9 +142,6 @@ class TagsConfig:
         "both",
         "(train) What finds tokens similar to a phrase: FastText, character n-grams, or both.",
         choices=NeighbourFinder,
-    )
-    epochs: int = key(
-        0, "(train) Number of times FastText reads the items; 0 chooses it by their number.", low=0, high=10_000
     )
     context_weight: float = key(
         0.5, "Share of the context in the score of a tag, where there is a context.", low=0, high=1
@@ -307,11 +294,6 @@ class ContextConfig:
 
     k: int = key(5, "Maximum number of passages when -k is not given.", low=1, high=100)
     max_tokens: int = key(500, "Maximum tokens of a block when --max-tokens is not given.", low=50, high=100_000)
-    tokenizer: TokenCounter = key(
-        "estimate",
-        "How tokens are counted: as an estimate for language models, or with the encoder's tokenizer.",
-        choices=TokenCounter,
-    )
     lend_unused: bool = key(
         False, "Give the tokens that relations and the lines around them leave unused to the passages."
     )

@@ -72,7 +72,7 @@ def expand(
     counts = Counts(expansions=1, expansion_successes=int(bool(found)))
     for pool in pools:
         counts += pool.counts
-    kept = fuse_pools(first, pools, kb.config.search.rrf_k)
+    kept = fuse_pools(first, pools)
     return Expansion(queries, found, kept, tuple(pools), counts)
 
 
@@ -85,7 +85,7 @@ def _search(kb: Runtime, request: SearchRequest, known: KnownText, again: Collec
     return replace(penalized, kept=kept)
 
 
-def fuse_pools(first: Penalized, pools: Sequence[Penalized], rrf_k: int) -> Ranking:
+def fuse_pools(first: Penalized, pools: Sequence[Penalized]) -> Ranking:
     """Both pools as one list, best first, by reciprocal ranks; a chunk that several variants found has its best score.
 
     By adjusted scores a variant's hits push out those of the query: 6.1 new tokens instead of 8.2 (benchmarks/README.md).
@@ -95,7 +95,7 @@ def fuse_pools(first: Penalized, pools: Sequence[Penalized], rrf_k: int) -> Rank
         for chunk_id, score in pool.kept:
             best[chunk_id] = max(score, best.get(chunk_id, 0.0))
     expanded = sorted(best.items(), key=lambda row: (-row[1], row[0]))
-    return fuse_rankings([first.kept, expanded], rrf_k)
+    return fuse_rankings([first.kept, expanded])
 
 
 def make_variants(

@@ -6,10 +6,8 @@ token comes from the traversal and is passed on unchanged, even if some of its p
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from kb.context.block import Quote, quote_whole, render_path, render_quote
-from kb.context.budget import CountTokens, split_budget
+from kb.context.budget import split_budget
 from kb.context.compare import compare_and_widen
 from kb.context.layout import PathLine, lay_out
 from kb.context.records import (
@@ -29,7 +27,7 @@ from kb.context.repeats import without_repeats
 from kb.context.shown_text import known_text_of
 from kb.context.stages import Compared, ContextDraft, Found, Widened
 from kb.context.traverse import traverse
-from kb.errors import InvalidInput, KbError
+from kb.errors import InvalidInput
 from kb.packing.novelty import ScoredCandidate
 from kb.records import SearchRequest
 from kb.runtime import Runtime
@@ -97,7 +95,6 @@ def respond(kb: Runtime, draft: ContextDraft, clock: Stopwatch) -> ContextRespon
     found = draft.found
     request, relations = found.request, found.relations
     notes = list(draft.notes)
-    tokenizer, count = token_counter(kb, notes.append)
     chunks = kb.corpus.fetch_chunks([chunk_id for chunk_id, _ in draft.ranked])
     scores = dict(draft.ranked)
     chosen, repeated = without_repeats(((i, chunks[i].text) for i, _ in draft.ranked if i in chunks), request.k)
@@ -110,7 +107,7 @@ def respond(kb: Runtime, draft: ContextDraft, clock: Stopwatch) -> ContextRespon
         texts,
         relations.admissibility_token if relations else None,
         request.max_tokens,
-        count,
+        estimate_tokens,
         frozenset(analyze_query(request.query)),
         lend_unused=kb.config.context.lend_unused,
     )
@@ -122,11 +119,13 @@ def respond(kb: Runtime, draft: ContextDraft, clock: Stopwatch) -> ContextRespon
         query=request.query,
         mode=request.mode,
         text=layout.text,
-        passages=tuple(_passage(quote, scores[quote.chunk.chunk_id], count) for quote in layout.quotes),
-        paths=tuple(ContextPath(text=p.text, score=p.score, tokens=count(render_path(p.text))) for p in layout.paths),
+        passages=tuple(_passage(quote, scores[quote.chunk.chunk_id]) for quote in layout.quotes),
+        paths=tuple(
+            ContextPath(text=p.text, score=p.score, tokens=estimate_tokens(render_path(p.text))) for p in layout.paths
+        ),
         budget=ContextBudget(
-            tokenizer=tokenizer,
-            total=SectionUse(share=request.max_tokens, used=count(layout.text) if layout.text else 0),
+            tokenizer=ESTIMATE,
+            total=SectionUse(share=request.max_tokens, used=estimate_tokens(layout.text) if layout.text else 0),
             chunks=SectionUse(share=shares.chunks, used=layout.chunk_tokens),
             graph=SectionUse(share=shares.graph, used=layout.path_tokens),
             overhead=SectionUse(share=shares.overhead, used=layout.overhead_tokens),
@@ -140,24 +139,7 @@ def respond(kb: Runtime, draft: ContextDraft, clock: Stopwatch) -> ContextRespon
     )
 
 
-def token_counter(kb: Runtime, notify: Callable[[str], None]) -> tuple[str, CountTokens]:
-    """(name, count) of the configured tokenizer.
-
-    The estimate is the default: nobody knows which language model will read the block, so it counts too many tokens rather
-    than too few; and it loads nothing. The encoder's own tokenizer takes 20 ms to load and spends two tokens on a Hangul
-    syllable.
-    """
-    if kb.config.context.tokenizer == "encoder":
-        try:
-            encoder = kb.encoder()
-            encoder.token_starts("")
-            return encoder.model_id, lambda text: len(encoder.token_starts(text))
-        except KbError as error:
-            notify(f"tokens are estimated, the encoder's tokenizer cannot be used: {error.problem}")
-    return ESTIMATE, estimate_tokens
-
-
-def _passage(quote: Quote, score: float, count: CountTokens) -> ContextPassage:
+def _passage(quote: Quote, score: float) -> ContextPassage:
     chunk = quote.chunk
     return ContextPassage(
         chunk_id=chunk.chunk_id,
@@ -169,7 +151,7 @@ def _passage(quote: Quote, score: float, count: CountTokens) -> ContextPassage:
         text=quote.text,
         citation=quote.citation,
         score=score,
-        tokens=count(render_quote(quote)),
+        tokens=estimate_tokens(render_quote(quote)),
         is_shortened=quote.is_shortened,
     )
 

@@ -19,7 +19,7 @@ class ContextRequest:
     """What a context is wanted for.
 
     k              passages at most; also how many of the first pass decide whether to expand
-    max_tokens     of the whole block, in the tokens of `context.tokenizer`
+    max_tokens     of the whole block, in estimated tokens
     project        whose relations are walked first and searched by when expanding; no passage is left out for it
     session_id     what the answers of this session have cited is known text too
     include_graph  False walks no relations: no paths and no admissibility token

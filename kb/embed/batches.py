@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 # 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32
 # 44.6. Small batches also spread evenly over the cores.
 TOKENS_PER_BATCH = 1024
+TEXTS_PER_BATCH = 32
 LIBRARIES = ("torch", "sentence_transformers")
 # 48 threads were seen to corrupt the heap, and more than these gain nothing for small models.
 MOST_THREADS = 16
@@ -41,7 +42,7 @@ class BatchEncoder:
     def __init__(
         self,
         files: ModelFiles,
-        batch_size: int,
+        batch_size: int = TEXTS_PER_BATCH,
         *,
         bf16: bool | None = None,
         load: Callable[[ModelFiles], Any] | None = None,

@@ -27,7 +27,7 @@ from kb.embed.export import (
     speed_file,
 )
 from kb.embed.families import choose_prefixes
-from kb.embed.fast import Export, FastEncoder, open_fast
+from kb.embed.fast import QUESTIONS_FOLDER, Export, FastEncoder, open_fast
 from kb.embed.model_files import ModelFiles, find_model
 from kb.embed.packed import REQUIREMENT
 from kb.embed.packed_torch import PackedModel, load_packed
@@ -75,11 +75,11 @@ class TextEncoder:
         self._tokens: Tokens | Unigram | None = None
         # Not a method of this object: the cycle would keep the models in memory until Python looks for cycles.
         load = partial(_load_packed, export_folder(cache, files.digest)) if files.is_packed else None
-        self._batches = BatchEncoder(files, config.batch_size, load=load)
+        self._batches = BatchEncoder(files, load=load)
         self._fast: dict[bool, FastEncoder] = {}  # by whether it is for questions
         self._centre: Any = None
         self._question_means: dict[str, FloatVector] | None = None
-        self._why_not_fast = "" if config.fast_queries or files.is_packed else "embedding.fast_queries is off"
+        self._why_not_fast = ""
         self._chars_done = 0
         self._faster = ""
 
@@ -143,8 +143,10 @@ class TextEncoder:
     def describe(self) -> str:
         """Model, device, threads, number formats, dimensions and limit, for the user."""
         if self.files.is_packed:
+            has_questions = (export_folder(self._cache, self.digest) / QUESTIONS_FOLDER).is_dir()
             return (
-                f"{self.model_id}: CPU, {count_threads()} threads, from 4-bit weights, fp32 through ONNX, queries mostly in 8 bits"
+                f"{self.model_id}: CPU, {count_threads()} threads, from 4-bit weights, fp32 through ONNX"
+                f"{', queries mostly in 8 bits' if has_questions else ''}"
                 f"{', bf16 for many documents' if has_libraries() and has_bf16() else ''}, "
                 f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
             )

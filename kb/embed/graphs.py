@@ -73,9 +73,8 @@ def make_folder(folder: Path, is_made: Callable[[], bool], fill: Callable[[Path]
     with FileLock(folder.with_name(f"{folder.name}.lock")):
         if is_made():
             return
-        for left_over in folder.parent.glob(
-            f"{folder.name}.*.unfinished"
-        ):  # by a killed process: this one has the lock
+        # Left by a killed process, since this one holds the lock.
+        for left_over in folder.parent.glob(f"{folder.name}.*.unfinished"):
             shutil.rmtree(left_over, ignore_errors=True)
         unfinished = folder.with_name(f"{folder.name}.{secrets.token_hex(4)}.unfinished")
         unfinished.mkdir()

@@ -232,7 +232,7 @@ FORMER_KEYS: dict[str, object] = {
 
 
 def differing_fields(a: Run, b: Run) -> tuple[str, ...]:
-    """Names of settings and inputs in which the runs differ: `mode`, `corpus_state`, `config.search.rrf_k`, `model.digest` …"""
+    """Names of settings and inputs in which the runs differ: `mode`, `corpus_state`, `config.search.depth`, `model.digest` …"""
     values_a, values_b = (
         FORMER_KEYS | {"kind": run.kind, "mode": run.mode} | dict(_flat_fields(run.provenance)) for run in (a, b)
     )

@@ -45,8 +45,8 @@ _KOREAN_WORD = re.compile(r"(?<![가-힣\w])[가-힣]{4,14}(?![가-힣\w])")
 def name_key(name: str) -> str:
     """The key that names are compared by: NFKC, casefolded, single spaces, without article, quotes and call brackets.
 
-    >>> name_key("The  “Marigold” telescope"), name_key("`parse()`")
-    ('“marigold” telescope', 'parse')
+    >>> name_key("The  “Marigold”"), name_key("`parse()`")
+    ('marigold', 'parse')
     """
     folded = " ".join(unicodedata.normalize("NFKC", name).casefold().split()).strip(_EDGES)
     return _ARTICLES.sub("", folded).strip(_EDGES)[:LONGEST_NAME_CHARS]

@@ -80,7 +80,6 @@ class OllamaEncoder:
         self.max_tokens = facts.max_tokens
         self.query_prefix = config.query_prefix
         self.document_prefix = config.document_prefix
-        self._batch_size = min(config.batch_size, TEXTS_PER_REQUEST)
         self._keep_alive = server.keep_alive
         self._server = asked
 
@@ -134,8 +133,8 @@ class OllamaEncoder:
         import numpy as np
 
         vectors = np.zeros((len(texts), self.dimensions), dtype=np.float32)
-        for start in range(0, len(texts), self._batch_size):
-            batch = texts[start : start + self._batch_size]
+        for start in range(0, len(texts), TEXTS_PER_REQUEST):
+            batch = texts[start : start + TEXTS_PER_REQUEST]
             rows = [i for i, text in enumerate(batch, start) if text.strip()]  # servers refuse an empty text
             if rows:
                 with _as_encoder(self.model_id.partition(":")[2]):

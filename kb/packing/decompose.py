@@ -53,7 +53,7 @@ def candidate_names(query: str) -> list[str]:
     """The possible names of a question: quoted text, identifiers, capitalized runs, runs of content words; the longest first.
 
     >>> candidate_names("How does the Router handle NAT?")[:3]
-    ['Router', 'NAT', 'handle']
+    ['Router handle NAT', 'Router handle', 'handle NAT']
     """
     found: dict[str, None] = {}
     for match in _QUOTED.finditer(query):

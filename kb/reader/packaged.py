@@ -110,9 +110,8 @@ class PackagedReader:
         try:
             make_folder(folder, (folder / GRAPH).is_file, lambda new: save_optimized(self._folder / GRAPH, new))
             self._session = open_session(folder / GRAPH, self.model_id, fix)
-        except (
-            Exception
-        ):  # no room for the graph in the cache folder, or one that is damaged: the package has its own, slower
+        except Exception:
+            # No room for the graph in the cache folder, or one that is damaged: the package has its own, which opens .15 s later.
             shutil.rmtree(folder, ignore_errors=True)
             self._session = open_session(self._folder / GRAPH, self.model_id, fix, is_optimized=False)
 

@@ -15,6 +15,9 @@ from kb.records import FusionTrace, Ranking, SearchMode
 from kb.search.feedback import Stacked, cosines_to, mix_in, share_for, stacked, weigh
 from kb.search.records import Candidates, Fused
 
+# The constant k of reciprocal rank fusion, as in the paper.
+RRF_K = 60
+
 
 def fuse(found: Candidates, mode: SearchMode, settings: SearchConfig) -> Fused:
     """The list that is shown, by relevance: one retriever's own, or both fused.
@@ -44,7 +47,7 @@ def _fuse_both(found: Candidates, settings: SearchConfig) -> Fused:
     if found.tags.ranking and found.tags.weight:
         lists, weights, by_ranks = [*lists, found.tags.ranking], [*weights, found.tags.weight], True
     if by_ranks:
-        ranking = fuse_rankings(lists, settings.rrf_k, weights)
+        ranking = fuse_rankings(lists, weights=weights)
     return Fused(
         candidates=found,
         ranking=ranking,
@@ -120,7 +123,8 @@ def combine_scores(
                   the theoretical minimum and the best score seen; by the best possible one, a query that few words match
                   leaves the order to the vectors, and the score keeps its meaning between queries
 
-    >>> combine_scores([(7, 3.0)], {7: 0.5, 8: 0.6}, best_lexical=6.0, background=0.2, vector_share=0.5)
+    >>> found = combine_scores([(7, 3.0)], {7: 0.5, 8: 0.6}, best_lexical=6.0, background=0.2, vector_share=0.5)
+    >>> [(chunk_id, round(score, 4)) for chunk_id, score in found]
     [(7, 0.4375), (8, 0.25)]
     """
     words = {chunk_id: bm25 / best_lexical for chunk_id, bm25 in lexical} if best_lexical > 0 else {}
@@ -166,7 +170,7 @@ def ceiling_of(best_lexical: float, best_with_fields: float, vector_share: float
 
 
 def fuse_rankings(
-    rankings: Sequence[Ranking], rrf_k: int = 60, weights: Sequence[float] | None = None
+    rankings: Sequence[Ranking], rrf_k: int = RRF_K, weights: Sequence[float] | None = None
 ) -> list[tuple[int, float]]:
     """Normalized RRF: sum of w/(k + rank) over the lists, divided by the best any chunk could reach.
 
@@ -175,8 +179,8 @@ def fuse_rankings(
     returns   (chunk_id, score in [0, 1]), by score, then rank in the first list, then chunk_id
     source    Cormack, Clarke, Büttcher: Reciprocal Rank Fusion, SIGIR 2009
 
-    >>> fuse_rankings([[(7, 3.2), (8, 1.0)], [(8, 0.9)]])
-    [(8, 0.9919354838709677), (7, 0.5)]
+    >>> [(chunk_id, round(score, 4)) for chunk_id, score in fuse_rankings([[(7, 3.2), (8, 1.0)], [(8, 0.9)]])]
+    [(8, 0.9919), (7, 0.5)]
     """
     weights = weights or [1.0] * len(rankings)
     # Divide by the best score any chunk could reach, not by the best one seen: the score must mean the same across

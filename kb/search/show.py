@@ -11,7 +11,7 @@ from kb.language.morphemes import MARK
 from kb.records import Chunk, SearchRequest
 from kb.runtime import Runtime
 from kb.search.records import Fused, Ordered, Varied
-from kb.search.variety import fold_copies, spread_documents
+from kb.search.variety import fold_copies
 from kb.text import analyze
 
 T = TypeVar("T")
@@ -25,7 +25,7 @@ LEAST_COMPARED, COMPARED_PER_SHOWN = 30, 3
 
 
 def vary(kb: Runtime, request: SearchRequest, fused: Fused, *, is_reordered: bool) -> Varied:
-    """The ranking with more kinds of hits among the first: what stands below them is as it was.
+    """The ranking with copies of better hits folded into them: what stands below is as it was.
 
     A fusion by ranks is exact: nothing is folded or moved. As deep as the retrievers search, so that the first ten are the
     same whether ten or a hundred are shown; further down copies may stand where there is none among the first.
@@ -36,18 +36,14 @@ def vary(kb: Runtime, request: SearchRequest, fused: Fused, *, is_reordered: boo
         return Varied(fused.ranking)
     depth = max(kb.config.search.depth, request.k)
     looked_at, rest = fused.ranking[:depth], fused.ranking[depth:]
-    # BM25 and cosines of one retriever were not measured; their lists are looked at as they are.
-    loss = kb.config.search.repeat_loss if fused.kind == "convex" else 0.0
     texts: dict[int, str] = {}
-    document_of: dict[int, int] = {}
-    for compared in (depth,) if is_reordered or loss else (max(LEAST_COMPARED, COMPARED_PER_SHOWN * request.k), depth):
+    for compared in (depth,) if is_reordered else (max(LEAST_COMPARED, COMPARED_PER_SHOWN * request.k), depth):
         found = kb.corpus.fetch_texts([chunk_id for chunk_id, _ in looked_at[:compared] if chunk_id not in texts])
         texts |= {chunk_id: text for chunk_id, (_, text) in found.items()}
-        document_of |= {chunk_id: doc_id for chunk_id, (doc_id, _) in found.items()}
         kept, copies = fold_copies(looked_at, texts)
         if not copies:
             break
-    return Varied([*spread_documents(kept, document_of, loss), *rest], copies)
+    return Varied([*kept, *rest], copies)
 
 
 def or_warn(work: Callable[[], T], what: str, warn: Callable[[str], None], log: Callable[[str], None]) -> T | None:

@@ -1,4 +1,4 @@
-"""A ranking → the one that is shown: copies of a better hit folded into it, a document's further passages a little later. Pure."""
+"""A ranking → the one that is shown: copies of a better hit folded into it. Pure."""
 
 from __future__ import annotations
 
@@ -17,30 +17,6 @@ PARTS_SHARED = 1 / 3
 CUTS = (b"d", b"\xb4", b"\x84")
 # A shorter text has few parts: its normal form is one more.
 SHORT_CHARS = 200
-
-
-def spread_documents(ranking: Ranking, document_of: Mapping[int, int], loss: float) -> list[tuple[int, float]]:
-    """The passages in another order, each picked by its score less a share for each passage of its document before it.
-
-    loss     share of the score, in [0, 1): .1 leaves .9, .81, … to a document's second and third passage
-    returns  (chunk_id, reduced score), best first; of equals the one that was first
-
-    >>> spread_documents([(1, 0.8), (2, 0.79), (3, 0.75)], {1: 7, 2: 7, 3: 9}, 0.1)
-    [(1, 0.8), (3, 0.75), (2, 0.7110000000000001)]
-    """
-    if not loss:
-        return list(ranking)
-    before: dict[int, int] = {}
-    waiting: dict[int, float] = dict(ranking)
-    picked: list[tuple[int, float]] = []
-    while waiting:
-        reduced = {i: score * (1 - loss) ** before.get(document_of.get(i, -i), 0) for i, score in waiting.items()}
-        best = max(reduced, key=reduced.__getitem__)
-        picked.append((best, reduced[best]))
-        del waiting[best]
-        document = document_of.get(best, -best)
-        before[document] = before.get(document, 0) + 1
-    return picked
 
 
 def fold_copies(

@@ -78,8 +78,8 @@ def plain_text(text: str) -> str:
 def without_lead(sentence: str) -> str:
     """A sentence without "According to the documents," and the like before it.
 
-    >>> without_lead("According to the guide, the tower is tall."), without_lead("In general, it is.")
-    ('the tower is tall.', 'it is.')
+    >>> without_lead("According to the guide, the tower is tall."), without_lead("In fact, it is tall.")
+    ('the tower is tall.', 'it is tall.')
     """
     while (lead := _lead().match(sentence)) and len(sentence) - lead.end() >= 8:
         sentence = sentence[lead.end() :]

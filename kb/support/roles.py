@@ -229,7 +229,7 @@ def misplaced_names(claim: str, sentences: Sequence[str], headings: str) -> list
     headings   what stands above it: a sentence may mean it without naming it
 
     >>> misplaced_names("Ada Quill built the old tower.", ["Tom Brandt built the old tower.", "Ada Quill lived there."], "")
-    ["'Quill' stands for 'Brandt'"]
+    ["'Ada' stands for 'Tom'"]
     """
     words = content_of(claim)
     names = [w for w in words_of(claim) if w.is_content and _is_name(w, claim)]

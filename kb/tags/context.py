@@ -58,7 +58,9 @@ def train_context(items: Sequence[Sequence[str]]) -> ContextSpace | None:
     components = min(MAX_COMPONENTS if exact else LARGE_COMPONENTS, len(tags) - 1)
     # The start vector of ARPACK and the random projections come from the seed.
     solver = TruncatedSVD(components, algorithm="arpack" if exact else "randomized", random_state=0)
-    reduced = solver.fit_transform(weighted)
+    # Items that all carry the same tags have no variance, and the share of it that scikit-learn works out is 0/0.
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reduced = solver.fit_transform(weighted)
     kept = solver.singular_values_ > LEAST_SINGULAR_SHARE * solver.singular_values_[0]
     rows = reduced[:, kept]
     rows = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)

@@ -222,7 +222,7 @@ def learned_nothing(trained: Trained) -> InvalidInput:
     return InvalidInput(
         f"FastText learned nothing in {trained.epochs} epochs: random tags have a mean cosine of"
         f" {trained.random_cosine:.3f}, neighbours of {trained.neighbour_cosine:.3f}",
-        fix="train longer with tags.epochs (0 chooses), import items with more tags, or set tags.neighbours = 'ngrams'",
+        fix="import items with more tags, or set tags.neighbours = 'ngrams'",
         random_cosine=round(trained.random_cosine, 4),
         neighbour_cosine=round(trained.neighbour_cosine, 4),
     )

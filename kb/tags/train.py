@@ -37,7 +37,7 @@ class TrainedModel:
 def train(kb: Runtime, notify: Notify = ignore) -> TrainReport:
     """Train on the current vocabulary and replace the model.
 
-    raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.epochs` or `tags.neighbours` ask for it
+    raises  NotIndexed without a tag; InvalidInput when FastText learns nothing and `tags.neighbours` asks for it alone
     """
     with kb.snapshot():
         vocabulary = require_vocabulary(kb.corpus.tags)
@@ -101,7 +101,7 @@ def _train_fasttext(
 ) -> Trained | None:
     """FastText's part; None, with a note, where there is nothing to learn from or nothing was learned.
 
-    raises  InvalidInput when nothing was learned and the user set the epochs, or asked for FastText alone
+    raises  InvalidInput when nothing was learned and the user asked for FastText alone
     """
     words = [fold(token) for token in tokens]
     items = [[fold(key_of(tag)) for tag in item] for item in vocabulary.items]
@@ -111,8 +111,8 @@ def _train_fasttext(
             if own != fold(alias):
                 aliases.setdefault(own, []).append(fold(alias))
     read = f"FastText: {len(items):,} items, {sum(map(len, aliases.values())):,} aliases"
-    epochs = config.epochs
-    for _ in range(1 if config.epochs else ATTEMPTS):
+    epochs = 0
+    for _ in range(ATTEMPTS):
         notify(read + (f", {epochs} epochs" if epochs else ""))
         trained = train_fasttext(words, items, aliases, ALIAS_RATE, epochs, SEED)
         if trained is None:
@@ -124,7 +124,7 @@ def _train_fasttext(
         if trained.epochs >= MAX_EPOCHS:
             break
         epochs = min(MAX_EPOCHS, trained.epochs * 2)
-    if config.epochs or config.neighbours == "fasttext":
+    if config.neighbours == "fasttext":
         raise error
     notes.append(f"{error.problem}: left out, n-grams alone find neighbours")
     return None

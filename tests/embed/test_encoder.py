@@ -212,14 +212,6 @@ def test_model_by_path_uses_its_pooling_and_prompts(small_model: Path, tmp_path:
     assert "fp32 through ONNX," in encoder.describe()
 
 
-def test_fast_queries_can_be_switched_off(small_model: Path, tmp_path: Path) -> None:
-    lines: list[str] = []
-    encoder = open_quietly(tmp_path, lines, model=str(small_model), fast_queries=False)
-    assert np.linalg.norm(encoder.encode_query("text")) == pytest.approx(1, abs=1e-5)
-    assert not (tmp_path / "encoders").exists()
-    assert "embedding.fast_queries is off" in encoder.describe()
-
-
 def test_damaged_export_falls_back_and_is_made_again(small_model: Path, tmp_path: Path) -> None:
     first = open_quietly(tmp_path, model=str(small_model))
     vector, digest = first.encode_query("text"), first.digest

@@ -357,9 +357,9 @@ def test_a_run_does_not_go_on_with_what_has_changed(
     other = write_suite(tmp_path / "other", SUITE_TEXT + "# edited\n")
     found = kb("eval", "run", other, "--resume", run.stem, home=corpus_home)
     assert (found.code, "suite_sha256 changed since" in found.err) == (2, True)
-    monkeypatch.setenv("KB_SEARCH__RRF_K", "7")
+    monkeypatch.setenv("KB_SEARCH__DEPTH", "70")
     found = kb("eval", "run", suite, "--resume", run.stem, home=corpus_home)
-    assert (found.code, "config.search.rrf_k changed since" in found.err) == (2, True)
+    assert (found.code, "config.search.depth changed since" in found.err) == (2, True)
     assert kb("eval", "run", suite, "--resume", "nonsense", home=corpus_home).code == 2
 
 

@@ -66,7 +66,7 @@ ORDER = [
 ]
 RANKS = {name: rank for rank, row in enumerate(ORDER) for name in row}
 # Imports of kb's own modules inside functions; each has its reason beside it.
-MOST_INNER_IMPORTS = 46
+MOST_INNER_IMPORTS = 40
 
 HEAVY = {
     "torch",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.search.variety import fold_copies, holds_copy, spread_documents
+from kb.search.variety import fold_copies, holds_copy
 
 TEXT = (
     "The pump in the north shed starts at forty bar and stops at sixty bar. Every keeper checks the gauge before the "
@@ -52,25 +52,3 @@ def test_another_number_is_no_copy() -> None:
 
 def test_chunks_without_a_text_stay() -> None:
     assert fold_copies([(1, 0.5), (2, 0.4)], {1: TEXT}) == ([(1, 0.5), (2, 0.4)], {})
-
-
-RANKING = [(1, 0.80), (2, 0.79), (3, 0.78), (4, 0.75), (5, 0.20)]
-DOCUMENT = {1: 7, 2: 7, 3: 7, 4: 9, 5: 9}
-
-
-def test_spreading_by_hand() -> None:
-    spread = spread_documents(RANKING, DOCUMENT, 0.1)
-    assert [i for i, _ in spread] == [1, 4, 2, 3, 5]
-    assert [round(score, 4) for _, score in spread] == [0.8, 0.75, 0.711, 0.6318, 0.18]
-
-
-@pytest.mark.parametrize("loss", [0.0, 0.05, 0.3, 0.9])
-def test_spreading_loses_nothing_and_stays_in_order(loss: float) -> None:
-    spread = spread_documents(RANKING, DOCUMENT, loss)
-    assert sorted(i for i, _ in spread) == [1, 2, 3, 4, 5]
-    assert [score for _, score in spread] == sorted((score for _, score in spread), reverse=True)
-    assert spread[0] == RANKING[0]
-
-
-def test_one_document_keeps_its_order() -> None:
-    assert [i for i, _ in spread_documents(RANKING, dict.fromkeys(DOCUMENT, 7), 0.3)] == [1, 2, 3, 4, 5]
