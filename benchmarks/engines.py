@@ -25,6 +25,7 @@ import numpy as np
 from kb.arrays import FloatMatrix
 from kb.config import Config, cache_folder
 from kb.embed.batches import BatchEncoder, load_sentence_transformer, plan_batches, unit_rows
+from kb.embed.device import Device, count_threads
 from kb.embed.encoder import open_text_encoder
 from kb.embed.export import export_folder, find_export
 from kb.embed.fast import FastEncoder
@@ -89,7 +90,7 @@ def engines(model: str) -> dict[str, Work]:
         return load_packed(what, folder) if files.is_packed else load_sentence_transformer(what)
 
     def batches(bf16: bool) -> Work:
-        return BatchEncoder(files, bf16=bf16, load=load).encode
+        return BatchEncoder(files, device=Device("cpu", bf16, batches_at_once=count_threads()), load=load).encode
 
     found: dict[str, Work] = {
         "the plain loop, torch": plain_loop(load(files)),

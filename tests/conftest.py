@@ -17,8 +17,8 @@ from filelock import FileLock
 from hypothesis import settings
 
 from kb.config import EmbeddingConfig
-from kb.embed.batches import has_bf16
 from kb.embed.bert import INPUTS
+from kb.embed.device import has_bf16
 from kb.embed.export import EXPORT_FORMAT, speed_file
 from kb.embed.fast import Export
 from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model

@@ -10,12 +10,11 @@ import os
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import cache
-from pathlib import Path
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from kb.arrays import FloatMatrix
+from kb.embed.device import TOKENS_PER_BATCH, Device, count_threads, find_device
 from kb.embed.model_files import ModelFiles, work_offline
 from kb.embed.tokens import replace_surrogates
 from kb.errors import ModelError
@@ -24,47 +23,34 @@ from kb.extras import is_installed, require
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-# Padded tokens that go through the model together. CPU time per text, MiniLM in bf16 on one thread, 40 to 250 tokens:
-# 820 tokens 35.9 ms, 1640 36.2, 3300 37.4, 6600 39.9 (the activations leave the caches); model.encode in batches of 32
-# 44.6. Small batches also spread evenly over the cores.
-TOKENS_PER_BATCH = 1024
-TEXTS_PER_BATCH = 32
 LIBRARIES = ("torch", "sentence_transformers")
-# 48 threads were seen to corrupt the heap, and more than these gain nothing for small models.
-MOST_THREADS = 16
 # So many texts are sorted by length together, so that progress is steady and memory bounded.
 TEXTS_PER_WINDOW = 2048
 
 
 class BatchEncoder:
-    """One sentence-transformers model on the CPU, loaded on first use."""
+    """One sentence-transformers model, loaded on first use; it computes on a GPU where torch has one."""
 
     def __init__(
-        self,
-        files: ModelFiles,
-        batch_size: int = TEXTS_PER_BATCH,
-        *,
-        bf16: bool | None = None,
-        load: Callable[[ModelFiles], Any] | None = None,
+        self, files: ModelFiles, *, device: Device | None = None, load: Callable[[ModelFiles], Any] | None = None
     ) -> None:
         """
-        batch_size  texts per batch at most; TOKENS_PER_BATCH makes batches of long texts smaller
-        bf16        None: on if the CPU multiplies bf16 in hardware
-        load        None: load_sentence_transformer
+        device  None: find_device, when the first texts are encoded
+        load    None: load_sentence_transformer
         """
         self._load = load or load_sentence_transformer
         self._files = files
-        self._batch_size = batch_size
-        self._bf16 = has_bf16() if bf16 is None else bf16
+        self._device = device
         self._model: Any = None
+        self._on_gpu: Any = None
 
     @property
     def is_loaded(self) -> bool:
         """Whether torch and the weights are in memory already."""
-        return self._model is not None
+        return self._model is not None or self._on_gpu is not None
 
     def load(self) -> Any:
-        """The SentenceTransformer itself, float32, in evaluation mode. Raises ModelError."""
+        """The SentenceTransformer itself on the processor, float32, in evaluation mode. Raises ModelError."""
         if self._model is None:
             self._model = self._load(self._files)
         return self._model
@@ -77,20 +63,37 @@ class BatchEncoder:
         """
         import numpy as np
 
-        model = self.load()
+        device, model = self._placed()
         vectors = np.zeros((len(texts), self._files.dimensions), dtype=np.float32)
         clean = [replace_surrogates(text) for text in texts]
         done = 0
         for start in range(0, len(clean), TEXTS_PER_WINDOW):
             window = clean[start : start + TEXTS_PER_WINDOW]
-            for rows, found in self._run_batches(model, window):
+            for rows, found in self._run_batches(device, model, window):
                 vectors[[start + row for row in rows]] = found
                 done += len(rows)
                 if on_batch:
                     on_batch(done)
         return vectors
 
-    def _run_batches(self, model: Any, texts: list[str]) -> Iterator[tuple[list[int], FloatMatrix | float]]:
+    def has_gpu(self) -> bool:
+        """Whether batches are computed on a GPU; imports torch to find out, where the system shows one."""
+        self._device = self._device or find_device()
+        return self._device.is_gpu
+
+    def _placed(self) -> tuple[Device, Any]:
+        """Where to compute, and the model there. An export reads the one on the processor, so a GPU has one of its own."""
+        device = self._device = self._device or find_device()
+        if not device.is_gpu:
+            return device, self.load()
+        if self._on_gpu is None:
+            with _no_gpu_fails(self._files):
+                self._on_gpu = self._load(self._files).to(device.name)
+        return device, self._on_gpu
+
+    def _run_batches(
+        self, device: Device, model: Any, texts: list[str]
+    ) -> Iterator[tuple[list[int], FloatMatrix | float]]:
         """(rows, their vectors) per batch; each core works on a batch of its own.
 
         Threads that share a batch wait for the slowest after every operation: 12 texts a second on 2 cores at load 7,
@@ -101,37 +104,46 @@ class BatchEncoder:
         import torch
 
         lengths = self._token_lengths(model, texts)
-        threads = count_threads()
-        room = max(1, min(TOKENS_PER_BATCH, sum(lengths) // threads))
-        batches = list(plan_batches(lengths, self._batch_size, room))
-        torch.set_num_threads(1 if len(batches) > 1 else threads)
+        at_once = device.batches_at_once
+        room = max(1, min(device.tokens_per_batch, sum(lengths) // at_once))
+        batches = list(plan_batches(lengths, device.texts_per_batch, room, device.tokens_per_batch))
+        torch.set_num_threads(1 if len(batches) > 1 else count_threads())
         waiting: deque[tuple[list[int], Future[FloatMatrix]]] = deque()
-        with ThreadPoolExecutor(threads, thread_name_prefix="kb-encoder") as pool:
+        with ThreadPoolExecutor(at_once, thread_name_prefix="kb-encoder") as pool:
             for rows in batches:
                 if not lengths[rows[0]]:
                     yield rows, 0.0
                     continue
                 # Tokenized in this thread: a tokenizer's padding and truncation are shared state.
                 features = model.preprocess([texts[row] for row in rows])
-                waiting.append((rows, pool.submit(self._forward, model, features)))
-                if len(waiting) > threads:
+                waiting.append((rows, pool.submit(self._forward, device, model, features)))
+                if len(waiting) > at_once:
                     yield _finished(waiting)
             while waiting:
                 yield _finished(waiting)
 
-    def _forward(self, model: Any, features: dict[str, Any]) -> FloatMatrix:
+    def _forward(self, device: Device, model: Any, features: dict[str, Any]) -> FloatMatrix:
         import torch
 
         # model.encode() takes 4 % longer: prompts, sorting, its progress bar.
-        with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self._bf16):
-            output = model(features)["sentence_embedding"]
-        return unit_rows(output.float().numpy())
+        with (
+            _no_gpu_fails(self._files) if device.is_gpu else nullcontext(),
+            torch.inference_mode(),
+            torch.autocast(torch.device(device.name).type, torch.bfloat16, enabled=device.bf16),
+        ):
+            there = _moved(features, device.name) if device.is_gpu else features
+            output = model(there)["sentence_embedding"].float().cpu()
+        return unit_rows(output.numpy())
 
     def _token_lengths(self, model: Any, texts: list[str]) -> list[int]:
         """Lengths in tokens: sorting by characters makes batches 10 % longer, and tokenizing takes 1 % of the time."""
         with quiet():
             ids = model.tokenizer(texts, truncation=True, max_length=self._files.max_length)["input_ids"]
         return [len(found) for found in ids]
+
+
+def _moved(features: dict[str, Any], device: str) -> dict[str, Any]:
+    return {name: value.to(device) if hasattr(value, "to") else value for name, value in features.items()}
 
 
 def _finished(waiting: deque[tuple[list[int], Future[FloatMatrix]]]) -> tuple[list[int], FloatMatrix]:
@@ -209,6 +221,19 @@ def load_sentence_transformer(files: ModelFiles) -> Any:
 
 
 @contextmanager
+def _no_gpu_fails(files: ModelFiles) -> Iterator[None]:
+    """What a GPU raises, as an error with a fix: no room left on it, or a GPU that is too old for this torch."""
+    try:
+        yield
+    except RuntimeError as error:  # torch's errors of CUDA and of memory are of this class
+        said = " ".join(str(error).split())[:200]
+        raise ModelError(
+            f"the encoder {files.model_id} cannot use the GPU: {said}",
+            fix="free the GPU, or have the processor encode: CUDA_VISIBLE_DEVICES=-1 kb …",
+        ) from error
+
+
+@contextmanager
 def quiet() -> Iterator[None]:
     """No warnings, no progress bars and no log lines below ERROR from the libraries used inside."""
     os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
@@ -222,22 +247,3 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         logging.disable(previous)
-
-
-@cache
-def has_bf16() -> bool:
-    """Whether the CPU multiplies bf16 in hardware. Elsewhere autocast is slower than float32."""
-    try:
-        flags = Path("/proc/cpuinfo").read_text(errors="replace").split()
-    except OSError:
-        return False
-    return "avx512_bf16" in flags or "amx_bf16" in flags
-
-
-def count_threads() -> int:
-    """Cores this process may use, MOST_THREADS at most, and OMP_NUM_THREADS at most where that is set, as for other libraries."""
-    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    asked_for = os.environ.get("OMP_NUM_THREADS", "")
-    if asked_for.isdecimal() and int(asked_for):
-        allowed = min(allowed, int(asked_for))
-    return min(allowed, MOST_THREADS)

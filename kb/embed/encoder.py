@@ -14,8 +14,9 @@ from typing import Any
 
 from kb.arrays import FloatMatrix, FloatVector
 from kb.config import EmbeddingConfig
-from kb.embed.batches import BatchEncoder, count_threads, has_bf16, has_libraries, quiet
+from kb.embed.batches import BatchEncoder, has_libraries, quiet
 from kb.embed.centre import centred, read_centre, read_question_means, without_form
+from kb.embed.device import count_threads, has_bf16, may_have_gpu
 from kb.embed.export import (
     ExportFailed,
     discard_export,
@@ -147,7 +148,7 @@ class TextEncoder:
             return (
                 f"{self.model_id}: CPU, {count_threads()} threads, from 4-bit weights, fp32 through ONNX"
                 f"{', queries mostly in 8 bits' if has_questions else ''}"
-                f"{', bf16 for many documents' if has_libraries() and has_bf16() else ''}, "
+                f"{', bf16 for many documents' if has_libraries() and has_bf16() else ''}{self._gpu()}, "
                 f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
             )
         batches = "fp32 through ONNX" if not has_libraries() else "bf16 autocast" if has_bf16() else "fp32"
@@ -158,9 +159,12 @@ class TextEncoder:
         else:
             queries = "fp32 through ONNX, prepared on first use"
         return (
-            f"{self.model_id}: CPU, {count_threads()} threads, batches {batches}, queries {queries}, "
+            f"{self.model_id}: CPU, {count_threads()} threads, batches {batches}{self._gpu()}, queries {queries}, "
             f"{self.dimensions} dimensions, {self.max_tokens} tokens at most"
         )
+
+    def _gpu(self) -> str:
+        return ", or a GPU where torch can use it" if has_libraries() and may_have_gpu() else ""
 
     def _open_tokens(self) -> Tokens | Unigram:
         if self._tokens is None:
@@ -200,7 +204,9 @@ class TextEncoder:
         return has_libraries() and (self._batches.is_loaded or many) and self._is_torch_faster(texts)
 
     def _is_torch_faster(self, texts: Sequence[str]) -> bool:
-        """Measured where both are at hand; before there is an export, by what the processor can do."""
+        """Measured where both are at hand; before there is an export, by what the processor can do. A GPU is faster."""
+        if may_have_gpu() and self._batches.has_gpu():
+            return True
         fast = self._open_fast(may_make=False)
         if fast is None:
             return has_bf16()

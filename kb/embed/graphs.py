@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from kb.embed.batches import count_threads
+from kb.embed.device import count_threads
 
 GRAPH, WEIGHTS = "model.onnx", "weights.bin"
 

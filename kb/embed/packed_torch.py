@@ -57,6 +57,11 @@ class PackedModel:
         self._bert, self._values, self._scales = bert, values, scales
         self._pieces, self._max_length = Unigram(export, max_length), max_length
 
+    def to(self, device: str) -> PackedModel:
+        """Moves the weights to a device of torch; the tokenizer stays on the processor."""
+        self._bert, self._values, self._scales = (x.to(device) for x in (self._bert, self._values, self._scales))
+        return self
+
     def tokenizer(self, texts: Sequence[str], *, truncation: bool, max_length: int) -> dict[str, list[list[int]]]:
         """Token ids, special tokens included."""
         return {"input_ids": self._pieces.encode(texts, max_length)}

@@ -5,6 +5,7 @@ The one on this machine listens on 127.0.0.1 alone, asks for a token, has no das
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 import shutil
@@ -62,7 +63,7 @@ def connect(address: str) -> Iterator[Any]:
             }
         try:
             try:
-                ray.init(**where, log_to_driver=False, logging_level="ERROR", namespace="kb")
+                ray.init(**where, log_to_driver=False, logging_level=logging.ERROR, namespace="kb")
             except (ImportError, OSError, RuntimeError, ValueError, AssertionError, ray.exceptions.RayError) as error:
                 said = " ".join(str(error).split())[:200]
                 what = "Ray did not start here" if address == AUTO else f"Ray at {address} cannot be used"

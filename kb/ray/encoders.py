@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from kb.arrays import FloatMatrix
 from kb.config import Config
-from kb.embed.batches import MOST_THREADS
+from kb.embed.device import MOST_THREADS
+from kb.embed.registry import SERVED
 from kb.errors import EmbeddingMismatch
 from kb.ray.calls import TRIES, Waiter
 from kb.ray.remote import EncoderThere
@@ -27,19 +28,35 @@ class Worker:
     calls: list[Any] = field(default_factory=list)
 
 
-class Encoders:
-    """All encoders of a cluster, one for each MOST_THREADS cores; an encoder works with that many threads.
+class Share(NamedTuple):
+    """What is one encoder's.
 
-    An encoder books half of its cores: reading the files takes the rest, and little of it.
+    machine  its id; "" where there is none yet, as in a cluster that grows when something is asked of it
+    cores    of which it books half: reading the files takes the rest
+    gpus     0 or 1
     """
+
+    machine: str
+    cores: float
+    gpus: int
+
+
+class Encoders:
+    """All encoders of a cluster, on the machines that `plan_encoders` says."""
 
     def __init__(self, waiter: Waiter, config: Config, digest: str) -> None:
         self.digest = digest
         self._ray, self._wait = waiter.ray, waiter
         make = self._ray.remote(EncoderThere)
         options = {"max_restarts": -1, "max_task_retries": TRIES}
-        # The largest first: they fit where the others would, too.
-        actors = [make.options(num_cpus=cores / 2, **options).remote(config) for cores in self._shares()]
+        is_served = config.embedding.model.partition(":")[0] in SERVED
+        shares = plan_encoders(self._ray.nodes(), use_gpus=not is_served)
+        actors = [
+            make.options(
+                num_cpus=share.cores / 2, num_gpus=share.gpus, scheduling_strategy=self._near(share.machine), **options
+            ).remote(config)
+            for share in shares
+        ]
         self._starting = {actor.digest.remote(): Worker(actor) for actor in actors}
         self._ready: list[Worker] = []
         self.count = len(actors)
@@ -93,11 +110,32 @@ class Encoders:
             done = set(self._wait.done(worker.calls))
             worker.calls = [call for call in worker.calls if call not in done]
 
-    def _shares(self) -> list[float]:
-        """The cores of each encoder."""
-        shares: list[float] = []
-        for node in self._ray.nodes():
-            cores = float(node["Resources"].get("CPU", 0)) if node["Alive"] else 0.0
-            count = max(1, round(cores / MOST_THREADS)) if cores else 0
-            shares += [min(cores / count, MOST_THREADS)] * count
-        return sorted(shares, reverse=True) or [1.0]
+    def _near(self, machine: str) -> Any:
+        """Ray's wish for that machine; where it goes away, its encoder starts on another one."""
+        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+        return NodeAffinitySchedulingStrategy(machine, soft=True) if machine else "DEFAULT"
+
+
+def plan_encoders(machines: Sequence[Mapping[str, Any]], *, use_gpus: bool) -> list[Share]:
+    """One encoder for each GPU of a machine; on a machine without one, for each MOST_THREADS cores. The largest come first.
+
+    machines  as `ray.nodes()` tells them
+    use_gpus  whether the encoder can use one; on a model server it cannot
+
+    >>> two = [{"NodeID": "a", "Alive": True, "Resources": {"CPU": 40.0}}, {"NodeID": "b", "Alive": False, "Resources": {}}]
+    >>> [share.cores for share in plan_encoders(two, use_gpus=True)]
+    [16, 16]
+    >>> plan_encoders([{"NodeID": "a", "Alive": True, "Resources": {"CPU": 8.0, "GPU": 2.0}}], use_gpus=True)
+    [Share(machine='a', cores=4.0, gpus=1), Share(machine='a', cores=4.0, gpus=1)]
+    """
+    shares: list[Share] = []
+    for machine in machines:
+        resources: Mapping[str, float] = machine["Resources"] if machine["Alive"] else {}
+        cores = float(resources.get("CPU", 0))
+        if not cores:
+            continue
+        gpus = int(resources.get("GPU", 0)) if use_gpus else 0
+        count = gpus or max(1, round(cores / MOST_THREADS))
+        shares += [Share(machine["NodeID"], min(cores / count, MOST_THREADS), min(gpus, 1))] * count
+    return sorted(shares, key=lambda share: (-share.gpus, -share.cores)) or [Share("", 1.0, 0)]

@@ -14,13 +14,15 @@ import numpy as np
 import pytest
 
 from kb.config import EmbeddingConfig
-from kb.embed.batches import TOKENS_PER_BATCH, BatchEncoder, has_bf16, plan_batches, unit_rows
+from kb.embed.batches import BatchEncoder, plan_batches, unit_rows
+from kb.embed.device import TOKENS_PER_BATCH, Device, has_bf16, may_have_gpu
 from kb.embed.encoder import CHARS_PER_TOKEN, TORCH_PAYS_FROM_CHARS, TextEncoder
 from kb.embed.export import ExportFailed, find_export, find_failure, make_export
 from kb.embed.fast import FastEncoder
 from kb.embed.model_files import ENGLISH_MODEL, find_model
 from kb.embed.probes import is_recorded, probe_texts, reference_vectors
 from kb.embed.registry import open_encoder
+from kb.errors import ModelError
 from tests.embed.small_model import DIMENSIONS, save_small_model
 
 texts = [
@@ -35,11 +37,12 @@ texts = [
     "short",
 ]
 LEAST = 0.9999
+EXACT = Device("cpu", bf16=False, texts_per_batch=4)
 
 
 @pytest.fixture(scope="module")
 def batches(encoder_cache: Path) -> BatchEncoder:
-    return BatchEncoder(find_model(ENGLISH_MODEL, encoder_cache), 32)
+    return BatchEncoder(find_model(ENGLISH_MODEL, encoder_cache))
 
 
 @pytest.fixture(scope="module")
@@ -135,13 +138,42 @@ def test_recorded_vectors_are_those_of_sentence_transformers(batches: BatchEncod
 
 
 def test_graph_written_from_the_weights_is_the_model(fast: FastEncoder, batches: BatchEncoder) -> None:
-    exact = BatchEncoder(batches._files, 4, bf16=False)
+    exact = BatchEncoder(batches._files, device=EXACT)
     everything = [*texts, *probe_texts]
     assert (exact.encode(everything) * fast.encode(everything)).sum(axis=1).min() >= 0.99999
 
 
+def test_a_model_on_another_device_gives_the_same_vectors(batches: BatchEncoder) -> None:
+    """ "cpu:0" is the processor, and goes the way of a GPU: a model of its own, batches that are moved there, large ones."""
+    there = BatchEncoder(
+        batches._files, device=Device("cpu:0", False, tokens_per_batch=32_768, texts_per_batch=512, batches_at_once=2)
+    )
+    everything = [*texts, *probe_texts]
+    assert there.has_gpu()
+    assert not there.is_loaded
+    assert (there.encode(everything) * batches.encode(everything)).sum(axis=1).min() >= LEAST
+    assert there.is_loaded
+    assert there.load() is not there._on_gpu
+
+
+def test_a_device_that_fails_is_an_error_with_a_fix(batches: BatchEncoder) -> None:
+    """torch's device "meta" computes shapes and no numbers."""
+    with pytest.raises(ModelError, match="cannot use the GPU") as error:
+        BatchEncoder(batches._files, device=Device("meta", False)).encode(["short"])
+    assert "CUDA_VISIBLE_DEVICES=-1" in (error.value.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("files", "seen"), [((), False), (("nvidiactl", "null"), False), (("nvidia3",), True), (("dxg",), True)]
+)
+def test_a_gpu_is_looked_for_without_torch(tmp_path: Path, files: tuple[str, ...], seen: bool) -> None:
+    for name in files:
+        (tmp_path / name).touch()
+    assert may_have_gpu(tmp_path) == seen
+
+
 def test_encoding_prints_nothing(batches: BatchEncoder, capfd: pytest.CaptureFixture[str]) -> None:
-    BatchEncoder(batches._files, 8).encode(texts)
+    BatchEncoder(batches._files).encode(texts)
     assert capfd.readouterr() == ("", "")
 
 
@@ -206,7 +238,7 @@ def test_model_by_path_uses_its_pooling_and_prompts(small_model: Path, tmp_path:
     assert "prepared on first use" in encoder.describe()
     vectors = np.stack([encoder.encode_query(text) for text in texts])
     assert lines == ["preparing the fast query encoder (once per model)…"]
-    reference = BatchEncoder(encoder.files, 4, bf16=False).encode(["ask: " + text for text in texts])
+    reference = BatchEncoder(encoder.files, device=EXACT).encode(["ask: " + text for text in texts])
     assert (vectors * reference).sum(axis=1).min() >= LEAST
     assert encoder.encode_documents(["rust"])[0] @ encoder.encode_sentences(["read: rust"])[0] >= LEAST
     assert "fp32 through ONNX," in encoder.describe()
@@ -229,7 +261,7 @@ def test_two_exports_at_once_make_one(small_model: Path, tmp_path: Path) -> None
     loaded: list[Any] = []
 
     def load() -> Any:
-        loaded.append(BatchEncoder(files, 4).load())
+        loaded.append(BatchEncoder(files).load())
         return loaded[-1]
 
     with ThreadPoolExecutor(2) as pool:
@@ -252,7 +284,7 @@ def test_failed_parity_is_recorded_and_not_tried_again(small_model: Path, tmp_pa
     import torch
 
     files = find_model(str(small_model), tmp_path)
-    model = BatchEncoder(files, 4).load()
+    model = BatchEncoder(files).load()
 
     class Drifting(torch.nn.Module):
         """Gives another vector for the same text on every call, so that no recording of it can be right."""

@@ -6,17 +6,21 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from kb.config import EmbeddingConfig
+from kb.embed.batches import BatchEncoder
+from kb.embed.device import Device
 from kb.embed.encoder import TextEncoder
-from kb.embed.export import LEAST_PARITY, find_export
+from kb.embed.export import LEAST_PARITY, export_folder, find_export
 from kb.embed.fast import QUESTIONS_FOLDER, FastEncoder
 from kb.embed.model_files import ENGLISH_MODEL, find_model
 from kb.embed.packed import FILE, MODEL, PACKAGE, PackedWords, find_packed, read_packed
+from kb.embed.packed_torch import load_packed
 from kb.embed.probes import is_recorded
 from kb.embed.registry import open_encoder
 from kb.errors import ModelError
@@ -68,6 +72,18 @@ def test_queries_and_documents_have_prefixes(encoder_cache: Path) -> None:
     plain = FastEncoder(export).encode(["query: rust", "passage: rust"])
     assert encoder.encode_query("rust") @ plain[0] >= 0.998  # in 8 bits
     assert encoder.encode_documents(["rust"])[0] @ plain[1] >= LEAST_PARITY
+
+
+@installed
+def test_another_device_gives_the_same_vectors(encoder_cache: Path) -> None:
+    """ "cpu:0" is the processor, and goes the way of a GPU."""
+    encoder = open_e5(encoder_cache)
+    texts = ["passage: rust", "passage: The dome closes when the wind is above fifty kilometres an hour. " * 9]
+    load = partial(load_packed, export=export_folder(encoder_cache, encoder.digest))
+    there = BatchEncoder(encoder.files, device=Device("cpu:0", bf16=False), load=load)
+    export = find_export(encoder_cache, encoder.digest)
+    assert export is not None
+    assert (there.encode(texts) * FastEncoder(export).encode(texts)).sum(axis=1).min() >= LEAST_PARITY
 
 
 @installed

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from kb.embed.batches import MOST_THREADS, count_threads
+from kb.embed.device import MOST_THREADS, count_threads
 
 
 @pytest.mark.parametrize("said", ["", "0", "-1", "all", "4,2"])

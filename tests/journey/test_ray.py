@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -210,43 +213,117 @@ def test_ray_reads_and_milvus_keeps(ray: Any, notes: Path, tmp_path: Path) -> No
         assert base.search("heron 12 tide", mode="hybrid").hits[0].path == "12.md"
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, str], tuple[str, ...]]]:
-    """(environment, addresses) of a cluster of one machine that asks for a token, as somebody else has started it."""
-    alone = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_USAGE_STATS_ENABLED": "0"}
-    environment = alone | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 32, "KB_EMBEDDING__MODEL": ENGLISH_MODEL}
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster of one machine that asks for a token, as somebody else has started it.
+
+    environment  of who calls it
+    addresses    for a machine of it, and for Ray's client
+    head         its first machine: the process above all of that machine's processes
+    """
+
+    environment: dict[str, str]
+    addresses: tuple[str, str]
+    head: subprocess.Popen[bytes]
+
+
+@contextmanager
+def machine(environment: dict[str, str], log: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A machine of a cluster, as far as Ray knows: processes of their own, with two cores. Killed at the end."""
+    command = [sys.executable, "-m", "ray.scripts.scripts", "start", "--block", "--num-cpus", "2", *options]
+    with (
+        log.open("w") as out,
+        subprocess.Popen(
+            command, env=os.environ | environment, stdout=out, stderr=out, start_new_session=True
+        ) as process,
+    ):
+        try:
+            while "--block" not in log.read_text():  # the last it prints
+                assert process.poll() is None, log.read_text()
+                time.sleep(0.1)
+            yield process
+        finally:
+            unplug(process)
+
+
+def unplug(process: subprocess.Popen[bytes]) -> None:
+    """End all processes of a machine at once."""
+    for pid in [process.pid, *(pid for pid, _ in processes_below(process.pid))]:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+@contextmanager
+def start_cluster(log: Path, *, is_alone: bool) -> Iterator[Cluster]:
+    """is_alone: it listens to this machine alone, and no other machine can join."""
+    joinable = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0" if is_alone else "1", "RAY_USAGE_STATS_ENABLED": "0"}
+    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    environment = {**joinable, **token, "KB_EMBEDDING__MODEL": ENGLISH_MODEL}
     ports = free_port(), free_port()
-    head = [sys.executable, "-m", "ray.scripts.scripts", "start", "--head", "--block", "--num-cpus", "2"]
-    options = ["--include-dashboard", "false", "--node-ip-address", "127.0.0.1", "--port", str(ports[0])]
-    with TemporaryDirectory(prefix="kb-test-") as folder:  # sockets have short names
-        more = ["--ray-client-server-port", str(ports[1]), "--temp-dir", folder]
-        log = tmp_path_factory.mktemp("ray") / "head.log"
-        with (
-            log.open("w") as out,
-            subprocess.Popen([*head, *options, *more], env=os.environ | environment, stdout=out, stderr=out) as process,
-        ):
-            try:
-                while "--block" not in log.read_text():  # the last it prints
-                    assert process.poll() is None, log.read_text()
-                    time.sleep(0.1)
-                yield environment, (f"127.0.0.1:{ports[0]}", f"ray://127.0.0.1:{ports[1]}")
-            finally:
-                process.terminate()
+    options = ["--include-dashboard", "false", "--port", str(ports[0]), "--ray-client-server-port", str(ports[1])]
+    place = ["--node-ip-address", "127.0.0.1"] if is_alone else []
+    with (
+        TemporaryDirectory(prefix="kb-test-") as folder,  # sockets have short names
+        machine(environment, log, "--head", *options, *place, "--temp-dir", folder) as head,
+    ):
+        address = log.read_text().partition("Local node IP: ")[2].split()[0]
+        yield Cluster(environment, (f"{address}:{ports[0]}", f"ray://{address}:{ports[1]}"), head)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with start_cluster(tmp_path_factory.mktemp("ray") / "head.log", is_alone=True) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def open_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with start_cluster(tmp_path_factory.mktemp("ray") / "head.log", is_alone=False) as cluster:
+        yield cluster
 
 
 @needs_ray
 @pytest.mark.parametrize("kind", [0, 1], ids=["a machine of it", "by Ray's client"])
 def test_a_cluster_that_is_there_is_used(
-    cluster: tuple[dict[str, str], tuple[str, ...]], kind: int, notes: Path, tmp_path: Path, kb_process: Any
+    cluster: Cluster, kind: int, notes: Path, tmp_path: Path, kb_process: Any
 ) -> None:
     here, there = tmp_path / "here", tmp_path / "there"
-    environment, addresses = cluster
     with kb_process(
-        "ingest", notes, "--ray", addresses[kind], "--json", home=there, env=os.environ | environment
+        "ingest", notes, "--ray", cluster.addresses[kind], "--json", home=there, env=os.environ | cluster.environment
     ) as process:
         out, err = process.communicate(timeout=200)
-    assert process.returncode == 1, err  # one file is broken
+    assert process.returncode == 1, err.decode()  # one file is broken
     assert json.loads(out.splitlines()[-1])["counts"]["new"] == FILES + 1
+    ingest(here, notes, ray=None)
+    assert differences(here, there) == []
+
+
+@needs_ray
+@pytest.mark.parametrize("is_lost", [False, True], ids=["two machines", "one is lost"])
+def test_every_machine_of_a_cluster_encodes(
+    open_cluster: Cluster, is_lost: bool, notes: Path, tmp_path: Path, kb_process: Any
+) -> None:
+    """The second one has a GPU, as far as Ray knows. When its encoder works, it may lose its power."""
+    here, there = tmp_path / "here", tmp_path / "there"
+    joined = ("--address", open_cluster.addresses[0], "--num-gpus", "1")
+    with machine(open_cluster.environment, tmp_path / "second.log", *joined) as second:
+        machines = {"first": open_cluster.head, "second": second}
+        encoding: set[str] = set()
+        environment = os.environ | open_cluster.environment
+        with kb_process(
+            "ingest", notes, "--ray", open_cluster.addresses[0], "--json", home=there, env=environment
+        ) as process:
+            while process.poll() is None:
+                for name, of in machines.items():
+                    if any(line.startswith(NAMES["encoder"]) for _, line in processes_below(of.pid)):
+                        encoding.add(name)
+                if is_lost and "second" in encoding:
+                    unplug(machines["second"])
+                time.sleep(0.05)
+            out, err = process.communicate()
+    assert process.returncode == 1, err.decode()  # one file is broken
+    assert json.loads(out.splitlines()[-1])["counts"]["new"] == FILES + 1
+    assert encoding == {"first", "second"}
     ingest(here, notes, ray=None)
     assert differences(here, there) == []
 
