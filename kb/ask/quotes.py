@@ -62,7 +62,7 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
         return None
     if not findings.evidence_gate or not config.sure_gate:
         return None
-    asked, replies = packed.question.request.question, LANGUAGES[packed.question.language].replies
+    asked, replies = packed.question.request.own_question, LANGUAGES[packed.question.language].replies
     if lacking := lacks_what_is_asked(asked, written.text):
         return replies[f"lacks_{lacking}"]
     if names := _names_lacking(asked, packed, written.quotes[0].place.marker):

@@ -58,6 +58,11 @@ class AskRequest:
         """What is searched for and weighed, and what quotes are chosen by."""
         return self.standalone or self.question
 
+    @property
+    def own_question(self) -> str:
+        """What is asked this time: the completed sentence, without earlier questions that it was joined to for the search."""
+        return self.question if context_of(self.standalone, self.question) else self.query
+
     def asked(self, language: str) -> str:
         """What a model is asked: a sentence, or the question as typed with the earlier ones as its context."""
         earlier = context_of(self.standalone, self.question)

@@ -73,6 +73,9 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     >>> lacks_what_is_asked("How many beds has the room on floor 2?", "New staff sleep on floor 2.")
     'count'
     >>> lacks_what_is_asked("How fast is it?", "Faster than most.")
+    >>> lacks_what_is_asked("How long does a build take?", "The level has a range of 0 to 3.")
+    'duration'
+    >>> lacks_what_is_asked("How long does a build take?", "Between 40 ms and 2:30.")
     """
     asked = _asked(question)
     if asked is None or not asked[1].is_needed:

@@ -15,7 +15,10 @@ LANGUAGES: dict[str, Language] = {language.code: language for language in (ENGLI
 _IN_ANY: dict[PatternKind, str] = {
     "asks": "[?？]",
     "tells_number": r"\d",
-    "tells_duration": r"\d",
+    # Of bare numbers only years, 4:37 and those with a short unit: "a range of 0 to 3" lasts no time.
+    "tells_duration": (
+        r"\b1\d{3}\b|\b20\d{2}\b|\d:\d\d\b|\d\s?-?(?:[mµnkc]?[ms]|h|hrs?|mins?|secs?|yrs?|ft|yd|mi|nt|bp|au|ly)\b"
+    ),
     "label_number": r"\[\d+(?:[,–-]\s?\d+)*\]|\[?#\d+\]?|\b\d+(?:\.\d+){2,}",
     "tells_event_date": r"\b1\d{3}\b|\b20\d{2}\b",
     "tells_date": r"\b1\d{3}\b|\b20\d{2}\b|\b\d{1,2}:\d\d",

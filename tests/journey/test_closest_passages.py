@@ -69,6 +69,17 @@ def test_what_tells_no_price_or_is_of_something_else_is_no_answer(
     assert answer["answer"].startswith(LANGUAGES[language].replies[says].format(words=words))
 
 
+def test_a_follow_up_is_held_to_what_it_asks_itself(corpus_home: Path) -> None:
+    """The text says how many passengers, which was asked before; not when the boat was built."""
+    with open_runtime(corpus_home, Config()) as opened:
+        first = ask(opened, AskRequest("How many passengers does the Petrel carry?", session_id="boat"))
+        assert first.outcome == "answered"
+        second = ask(opened, AskRequest("when was it built?", session_id="boat"))
+    assert second.standalone_question == "How many passengers does the Petrel carry? when was it built?"
+    assert second.outcome == "not_sure"
+    assert second.answer.startswith(LANGUAGES["en"].replies["lacks_date"])
+
+
 @pytest.mark.usefixtures("never_sure")
 def test_streamed_it_is_the_same_text_once(kb: Call, corpus_home: Path) -> None:
     words = ("ask", ASKED[0][0], "--mode", "lexical", "--stream")

@@ -69,7 +69,9 @@ def test_what_no_sentence_is_sure_for_is_joined_and_not_shown(before: str, asked
 def test_a_model_reads_the_question_as_typed_with_the_one_before_it() -> None:
     joined = AskRequest("who does it?", standalone=f"{BOILER} who does it?")
     assert joined.asked("en") == f"who does it?\n(Asked before: {BOILER})"
-    assert AskRequest("and Egret?", standalone="How old is Egret?").asked("en") == "How old is Egret?"
+    assert joined.own_question == "who does it?"
+    completed = AskRequest("and Egret?", standalone="How old is Egret?")
+    assert (completed.asked("en"), completed.own_question) == ("How old is Egret?", "How old is Egret?")
     assert AskRequest("How old is Egret?").asked("en") == "How old is Egret?"
 
 
