@@ -678,7 +678,35 @@ def test_markup_is_out_of_what_is_shown_and_lines_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<br />", "a <b>c", "[x]: y", "<Foo a={b}>", "``` \n<br />", "<!-- open", "", "a < b > c"]
+    ("text", "shown"),
+    [
+        ("up to 2<sup>n − 1</sup> − 1, E = mc<sup>2</sup>", "up to 2^(n − 1) − 1, E = mc^2"),
+        ("up to 2<sup>n −\n1</sup> − 1", "up to 2^(\nn − 1) − 1"),
+        ("the 1<sup>st</sup> word<sup>1</sup> of `2<sup>n</sup>`", "the 1st word1 of `2<sup>n</sup>`"),
+    ],
+)
+def test_an_exponent_stays_one(text: str, shown: str) -> None:
+    parsed = read("a.md", text)
+    assert parsed.shown(0, len(text)) == shown
+    told = read("a.html", f"<p>{text.partition('`')[0]}</p>").text
+    assert "".join(told.split()) == "".join(shown.partition("`")[0].split())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<br />",
+        "a <b>c",
+        "2<sup>n</sup>",
+        "2<sup>n\n1</sup><b>",
+        "2<sup>a<b>c</b></sup>",
+        "[x]: y",
+        "<Foo a={b}>",
+        "``` \n<br />",
+        "<!-- open",
+        "",
+        "a < b > c",
+    ],
 )
 def test_no_edit_overlaps_another(text: str) -> None:
     edits = read("a.md", text).edits

@@ -29,16 +29,16 @@ _TEXT_NAMES = tuple(
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        Reader("markdown", 2, (".md", ".markdown", ".mdx", ".mkd"), "text", read_markdown, has_lines=True),
+        Reader("markdown", 3, (".md", ".markdown", ".mdx", ".mkd"), "text", read_markdown, has_lines=True),
         Reader("text", 1, _TEXT_NAMES, "text", read_text, has_lines=True),
         Reader("restructuredtext", 1, (".rst", ".rest"), "text", read_rst, has_lines=True),
-        Reader("html", 1, (".html", ".htm", ".xhtml"), "text", read_html, has_lines=False),
+        Reader("html", 2, (".html", ".htm", ".xhtml"), "text", read_html, has_lines=False),
         Reader("pdf", 1, (".pdf",), "binary", read_pdf, has_lines=False),
         Reader("docx", 1, (".docx", ".docm"), "binary", read_docx, has_lines=False),
         Reader("pptx", 1, (".pptx",), "binary", read_pptx, has_lines=False),
         Reader("xlsx", 1, (".xlsx", ".xlsm"), "binary", read_xlsx, has_lines=False),
-        Reader("epub", 1, (".epub",), "binary", read_epub, has_lines=False),
-        Reader("notebook", 2, (".ipynb",), "text", read_notebook, has_lines=False),
+        Reader("epub", 2, (".epub",), "binary", read_epub, has_lines=False),
+        Reader("notebook", 3, (".ipynb",), "text", read_notebook, has_lines=False),
         Reader("code", 2, _CODE_NAMES, "text", read_code, has_lines=True),
     )
 }

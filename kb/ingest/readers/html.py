@@ -11,6 +11,7 @@ from kb.ingest.decode import decode
 from kb.ingest.readers.compose import Composition, one_line
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.markup import BlockWalk
+from kb.ingest.readers.raised import raised
 
 # Main content with less than this share of the page's visible text is taken for a wrong guess.
 _LEAST_SHARE = 0.15
@@ -58,16 +59,30 @@ def _everything(page: Any) -> Composition:
 
 
 def parse_page(text: str) -> Any:
-    """The root element of an HTML text; None where it holds no element."""
+    """The root element of an HTML text, with exponents as plain text writes them; None where it holds no element."""
     import lxml.etree
     import lxml.html
 
     # As bytes: lxml refuses a str with an encoding declaration.
     parser = lxml.html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
-        return lxml.html.document_fromstring(text.encode("utf-8"), parser=parser)
+        page: Any = lxml.html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (lxml.etree.ParserError, lxml.etree.XMLSyntaxError):
         return None
+    for element in page.iter("sup"):
+        text = element.text_content()
+        if (written := raised(_text_before(element), text)) != text:
+            del element[:]
+            element.text = written
+    return page
+
+
+def _text_before(element: Any) -> str:
+    """What stands right before an element, within its parent."""
+    before, parent = element.getprevious(), element.getparent()
+    if before is None:
+        return str(parent.text or "") if parent is not None else ""
+    return str(before.tail or before.text_content())
 
 
 def _main_content(page: Any) -> Composition:

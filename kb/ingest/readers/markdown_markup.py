@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from kb.drafts import Edit
+from kb.ingest.readers.raised import raised
 
 _FENCED = re.compile(
     r"^[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})[^\n]*\n(?:.*?\n)??[ \t]*(?:>[ \t]?)*\1[`~]*[ \t]*$|^[ \t]*(`{3,}|~{3,})[^\n]*\n(?![\s\S]*^[ \t]*\2).*\Z",
@@ -26,6 +27,9 @@ _TAGS = (
     "summary sup svg table tbody td tfoot th thead tr tt u ul var video wbr"
 ).split()
 _TAG = re.compile(rf"</?(?:{'|'.join(_TAGS)})(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?/?>", re.I)
+_RAISED = re.compile(r"<sup>([^<>\s](?:[^<>]{0,40}[^<>\s])?)</sup>", re.I)
+# So much of what stands before tells whether a raised text is an exponent.
+_BASE_CHARS = 8
 # What begins a stretch that no reader sees: a comment, or an element, whose name is then in one of the groups.
 _UNSEEN = re.compile(
     r"<!--|\{/\*|<(script|style)\b[^<>]*>|<(caption)\b[^<>]*>|<(span|p|div)\s[^<>]*class=[\"']?caption\b[^<>]*>",
@@ -106,6 +110,11 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
     for pattern in [_LINES, _ATTRIBUTES, *([_MODULE_LINES] if is_mdx else [])]:
         for match in pattern.finditer(prose):
             yield Edit(match.start(), match.end(), _newlines(match.group()))
+    for match in _RAISED.finditer(prose):
+        before, text = prose[max(0, match.start() - _BASE_CHARS) : match.start()], " ".join(match[1].split())
+        opening, _, closing = raised(before, text).partition(text)
+        # Its line breaks come first: "1)" at the beginning of a line would be an item of a list.
+        yield Edit(match.start(), match.end(), f"{opening}{_newlines(match.group())}{text}{closing}")
     for match in _TAG.finditer(prose):
         is_break = re.match(r"</?(?:br|td|th|hr|p|li|div|dd|dt)\b", match.group(), re.I)
         yield Edit(match.start(), match.end(), _newlines(match.group()) or (" " if is_break else ""))
