@@ -6,12 +6,14 @@ HOMES_FOLDER keeps a knowledge base for each collection: made by the first run, 
 ingested incrementally, so a reader that changed is seen). Figures: the share of answerable questions answered with the gold
 text, that answered, shown as the closest passages (not sure) and refused, the same of unanswerable ones, words of an answer, answers with markup in them; for ClapNQ also
 F1 of words with the best human answer. Baselines read the same hits: the first sentence of the top hit, the sentence that is
-nearest by cosine, rank-bm25's best sentence. --write keeps every answer, for rating by the rubric in benchmarks/README.md.
+nearest by cosine, rank-bm25's best sentence. --write keeps every answer, for rating by the rubric in benchmarks/README.md;
+answers_ratings.json holds what two raters said, by the answer's digest: an answer that changed is unrated until it is rated anew.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import re
 import shutil
@@ -30,6 +32,7 @@ from kb.language.registry import LANGUAGES
 from kb.text import analyze, analyze_query, split_sentences
 
 QUESTIONS = {kind: Path(__file__).with_name(f"answers_{kind}.yaml") for kind in ("questions", "quantities")}
+RATINGS = Path(__file__).with_name("answers_ratings.json")
 FIXTURES = Path(__file__).resolve().parents[1] / "fixtures"
 # Collection → its folder in DATA_FOLDER; release notes and the table of contents are left out.
 FOLDERS = {
@@ -185,6 +188,22 @@ def show(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:
         print(f"  {system:18s} " + "  ".join(f"{name} {value:.3f}" for name, value in figures.items()), flush=True)
 
 
+def digest_of(text: str) -> str:
+    """Of the first quote, which is what is rated."""
+    first = re.split(r"\n\n(?:See also|함께 볼 곳):\n", text)[0]
+    return hashlib.sha256(flat(re.sub(r"\[#\d+\]", "", first)).encode()).hexdigest()[:16]
+
+
+def show_ratings(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:
+    """What each rater said of the answers to answerable questions: A right and readable, B right, C not; a refusal is N."""
+    rated: dict[str, str] = json.loads(RATINGS.read_text())
+    good = [(asked, replies["kb"]) for asked, replies in rows if asked.gold is not None]
+    told = [rated.get(f"{a.question}#{digest_of(r.text or '')}", "??") if r.answers() else "NN" for a, r in good]
+    for rater in range(2):
+        counts = Counter(letters[rater] for letters in told)
+        print(f"  {title}, rater {rater + 1}, of {len(good)}: {dict(sorted(counts.items()))}")
+
+
 def show_gates(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:
     """What `rag.sure_gate` would do: questions with an answer that are answered (with the gold text), and those without one."""
     pairs = [(asked, replies["kb"]) for asked, replies in rows]
@@ -252,7 +271,7 @@ def main() -> None:
         mark = "none expected" if asked.gold is None else "gold" if holds(reply.text or "", asked.gold) else "no gold"
         written.append(f"## {len(written) + 1}. {asked.question}  ({mark})\n\n{reply.shown}\n")
 
-    for kind in QUESTIONS.keys() & kinds:
+    for kind in (kind for kind in QUESTIONS if kind in kinds):
         english: list[tuple[Asked, dict[str, Reply]]] = []
         for name in (*FOLDERS, *RECORDS):
             if not (questions := natural_questions(kind, name)):
@@ -262,9 +281,11 @@ def main() -> None:
             show(name, rows)
             if name == "ko":
                 show_gates("Korean", rows)
+                show_ratings("Korean", rows)
             english += rows if name != "ko" else []
         show("English", english)
         show_gates("English", english)
+        show_ratings("English", english)
     if "clapnq" in kinds:
         with kb.open(fill(arguments.data, arguments.homes, "clapnq")) as base:
             questions = clapnq_questions(arguments.data, arguments.every)

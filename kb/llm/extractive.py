@@ -7,6 +7,7 @@ Deterministic.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 
 from kb.arrays import Encode
@@ -40,6 +41,9 @@ LONGEST_FURTHER_CHARS = 320
 # So many of the sentences that are best by words, and by a reader where there is one, are compared by meaning too: encoding
 # all of them was the dearest step of an answer, and found no other sentence that holds the answer.
 COMPARED_SENTENCES = 12
+
+# A capital inside a sentence, or a thing's owner: "of Thistle", "Thistle's mirror".
+_NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}|[A-Z]\w+(?=['’]s\b)")
 
 # Sentences that answer no question to a knowledge base, in several scripts.
 EVERYDAY = (
@@ -142,7 +146,8 @@ class ExtractiveModel:
         tokens = [_token(best, entry, quote)]
         used = estimate_tokens(tokens[0].text)
         further = self._sides(asked, candidates, quote)
-        further += self._further([candidates[i] for i in order], [scores[i] or 0.0 for i in order], quote, further)
+        others = [i for i in order if i == order[0] or not _is_of_another(candidates[i], best, asked.question)]
+        further += self._further([candidates[i] for i in others], [scores[i] or 0.0 for i in others], quote, further)
         for other in further:
             entry = request.evidence[other.passage]
             token = _further_token(other, entry, is_first=len(tokens) == 1, language=request.language)
@@ -246,6 +251,18 @@ class ExtractiveModel:
         return [max(0.0, cosine - chance) / max(1.0 - chance, 0.01) for cosine in cosines[len(EVERYDAY) :]]
 
 
+def _is_of_another(candidate: Candidate, best: Candidate, question: str) -> bool:
+    """True for what is said of another name than the question and its answer have: below Marigold's mirror, Thistle's."""
+    wanted = _names_in(question) & frozenset(analyze(best.under_heading()))
+    if not wanted or wanted & frozenset(analyze(candidate.under_heading())):
+        return False
+    return bool(_names_in(candidate.text) - frozenset(analyze(question)))
+
+
+def _names_in(text: str) -> frozenset[str]:
+    return frozenset(term for name in _NAME.findall(text) for term in analyze(name)[:1])
+
+
 def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[Candidate]:
     """What can be the answer in one passage, under the headings that stand above it."""
     found: list[Candidate] = []
@@ -266,10 +283,9 @@ def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[
             text = " ".join(entry.text[start:end].split())
             if is_forged(text):
                 continue
+            announces = after is not None and after.kind in ("list", "code", "table") and end == block.sentences[-1][1]
             found.append(
-                Candidate(
-                    passage, at, start, end, text, heading, around, block.kind, has_code, after is not None, opens
-                )
+                Candidate(passage, at, start, end, text, heading, around, block.kind, has_code, opens, announces)
             )
     return found
 

@@ -35,6 +35,12 @@ _ON_CODE = re.compile(
     r"\W*(?:the|this|that|these|those)\s+(?:\w+\s+)?(?:commands?|code|scripts?|lines?|outputs?|examples?|programs?)\b",
     re.I,
 )
+# "But it is slow." before the sentence that answers; "It is slow." may say what the answer is about.
+_LEADS_OVER = re.compile(
+    r"\W*(?:but|so|and|or|then|thus|however|therefore|hence|instead|otherwise|also)\b"
+    r"|\W*(?:그리고|하지만|그러나|그래서|따라서|그런데|또한|또는|그러면|그럼|반면|한편)(?=[\s,])",
+    re.I,
+)
 _ANNOUNCES = re.compile(r"[:：]\W*$")
 
 
@@ -65,12 +71,13 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         return _render(text, _without_open_end(text, whole, blocks, best), (best.start, best.end))
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
-        span = _sentences_around(text, block, best)
+        span = _from_a_beginning(text, _sentences_around(text, block, best), block, best)
         if not wants_steps and _ANNOUNCES.search(text[span[0] : span[1]]) and not _opens_list(blocks, at, span):
             span = _without_announcement(span, block, best)
         pieces.append(("prose", span))
     elif block.kind == "list":
-        pieces.append(("list", _items_around(text, block, best)))
+        items = _items_around(text, block, best)
+        pieces.append(("list" if items[1] == block.end else "cut list", items))
     elif block.kind == "table":
         pieces += _rows_around(text, block, best)
     else:
@@ -93,6 +100,14 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
     pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
     return _render(text, _without_open_end(text, pieces, blocks, best), (best.start, best.end))
+
+
+def _from_a_beginning(text: str, span: Span, block: Block, best: Candidate) -> Span:
+    """The stretch without first sentences that only lead over from what stands before it, up to the one that answers."""
+    for start, end in block.sentences:
+        if span[0] <= start <= best.start and not _LEADS_OVER.match(text[start:end]):
+            return start, span[1]
+    return span
 
 
 def _opens_list(blocks: Sequence[Block], at: int, span: Span) -> bool:
@@ -271,7 +286,7 @@ def _render(text: str, pieces: Sequence[tuple[str, Span]], key: Span) -> Quote:
         if shown:
             shown += "\n" if kind == before == "table" else "\n\n"
         piece = _tidy(text[start:end], kind)
-        if start <= key[0] and key[1] <= end and kind in ("prose", "list"):
+        if start <= key[0] and key[1] <= end and kind in ("prose", "list", "cut list"):
             sentence = _inline(_QUOTE_MARK.sub("", text[key[0] : key[1]]))
             at = piece.find(sentence)
             marked = (len(shown) + at, len(shown) + at + len(sentence)) if at >= 0 else None
@@ -285,8 +300,9 @@ def _tidy(text: str, kind: str) -> str:
         return _fenced(text)
     if kind == "table":
         return neutralize_markers(text)
-    if kind == "list":
-        return "\n".join(" " * (len(line) - len(line.lstrip())) + _inline(line) for line in _item_lines(text))
+    if kind in ("list", "cut list"):
+        lines = [" " * (len(line) - len(line.lstrip())) + _inline(line) for line in _item_lines(text)]
+        return "\n".join([*lines, "…"] if kind == "cut list" else lines)
     return _inline(_QUOTE_MARK.sub("", text))
 
 

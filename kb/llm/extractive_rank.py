@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from kb.frozen import dataclass
 from kb.language.asked import matches_answer_type
@@ -52,6 +53,7 @@ _STEP = re.compile(
     r"|.*(?:세요|십시오|면 됩니다|해야 합니다)\W*$",
     re.I,
 )
+_ADVICE = re.compile(r"\W*(?:you|we) (?:can|could|need to|have to|must|should)\b(?! not)", re.I)
 _RECAP = re.compile(r"\W*(?:summary|recap|conclusions?|what we (?:have )?learned|요약|정리|마무리)\W*$", re.I)
 _SCENE = re.compile(
     r"\W*(?:let(?:'|’)s (?:say|suppose|imagine|assume|start|look|see)|suppose|imagine|assume|for (?:example|instance)|in this example"
@@ -60,9 +62,9 @@ _SCENE = re.compile(
 )
 # A sentence that begins so leans on the one before.
 _LEANS = re.compile(
-    r"^\W*(?:\.\.\.|…|(?:this|that|these|those|it|its|they|their|he|she|his|her|such|here|there|then|so|thus|however|but|and|or|also"
+    r"^\W*(?:\.\.\.|…|(?:\w+! )?(?:we|you|i|it|they|there|he|she)\W+(?:\w+\W+)?also\b|the same (?:applies|goes|is true|holds)\b|in the same way\b|(?:similarly|likewise)\b|(?:this|that|these|those|it|its|they|their|he|she|his|her|such|here|there|then|so|thus|however|but|and|or|also"
     r"|instead|otherwise|therefore|hence|both|another|for (?:this|that) reason|in (?:this|that|the latter) case|the (?:former|latter|above))\b"
-    r"|(?:그리고|또는|반면|한편|마찬가지로|지금까지|이|그|저|이것|그것|이는|그는|이를|그래서|따라서|하지만|그러나|그런데|또한|즉|여기서?|이렇게|그렇게|이러한|그러한|그러면|그럼|이런|그런|이\s*경우)(?=[\s,]|은|는|를|가|에))",
+    r"|(?:그리고|또는|반면|한편|마찬가지로|동일하게|같은 방식으로|위와 같이|지금까지|이|그|저|이것|그것|이는|그는|이를|그래서|따라서|하지만|그러나|그런데|또한|즉|여기서?|이렇게|그렇게|이러한|그러한|그러면|그럼|이런|그런|이\s*경우)(?=[\s,]|은|는|를|가|에))",
     re.I,
 )
 
@@ -75,8 +77,8 @@ class Candidate:
     start, end      [start, end) in the passage
     around          the text of its paragraph or list, and of the headings above it
     has_code        code stands in its block or follows it
-    has_more        a block follows: False where the passage ends
     opens           it stands in the first paragraph below its heading
+    announces       it ends its paragraph, and a list, code or a table follows
     """
 
     passage: int
@@ -88,8 +90,8 @@ class Candidate:
     around: str
     kind: str
     has_code: bool = False
-    has_more: bool = True
     opens: bool = False
+    announces: bool = False
 
     def under_heading(self) -> str:
         """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
@@ -179,28 +181,42 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
         if candidate.opens and set(asked.defined) <= heading and len(heading) <= len(asked.defined) + 1:
             bonus += 0.15
+    bonus += 0.1 * _alike(asked.terms, candidate.heading.rpartition(" > ")[2])
     if asked.sides and len(asked.sides) == 2:
         held, near = set(analyze(text)), set(analyze(candidate.around))
         bonus += 0.15 * all(held & side for side in asked.sides) + 0.1 * all(near & side for side in asked.sides)
     if asked.wants_steps:
         bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * (_STEP.match(plain) is not None)
+        bonus += 0.05 * (_ADVICE.match(plain) is not None)
         bonus -= 0.25 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)
-    if leans(text):
-        bonus -= 0.03
+    if leans(plain):
+        bonus -= 0.06
     if text.rstrip("\"'”’)*_` ").endswith(("?", "？")):
         bonus -= 0.25
     if candidate.kind == "prose" and set(analyze(plain)) <= set(analyze(candidate.heading)):
         bonus -= 0.25  # the title once more
     if candidate.kind in ("code", "table"):
         bonus -= 0.08
-    if text.endswith((":", "：")) and not candidate.has_more:
+    if text.endswith((":", "：")) and not candidate.announces:
         bonus -= 0.15
     if len(text) < 20 and candidate.kind == "prose":
         bonus -= 0.08
     return bonus
+
+
+def _alike(terms: Sequence[str], title: str) -> float:
+    """How much of a question and of a heading is the same, in [0, 1]: the F1 of their index terms."""
+    asked, titled = frozenset(terms), _title_terms(title)
+    both = len(asked & titled)
+    return 2 * both / (len(asked) + len(titled)) if both else 0.0
+
+
+@lru_cache(maxsize=256)
+def _title_terms(title: str) -> frozenset[str]:
+    return frozenset(asked_terms(title)) if title else frozenset()
 
 
 def _is_topic(subject: str, sentence: str) -> bool:

@@ -15,7 +15,7 @@ from rank_bm25 import BM25Okapi
 
 from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
 from kb.llm.extractive import COMPARED_SENTENCES, REFUSAL, REFUSALS, ExtractiveModel, Weights
-from kb.llm.extractive_rank import lexical_scores
+from kb.llm.extractive_rank import Asked, Candidate, lexical_scores, shape_bonus
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
 from kb.text import analyze
 
@@ -148,6 +148,18 @@ class TestChoice:
         assert "[#2]" in first
         assert further.startswith("- ")
         assert further.endswith("[#1]")
+
+    @pytest.mark.parametrize(("owner", "is_quoted"), [("Thistle's", False), ("Marigold's", True), ("The second", True)])
+    def test_what_is_said_of_another_name_is_no_further_quote(self, owner: str, is_quoted: bool) -> None:
+        evidence = [
+            Evidence(1, "Marigold's mirror is cleaned every 14 days."),
+            Evidence(2, f"{owner} mirror is cleaned with water every 21 days."),
+        ]
+        answer = ask(
+            "How often is Marigold's mirror cleaned?", evidence, model=ExtractiveModel(weights=Weights(close=0))
+        )
+        assert answer.startswith("Marigold's mirror")
+        assert ("21 days" in answer) == is_quoted
 
     def test_the_same_said_twice_is_quoted_once(self) -> None:
         again = Evidence(2, "There can only be one owner at a time!")
@@ -340,6 +352,35 @@ class TestShape:
             "What must be locked?", [Evidence(1, "At dusk:\n\n- Lock the doors that must be locked.\n- Go home.")]
         )
         assert answer.startswith("At dusk:\n\n- Lock the doors that must be locked.\n- Go home.")
+
+    def test_a_section_that_is_titled_as_the_question_answers_rather(self) -> None:
+        asked = Asked.of("How do I drain the boiler?")
+        text = "Open the lowest valve, and wait."
+        wide, titled = (
+            Candidate(0, 0, 0, len(text), text, heading, text, "prose")
+            for heading in ("Care > How to fill, drain, and clean boilers and pumps", "Care > Drain the boiler")
+        )
+        assert shape_bonus(asked, titled) > shape_bonus(asked, wide) > 0
+
+    @pytest.mark.parametrize("over", ["But speed costs money.", "So which one is fast?", "하지만 비싸다."])
+    def test_a_sentence_that_only_leads_over_is_left_out_before_the_answer(self, over: str) -> None:
+        text = f"Your boiler is thus loud.\n\n{over} A small boiler heats twelve rooms at 60 degrees."
+        answer = ask("How many rooms does a small boiler heat?", [Evidence(1, text)])
+        assert answer == "A small boiler heats twelve rooms at 60 degrees. [#1]"
+
+    def test_an_announcement_answers_only_with_what_it_announces(self) -> None:
+        announced, told = "You declare the boiler as follows:", "The boiler is declared in the register."
+        alone = Evidence(1, f"{announced}\n\nThat was all.\n\n{told}")
+        followed = Evidence(1, f"{announced}\n\n```\nboiler = 1\n```\n\n{told}")
+        assert ask("How do I declare the boiler?", [followed]).startswith(f"{announced}\n\n```\nboiler = 1\n```")
+        assert not ask("What declares the boiler?", [alone]).startswith(announced)
+
+    def test_a_list_that_is_cut_says_so(self) -> None:
+        items = "\n".join(f"- Pump {n} is painted red and stands in cellar {n} of the western wing." for n in range(40))
+        answer = ask("Where does pump 7 stand?", [Evidence(1, items)])
+        assert "Pump 7 is" in answer
+        assert answer.count("\n- ") + 1 < 40
+        assert answer.endswith("\n… [#1]")
 
     def test_emphasis_and_link_targets_are_left_out_and_code_is_not(self) -> None:
         text = "The **red** *lamp* of [the tower](a.md) runs `a * b * c`, see [it][1]."
