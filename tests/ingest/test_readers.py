@@ -681,7 +681,8 @@ def test_markup_is_out_of_what_is_shown_and_lines_stay() -> None:
     ("text", "shown"),
     [
         ("up to 2<sup>n − 1</sup> − 1, E = mc<sup>2</sup>", "up to 2^(n − 1) − 1, E = mc^2"),
-        ("up to 2<sup>n −\n1</sup> − 1", "up to 2^(\nn − 1) − 1"),
+        ("up to 2<sup>n −\n1</sup> − 1", "up to 2^(n − 1)\n − 1"),
+        ("up to 2<sup>n −\n1</sup> - 1", "up to 2^(\nn − 1) - 1"),
         ("the 1<sup>st</sup> word<sup>1</sup> of `2<sup>n</sup>`", "the 1st word1 of `2<sup>n</sup>`"),
     ],
 )

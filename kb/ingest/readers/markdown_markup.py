@@ -28,6 +28,7 @@ _TAGS = (
 ).split()
 _TAG = re.compile(rf"</?(?:{'|'.join(_TAGS)})(?:\s(?:[^<>\"']|\"[^\"]*\"|'[^']*')*)?/?>", re.I)
 _RAISED = re.compile(r"<sup>([^<>\s](?:[^<>]{0,40}[^<>\s])?)</sup>", re.I)
+_MARKS_ITEM = re.compile(r"[ \t]*(?:[-+*>#|=]|\d+[.)])")
 # So much of what stands before tells whether a raised text is an exponent.
 _BASE_CHARS = 8
 # What begins a stretch that no reader sees: a comment, or an element, whose name is then in one of the groups.
@@ -113,8 +114,10 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
     for match in _RAISED.finditer(prose):
         before, text = prose[max(0, match.start() - _BASE_CHARS) : match.start()], " ".join(match[1].split())
         opening, _, closing = raised(before, text).partition(text)
-        # Its line breaks come first: "1)" at the beginning of a line would be an item of a list.
-        yield Edit(match.start(), match.end(), f"{opening}{_newlines(match.group())}{text}{closing}")
+        # Its line breaks come last, or first where what follows would begin a list: "- 1", "1) is".
+        breaks = _newlines(match.group())
+        first, last = (breaks, "") if _MARKS_ITEM.match(prose, match.end()) else ("", breaks)
+        yield Edit(match.start(), match.end(), f"{opening}{first}{text}{closing}{last}")
     for match in _TAG.finditer(prose):
         is_break = re.match(r"</?(?:br|td|th|hr|p|li|div|dd|dt)\b", match.group(), re.I)
         yield Edit(match.start(), match.end(), _newlines(match.group()) or (" " if is_break else ""))
