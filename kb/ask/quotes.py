@@ -12,6 +12,7 @@ from kb.ask.cite import narrow_citation
 from kb.ask.records import AnswerCitation, RefusalReason, SentenceCheck, Verification
 from kb.ask.refuse import end_of
 from kb.ask.stages import Checked, Ended, Generated, Packed, Verified, Written
+from kb.ask.weigh import Weighed
 from kb.config import RagConfig
 from kb.evidence.naming import names_lacking
 from kb.language.asked import lacks_what_is_asked
@@ -77,9 +78,9 @@ def _names_lacking(asked: str, packed: Packed, marker: int) -> tuple[str, ...]:
         return ()
     place = re.sub(r"[\W_]+", " ", quoted.path)
     around = "\n".join((place, quoted.title, *quoted.heading_path, quoted.text))
-    verdict = packed.findings.verdict
+    weighed = packed.findings.verdict.weighed if packed.findings.verdict else Weighed()
     others = [entry.chunk.text for entry in packed.packed if entry.marker != marker]
-    return names_lacking(asked, around, others, is_spoken=verdict is not None and verdict.weighed.is_spoken)
+    return names_lacking(asked, around, others, common=weighed.common, is_spoken=weighed.is_spoken)
 
 
 def quote_under(lead: str, quoted: Verified, reason: RefusalReason) -> Ended:

@@ -45,6 +45,7 @@ RARE = 0.55
 # ask, of FastAPI's Korean and English pages, the middle one was .02 nearer in its own language, half of them -.01 to .07.
 OWN_LANGUAGE = 0.05
 
+_ABBREVIATION = re.compile(r"[A-Z]{2,5}")
 _NAME_INSIDE = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 
 
@@ -57,14 +58,16 @@ class Weighed:
     lacking  of what is missing, in any form, what no answer can do without: names, numbers, and the rarest word
     lacking_share  by weight, of all that is asked about and stands in no passage in any form, in [0, 1]
     is_spoken  the passages are a speech or a letter: who speaks is named by the question alone
+    common   what is asked about and stands in more than one chunk of a hundred: it tells little of which one is meant
     """
 
-    signals: Signals
-    missing: tuple[str, ...]
-    apart: tuple[str, ...]
+    signals: Signals = Signals()
+    missing: tuple[str, ...] = ()
+    apart: tuple[str, ...] = ()
     lacking: tuple[str, ...] = ()
     lacking_share: float = 0.0
     is_spoken: bool = False
+    common: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,9 +180,10 @@ def weigh_chunks(
     lacking: tuple[tuple[str, ...], float, bool] = ((), 0.0, False)
     if same_language and subject is None:
         texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
-        lacking = _lacking(units, weights, texts, passages, frequencies)
+        lacking = _lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
     missing, apart = _gaps(units, weights, passages)
-    return Weighed(replace(signals, subject=subject), missing, apart, *lacking)
+    common = tuple(unit.text for unit, weight in zip(units, weights, strict=True) if weight < RARE)
+    return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common=common)
 
 
 def _compare(kb: Runtime, question: str, windows: Sequence[Window]) -> tuple[list[float], Field]:
@@ -274,6 +278,8 @@ def _lacking(
     texts: Sequence[str],
     passages: Sequence[Passage],
     frequencies: Mapping[str, int],
+    *,
+    is_korean: bool,
 ) -> tuple[tuple[str, ...], float, bool]:
     """What stands in no passage, in no form, of the names and numbers asked about, and of the weightiest unit; in their order.
 
@@ -284,8 +290,13 @@ def _lacking(
     gone = [i for i, unit in enumerate(units) if not standing.holds(unit)]
     rarest = max(range(len(units)), key=lambda i: (weights[i], len(units[i].text), -i), default=-1)
     asked = [units[i] for i in gone if units[i].kind != "word" or (i == rarest and weights[i] >= RARE)]
-    # Korean verbs are said in many forms: of a Hangul word only one that no document holds is lacking.
-    asked = [unit for unit in asked if not unit.is_run() or not any(frequencies.get(term) for term in unit.terms)]
+    # Korean verbs are said in many forms, and abbreviations in Hangul, too (DB, 데이터베이스): of these only what no document holds.
+    asked = [
+        unit
+        for unit in asked
+        if not (unit.is_run() or (is_korean and _ABBREVIATION.fullmatch(unit.text)))
+        or not any(frequencies.get(term) for term in unit.terms)
+    ]
     is_spoken = is_first_person(texts)
     if is_spoken:
         # Who speaks is named by the question alone: "What did President Biden pledge?", of a speech.

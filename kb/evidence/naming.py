@@ -6,7 +6,7 @@ What is said of one thing answers no question about another: "Which oil does Thi
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from kb.evidence.question import units_of
 from kb.evidence.standing import Standing
@@ -14,6 +14,8 @@ from kb.language.korean_query import possessors
 from kb.text import STOP_WORDS, analyze
 
 _SPACE = re.compile(r"\s+")
+# Particles of Hangul stand right behind a word in Latin letters.
+_UNSPACED = re.compile(r"[^\s가-힣]+|[가-힣]+")
 
 
 def is_name(text: str, question: str) -> bool:
@@ -34,12 +36,14 @@ def is_name(text: str, question: str) -> bool:
 
 
 def names_lacking(
-    question: str, quoted: str, others: Sequence[str] = (), *, is_spoken: bool = False
+    question: str, quoted: str, others: Sequence[str] = (), *, common: Collection[str] = (), is_spoken: bool = False
 ) -> tuple[str, ...]:
     """The names and numbers of a question that stand in no form in the passage that is quoted; in their order.
 
     quoted     with its title, headings and path
     others     further passages that were found: a Hangul noun counts as a name where one of them speaks of it
+    common     units of the question that many passages of the corpus have: an abbreviation, a number or a Hangul noun among them is no
+               name, as JSON in the pages of a web framework
     is_spoken  the passages are a speech or a letter: there the question alone names who speaks
     returns    as the question writes them
 
@@ -47,6 +51,8 @@ def names_lacking(
     ('Thistle',)
     >>> names_lacking("동백 망원경의 풍속 한계는?", "마리골드 망원경은 초속 15미터에서 닫는다.", ["주 망원경은 '동백'이다."])
     ('동백',)
+    >>> names_lacking("POST로 보낸 JSON은?", "요청 본문을 선언한다.", common=["JSON"])
+    ('POST',)
     """
     standing = Standing([quoted], frozenset(analyze(quoted)))
     lacking = [
@@ -54,16 +60,21 @@ def names_lacking(
         for unit in units_of(question)
         if unit.kind != "word"
         and len(unit.text) > 1  # "three" may stand for 3
+        and (unit.text not in common or (unit.text[0].isupper() and unit.text[1].islower()))
         and is_name(unit.text, question)
         and not (is_spoken and unit.text.removesuffix("'s").istitle())
         and not standing.holds(unit)
     ]
     here, elsewhere = _SPACE.sub("", quoted), _SPACE.sub("", "\n".join(others))
-    named = [name for name in possessors(question) if name not in here and name in elsewhere]
+    named = [
+        name
+        for name in possessors(question)
+        if name not in here and name in elsewhere and not any(unit.startswith(name) for unit in common)
+    ]
     return tuple(dict.fromkeys((*lacking, *named)))
 
 
 def _as_written(part: str, question: str) -> str:
-    """E-152, of which 152 is a unit; without the marks around it."""
-    whole = next((word for word in question.split() if part in word), part)
-    return (whole if part.isdigit() else part).strip(".,;:!?()\"'“”‘’").removesuffix("'s").removesuffix("’s")
+    """The word of which a unit is a part, without particles and marks around it: E-152, of which 152 is a unit."""
+    whole = next((word for word in _UNSPACED.findall(question) if part in word), part)
+    return whole.strip(".,;:!?()\"'“”‘’-").removesuffix("'s").removesuffix("’s")

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kb.evidence.measure import Field, Logits, Passage, best_windows, coverage, idf_weights, weigh
+from kb.evidence.naming import names_lacking
 from kb.evidence.question import units_of
 from kb.evidence.records import NAMES, Signals
 from kb.language.asked import matches_answer_type
@@ -235,3 +236,23 @@ def test_nothing_asked_covers_nothing() -> None:
 @pytest.mark.parametrize(("text", "wanted"), [("It was built by Ada.", 0.0), ("It was built by Ada Byron.", 1.0)])
 def test_the_answer_is_told_in_words_that_the_question_lacks(text: str, wanted: float) -> None:
     assert signals("Who built it, Ada?", [passage(text)]).answer_type == wanted
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted", "others", "common", "lacking"),
+    [
+        ("Which oil does Thistle's axis take?", "Marigold's axis takes ISO 46.", (), ("Thistle's",), ("Thistle",)),
+        ("How do I send JSON to the Kestrel?", "The boiler takes a body.", (), ("JSON",), ("Kestrel",)),
+        ("How do I send JSON to the Kestrel?", "The boiler takes a body.", (), (), ("JSON", "Kestrel")),
+        ("404를 돌려주고 싶어요", "상태 코드를 정한다.", (), (), ("404",)),
+        ("404를 돌려주고 싶어요", "상태 코드를 정한다.", (), ("404",), ()),
+        ("User-Agent 같은 헤더는?", "헤더를 선언한다.", (), (), ("User-Agent",)),
+        ("E-152는 무슨 뜻인가요?", "오류가 난다.", (), (), ("E-152",)),
+        ("같은 이름의 쿼리 값은?", "쿼리를 선언한다.", ("이름을 적는다.",), (), ("이름",)),
+        ("같은 이름의 쿼리 값은?", "쿼리를 선언한다.", ("이름을 적는다.",), ("이름",), ()),
+    ],
+)
+def test_names_that_a_quoted_passage_lacks(
+    question: str, quoted: str, others: tuple[str, ...], common: tuple[str, ...], lacking: tuple[str, ...]
+) -> None:
+    assert names_lacking(question, quoted, others, common=common) == lacking
