@@ -9,11 +9,13 @@ from __future__ import annotations
 import logging
 import os
 import re
+import shutil
 import socket
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
@@ -324,6 +326,9 @@ class Client:
         lower = " ".join(f"{cause} {getattr(cause, 'code', '')}" for cause in _causes(error)).lower()
         for words, problem, fix in _PROBLEMS:
             if any(word in lower for word in words):
+                if "room" in problem and is_file(self.settings.uri):
+                    folder = Path(self.settings.uri).absolute().parent
+                    fix = f"make room in {folder} ({shutil.disk_usage(folder).free / 1e6:,.1f} MB are free), then run the same command again"
                 return IoError(f"Milvus at {self.where} {problem} ({said[:160]})", fix=fix, uri=self.settings.uri)
         return IoError(
             f"Milvus at {self.where} could not do it: {said[:240]}",

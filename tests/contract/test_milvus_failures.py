@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -164,6 +165,15 @@ def test_a_server_that_went_away_is_said(tmp_path: Path, settings: CorpusConfig)
         server.stop()
         with pytest.raises(IoError, match="does not answer"):
             indexes.lexical.index().search(["word"], 5)
+
+
+def test_a_file_without_room_says_where_room_is_missing(tmp_path: Path) -> None:
+    with opened(milvus_settings(tmp_path / "corpus.db"), tmp_path / "home") as (corpus, _):
+        told = corpus.client._explain(OSError(errno.ENOSPC, "No space left on device"))
+    assert told.problem.startswith(f"Milvus at {tmp_path / 'corpus.db'}")
+    assert "has no room" in told.problem
+    assert told.fix.startswith(f"make room in {tmp_path} (")
+    assert "MB are free" in told.fix
 
 
 def test_another_encoder_is_refused(settings: CorpusConfig, tmp_path: Path) -> None:
