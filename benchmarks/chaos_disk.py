@@ -141,18 +141,27 @@ def try_step(step: Step, disk: Path, ready: Path | None, notes: Path, free_bytes
     if step.name == "ask" and code != 2 and "14 days" not in out:
         wrong = wrong or f"no answer shown: {err}"
     filling.unlink()
+    mend(home)
     after = content_of(home)
     if ready and step.name != "rm" and after < before:
         wrong = wrong or f"lost {len(before[0])} → {len(after[0])} documents, {before[1]} → {after[1]} answers"
     is_again = step.name == "rm" or (step.name == "backup" and code == 0)
     healed = ["list"] if is_again else words
-    if (again := call([*healed, *([] if "--home" in healed else ["--home", str(home)])])[0]) != 0:
-        wrong = wrong or f"with room again exit code {again}"
+    code_again, _, err_again = call([*healed, *([] if "--home" in healed else ["--home", str(home)])])
+    if code_again != 0:
+        wrong = wrong or f"with room again exit code {code_again}: {err_again[-300:]}"
     if call(["search", "mirror", "--mode", "lexical", "--home", str(home)])[0] not in (0, 1):
         wrong = wrong or "no search with room again"
     if (health := call(["doctor", "--json", "--home", str(home)])[0]) != 0:
         wrong = wrong or f"doctor {health} with room again"
     return wrong or ("done" if code == 0 else "refused")
+
+
+def mend(home: Path) -> None:
+    """Do what kb's error says: Milvus Lite leaves an index that a full disk cut short, and opens nothing then."""
+    if "KB_CORPUS__URI" in os.environ and "*.idx" in call(["search", "mirror", "--home", str(home)])[2]:
+        for index in home.rglob("*.idx"):
+            index.unlink()
 
 
 def find_wrong(step: Step, code: int, err: str, disk: Path) -> str:

@@ -65,6 +65,7 @@ _PROBLEMS = (
     (("unauthenticated", "auth check", "permission", "privilege"), "refuses this token", "set KB_CORPUS__TOKEN, or ask for rights to the database and its collections"),
     (("database not found", "database not exist", "database:"), "has no such database", "correct corpus.database, or have it made"),
     (("rate limit", "ratelimit", "quota", "exhausted"), "takes no more of this now: a limit is reached", "raise the quota of the database, or try again later"),
+    (("no data left in file", "faiss"), "has an index that a full disk cut short", "remove the files *.idx below it: Milvus Lite makes them anew"),
     (("disk", "no space", "memory"), "has no room", "give it more room, then run the same command again"),
     (("deadline", "timeout", "timed out", "unavailable", "connect", "retry"), "does not answer", "start it, or correct corpus.uri"),
 )  # fmt: skip

@@ -167,13 +167,24 @@ def test_a_server_that_went_away_is_said(tmp_path: Path, settings: CorpusConfig)
             indexes.lexical.index().search(["word"], 5)
 
 
-def test_a_file_without_room_says_where_room_is_missing(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("error", "problem", "fix"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "has no room", "make room in {folder} ("),
+        (
+            RuntimeError("Error in void faiss::read_xb_vector() at index_read.cpp"),
+            "has an index that a full",
+            "remove the files *.idx",
+        ),
+        (EOFError("No data left in file"), "has an index that a full disk cut short", "remove the files *.idx"),
+    ],
+)
+def test_what_a_full_disk_does_to_a_file_is_said(error: Exception, problem: str, fix: str, tmp_path: Path) -> None:
     with opened(milvus_settings(tmp_path / "corpus.db"), tmp_path / "home") as (corpus, _):
-        told = corpus.client._explain(OSError(errno.ENOSPC, "No space left on device"))
+        told = corpus.client._explain(error)
     assert told.problem.startswith(f"Milvus at {tmp_path / 'corpus.db'}")
-    assert "has no room" in told.problem
-    assert told.fix.startswith(f"make room in {tmp_path} (")
-    assert "MB are free" in told.fix
+    assert problem in told.problem
+    assert told.fix.startswith(fix.format(folder=tmp_path))
 
 
 def test_another_encoder_is_refused(settings: CorpusConfig, tmp_path: Path) -> None:
