@@ -80,7 +80,14 @@ def _names_lacking(asked: str, packed: Packed, marker: int) -> tuple[str, ...]:
     around = "\n".join((place, quoted.title, *quoted.heading_path, quoted.text))
     weighed = packed.findings.verdict.weighed if packed.findings.verdict else Weighed()
     others = [entry.chunk.text for entry in packed.packed if entry.marker != marker]
-    return names_lacking(asked, around, others, common=weighed.common, is_spoken=weighed.is_spoken)
+    return names_lacking(
+        asked,
+        around,
+        others,
+        common=weighed.common,
+        everywhere=weighed.everywhere,
+        is_spoken=weighed.is_spoken,
+    )
 
 
 def quote_under(lead: str, quoted: Verified, reason: RefusalReason) -> Ended:

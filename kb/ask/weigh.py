@@ -41,6 +41,8 @@ OPENING_CHARS = 160
 ENCODED_CHARS = 450
 # The weight of a word that stands in one chunk of a hundred: the rarest word of a question counts as lacking from here on.
 RARE = 0.55
+# A name in this share of all chunks, and in so many, is what they are about.
+EVERYWHERE, LEAST_HOLDING = 0.25, 25
 # A passage in the question's language may be so much nearer to it than one that says the same in another. Of 40 questions that people
 # ask, of FastAPI's Korean and English pages, the middle one was .02 nearer in its own language, half of them -.01 to .07.
 OWN_LANGUAGE = 0.05
@@ -59,6 +61,7 @@ class Weighed:
     lacking_share  by weight, of all that is asked about and stands in no passage in any form, in [0, 1]
     is_spoken  the passages are a speech or a letter: who speaks is named by the question alone
     common   what is asked about and stands in more than one chunk of a hundred: it tells little of which one is meant
+    everywhere  the same, in a quarter of the chunks: what the corpus is about, as Rust in a book on Rust
     """
 
     signals: Signals = Signals()
@@ -68,6 +71,7 @@ class Weighed:
     lacking_share: float = 0.0
     is_spoken: bool = False
     common: tuple[str, ...] = ()
+    everywhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +187,9 @@ def weigh_chunks(
         lacking = _lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
     missing, apart = _gaps(units, weights, passages)
     common = tuple(unit.text for unit, weight in zip(units, weights, strict=True) if weight < RARE)
-    return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common=common)
+    held = max(EVERYWHERE * statistics.rows, LEAST_HOLDING)
+    everywhere = tuple(unit.text for unit in units if frequencies.get(unit.terms[0], 0) >= held)
+    return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common=common, everywhere=everywhere)
 
 
 def _compare(kb: Runtime, question: str, windows: Sequence[Window]) -> tuple[list[float], Field]:

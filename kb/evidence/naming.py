@@ -36,7 +36,13 @@ def is_name(text: str, question: str) -> bool:
 
 
 def names_lacking(
-    question: str, quoted: str, others: Sequence[str] = (), *, common: Collection[str] = (), is_spoken: bool = False
+    question: str,
+    quoted: str,
+    others: Sequence[str] = (),
+    *,
+    common: Collection[str] = (),
+    everywhere: Collection[str] = (),
+    is_spoken: bool = False,
 ) -> tuple[str, ...]:
     """The names and numbers of a question that stand in no form in the passage that is quoted; in their order.
 
@@ -44,6 +50,7 @@ def names_lacking(
     others     further passages that were found: a Hangul noun counts as a name where one of them speaks of it
     common     units of the question that many passages of the corpus have: an abbreviation, a number or a Hangul noun among them is no
                name, as JSON in the pages of a web framework
+    everywhere units that so many have that they are what the documents are about: where something is done, none needs to say it
     is_spoken  the passages are a speech or a letter: there the question alone names who speaks
     returns    as the question writes them
 
@@ -51,6 +58,8 @@ def names_lacking(
     ('Thistle',)
     >>> names_lacking("동백 망원경의 풍속 한계는?", "마리골드 망원경은 초속 15미터에서 닫는다.", ["주 망원경은 '동백'이다."])
     ('동백',)
+    >>> names_lacking("How do I read a file in Rust?", "Call read_to_string.", everywhere=["Rust"])
+    ()
     >>> names_lacking("POST로 보낸 JSON은?", "요청 본문을 선언한다.", common=["JSON"])
     ('POST',)
     """
@@ -60,6 +69,7 @@ def names_lacking(
         for unit in units_of(question)
         if unit.kind != "word"
         and len(unit.text) > 1  # "three" may stand for 3
+        and not (unit.text in everywhere and _is_where(unit.text, question))
         and (unit.text not in common or (unit.text[0].isupper() and unit.text[1].islower()))
         and is_name(unit.text, question)
         and not (is_spoken and unit.text.removesuffix("'s").istitle())
@@ -72,6 +82,12 @@ def names_lacking(
         if name not in here and name in elsewhere and not any(unit.startswith(name) for unit in common)
     ]
     return tuple(dict.fromkeys((*lacking, *named)))
+
+
+def _is_where(name: str, question: str) -> bool:
+    """Whether a name only says where something is done: "in Rust", "FastAPI에서"; "Thistle's oil" is of one of several."""
+    here = re.escape(name)
+    return re.search(rf"\b(?:in|with|within|using)\s+{here}\b|\b{here}(?:에서|로|으로)", question) is not None
 
 
 def _as_written(part: str, question: str) -> str:

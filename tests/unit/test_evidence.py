@@ -256,3 +256,17 @@ def test_names_that_a_quoted_passage_lacks(
     question: str, quoted: str, others: tuple[str, ...], common: tuple[str, ...], lacking: tuple[str, ...]
 ) -> None:
     assert names_lacking(question, quoted, others, common=common) == lacking
+
+
+@pytest.mark.parametrize(
+    ("question", "lacking"),
+    [
+        ("How do I read a file in Kestrel?", ()),
+        ("파일을 Kestrel에서 어떻게 읽나요?", ()),
+        ("Who made Kestrel's reader of files?", ("Kestrel",)),
+    ],
+)
+def test_what_all_documents_are_about_need_not_be_named(question: str, lacking: tuple[str, ...]) -> None:
+    quoted = "Call read_all with a path."
+    assert names_lacking(question, quoted) == ("Kestrel",)
+    assert names_lacking(question, quoted, everywhere=["Kestrel", "Kestrel's"]) == lacking
