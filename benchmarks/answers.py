@@ -190,7 +190,9 @@ def show(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:
 
 def digest_of(text: str) -> str:
     """Of the first quote, which is what is rated."""
-    first = re.split(r"\n\n(?:See also|함께 볼 곳):\n", text)[0]
+    first = re.split(
+        "|".join(f"\n\n{re.escape(language.replies['see_also'])}\n" for language in LANGUAGES.values()), text
+    )[0]
     return hashlib.sha256(flat(re.sub(r"\[#\d+\]", "", first)).encode()).hexdigest()[:16]
 
 

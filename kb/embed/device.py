@@ -15,7 +15,7 @@ from pathlib import Path
 # 44.6. Small batches also spread evenly over the cores.
 TOKENS_PER_BATCH = 1024
 TEXTS_PER_BATCH = 32
-# A GPU wants thousands of tokens at a time. At 1,536 numbers a token and layer, in bf16, these take less than 1 GB.
+# A GPU wants thousands of tokens at a time. Chosen without one at hand, so nothing of it is measured.
 GPU_TOKENS_PER_BATCH = 32_768
 GPU_TEXTS_PER_BATCH = 512
 # One batch is computed while the next one's tokens are looked up.

@@ -327,7 +327,7 @@ class Client:
         lower = " ".join(f"{cause} {getattr(cause, 'code', '')}" for cause in _causes(error)).lower()
         for words, problem, fix in _PROBLEMS:
             if any(word in lower for word in words):
-                if "room" in problem and is_file(self.settings.uri):
+                if "room" in problem and "memory" not in lower and is_file(self.settings.uri):
                     folder = Path(self.settings.uri).absolute().parent
                     fix = f"make room in {folder} ({shutil.disk_usage(folder).free / 1e6:,.1f} MB are free), then run the same command again"
                 return IoError(f"Milvus at {self.where} {problem} ({said[:160]})", fix=fix, uri=self.settings.uri)

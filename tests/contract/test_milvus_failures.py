@@ -171,6 +171,7 @@ def test_a_server_that_went_away_is_said(tmp_path: Path, settings: CorpusConfig)
     ("error", "problem", "fix"),
     [
         (OSError(errno.ENOSPC, "No space left on device"), "has no room", "make room in {folder} ("),
+        (RuntimeError("out of memory"), "has no room", "give it more room"),
         (
             RuntimeError("Error in void faiss::read_xb_vector() at index_read.cpp"),
             "has an index that a full",

@@ -69,7 +69,7 @@ def parse_page(text: str) -> Any:
         page: Any = lxml.html.document_fromstring(text.encode("utf-8"), parser=parser)
     except (lxml.etree.ParserError, lxml.etree.XMLSyntaxError):
         return None
-    for element in page.iter("sup"):
+    for element in list(page.iter("sup")):
         text = element.text_content()
         if (written := raised(_text_before(element), text)) != text:
             del element[:]
