@@ -95,13 +95,15 @@ class Verdict:
 def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, packed: Sequence[Chunk]) -> Verdict:
     """The gate's verdict on the packed chunks of a search that was traced.
 
-    Vectors take no part in lexical mode, nor where the encoder cannot read the question; the user is told of an encoder
+    Vectors take no part in lexical mode, nor where the encoder cannot read the question or none of the chunks has one yet; the user is told of an encoder
     that the gate has no weights for.
     """
     assert response.trace is not None
     with kb.snapshot():
         digest = None if request.mode == "lexical" or not can_read(kb, request.query) else kb.stored_encoder()[1]
         cosines = {} if digest is None else question_cosines(kb, request.query, [chunk.chunk_id for chunk in packed])
+        if packed and not cosines:  # ingested by words alone, up to now: nothing can be said of meaning
+            digest = None
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
         weighed = weigh_chunks(kb, request.query, chunks, response.trace, with_vectors=digest is not None)
     score = score_signals(

@@ -12,7 +12,7 @@ from kb.ask.records import AskRequest
 from kb.ask.weigh import Weighed, weigh_evidence
 from kb.config import Config, EmbeddingConfig, RagConfig, ReaderConfig
 from kb.embed.model_files import ENGLISH_MODEL
-from kb.records import SearchRequest
+from kb.records import SearchMode, SearchRequest
 from kb.search.pipeline import search
 from tests.journey.folders import fill
 
@@ -36,12 +36,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "home"
 
 
-def weighed(home: Path, question: str) -> Weighed:
+def weighed(home: Path, question: str, mode: SearchMode = "lexical") -> Weighed:
     with library.open(home, CONFIG) as base:
         kb = base.runtime()
-        response = search(kb, SearchRequest(question, "lexical", 4, explain=True))
+        response = search(kb, SearchRequest(question, mode, 4, explain=True))
         chunks = kb.corpus.fetch_chunks([int(hit.chunk_id) for hit in response.hits])
-        return weigh_evidence(kb, AskRequest(question, mode="lexical"), response, list(chunks.values())).weighed
+        return weigh_evidence(kb, AskRequest(question, mode=mode), response, list(chunks.values())).weighed
 
 
 @pytest.mark.parametrize(
@@ -68,3 +68,10 @@ def test_what_the_corpus_is_about_need_not_be_quoted(home: Path, question: str, 
         answer = base.ask(question, mode="lexical")
     assert "read_all" in answer.answer
     assert (answer.outcome == "not_sure", "does not mention 'Heron'" in answer.answer) == (lacks, lacks)
+
+
+def test_before_there_are_vectors_nothing_is_said_of_meaning(home: Path) -> None:
+    question = "How do I read a file?"
+    found = weighed(home, question, "hybrid")
+    assert (found.signals.cosine, found.signals.nearness) == (None, None)
+    assert found.signals == weighed(home, question, "lexical").signals
