@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from kb.config import IngestConfig
 from kb.drafts import Parsed
 from kb.errors import ParseFailed
+from kb.ingest.chunk import chunk_document
 from kb.ingest.discover import scan
 from kb.ingest.readers import READERS, read_file, reader_for
 from kb.ingest.readers.grammars import GRAMMARS
@@ -187,11 +188,34 @@ def test_markdown() -> None:
 )
 def test_front_matter(text: str, title: str | None, tags: tuple[str, ...], first_block: str) -> None:
     parsed = read("a.md", text)
-    first = next(block for block in parsed.blocks)
+    first = next(block for block in parsed.blocks if block.start < block.end)
     assert (parsed.title, parsed.tags) == (title, tags)
     if first.title != "title: [broken":
         assert parsed.text[first.start : first.end] == first_block
     assert ("front matter" in (parsed.note or "")) == ("broken" in text)
+
+
+@pytest.mark.parametrize(
+    ("text", "titles"),
+    [
+        ("---\ntitle: Install it\n---\ntext\n\n## Steps\n\nmore", ["Install it", "Steps"]),
+        ("---\ntitle: Install it\n---\n## Steps {/*steps*/}\n\nmore", ["Install it", "Steps"]),
+        ("---\ntitle: Install it\n---\n# Installing\n\ntext", ["Installing"]),
+        ("---\ntitle: Nothing below\n---\n", []),
+        ("## Steps {#steps}\n\n## `{/* a comment */}` in JSX\n\ntext", ["Steps", "{/* a comment */} in JSX"]),
+    ],
+)
+def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
+    assert [block.title for block in read("a.md", text).blocks if block.kind == "heading"] == titles
+
+
+def test_the_page_stands_above_its_sections() -> None:
+    parsed = read("a.md", "---\ntitle: Install it\n---\ntext\n\n## Steps\n\nmore")
+    chunks = chunk_document(parsed, lambda text: list(range(len(text))), 100, 100)
+    assert [(chunk.heading_path, chunk.text) for chunk in chunks] == [
+        (("Install it",), "text"),
+        (("Install it", "Steps"), "## Steps\n\nmore"),
+    ]
 
 
 @pytest.mark.parametrize(

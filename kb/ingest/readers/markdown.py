@@ -13,8 +13,9 @@ from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
 from kb.ingest.readers.markdown_markup import markup_edits
 
-# `## Install {#install .wide}`: an anchor, not words of the title.
+# `## Install {#install .wide}`: an anchor, not words of the title; in MDX it is a comment, `{/*install*/}`.
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
+_COMMENT = re.compile(r"(`[^`]*`)|\s*\{/\*.*?\*/\}")
 _INVISIBLE = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[!?/]?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE
 )
@@ -29,11 +30,17 @@ _KINDS: dict[str, BlockKind] = {
 
 
 def read_markdown(raw: bytes, path: str) -> Parsed:
-    """A Markdown file; its title is the front matter's, or else its first level-1 heading."""
+    """A Markdown file; its title is the front matter's, or else its first level-1 heading.
+
+    Where it has no level-1 heading, the front matter's title is one, as on the pages that site generators make of it.
+    """
     decoded = decode(raw)
     matter = read_front_matter(decoded.text)
     blocks = tuple(markdown_blocks(decoded.text, matter.end))
     first = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
+    if matter.title and first is None and blocks:
+        at = blocks[0].start
+        blocks = (Block("heading", at, at, level=1, title=" ".join(matter.title.split())), *blocks)
     notes = [note for note in (decoded.note, matter.note) if note]
     return Parsed(
         decoded.text,
@@ -62,7 +69,7 @@ def markdown_blocks(text: str, start: int = 0) -> Iterator[Block]:
         first, stop = token.map[0] + skipped, token.map[1] + skipped
         if token.type == "heading_open":
             inline: list[Any] = []
-            parser.inline.parse(tokens[at + 1].content, parser, environment, inline)
+            parser.inline.parse(_COMMENT.sub(r"\1", tokens[at + 1].content), parser, environment, inline)
             title = _plain(inline)
             block = lines.block("heading", first, stop, level=int(token.tag[1]), title=title)
             if block and title:
