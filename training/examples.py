@@ -2,8 +2,9 @@
 
 What a passage shows is what the reader will be given (kb.reader.windows, two neighbouring sentences). Of each question: a
 stretch that holds the answer; the stretch of the same passage that is nearest in words and does not; the passage that is
-nearest in words of all others; and the question with a name, a number or a word swapped. Nothing that the gate or the
-curve is measured on is among them. Deterministic by `SEED`.
+nearest in words of all others; and the question with a name, a number or a word swapped. Of questions that were written for
+training (training/written.py), those that their passage does not answer take the place of the swapped ones. Nothing that
+the gate or the curve is measured on is among them. Deterministic by `SEED`.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ import json
 import random
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +52,11 @@ QUESTIONS = {
 # Passages that are nearest in words to a question, of which one that does not hold its answer is a negative.
 NEAREST = 6
 BOOLQ = "kobest-boolq"
+# Questions written for training: what their passage does not answer, by kind; one passage of so many is held out for the curve.
+NEAR, SWAPPED = "near", "swapped"
+HELD_OUT = 12
+# So many of the stretches of a passage with a heading are shown with it, as the reader gets them.
+WITH_HEADING = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,19 @@ class Asked:
     answers: tuple[tuple[int, str], ...]
     language: str
     source: str
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The questions that were written about one passage.
+
+    answered  the passage answers them
+    others    (kind, question): it does not
+    """
+
+    answered: tuple[Asked, ...]
+    others: tuple[tuple[str, str], ...]
 
 
 def measured_passages(data: Path) -> frozenset[str]:
@@ -122,6 +142,64 @@ def yes_no_of(data: Path) -> list[Asked]:
     return sorted(found, key=lambda a: digest(a.question))
 
 
+def written_of(rows: Path, *, held_out: bool) -> list[Written]:
+    """Questions that training/written.py joined to their passages, in the order of the passages' digests.
+
+    rows  one JSON object a line: lang, source, heading, passage, question, kind, answers ([start, text] each)
+    """
+    groups: dict[str, list[dict[str, Any]]] = {}
+    with gzip.open(rows, "rt", encoding="utf-8") as file:
+        for row in map(json.loads, file):
+            groups.setdefault(row["passage"], []).append(row)
+    found = []
+    for passage in sorted(groups, key=digest):
+        if (int(digest(passage), 16) % HELD_OUT == 0) != held_out:
+            continue
+        mine = groups[passage]
+        answered = tuple(
+            Asked(r["question"], passage, tuple(map(tuple, r["answers"])), r["lang"], r["source"], r["heading"])
+            for r in mine
+            if r["answers"]
+        )
+        if answered:
+            found.append(Written(answered, tuple((r["kind"], r["question"]) for r in mine if not r["answers"])))
+    return found
+
+
+def make_written(written: Sequence[Written], first_group: int = 0) -> list[Example]:
+    """Groups of examples, one for each passage: what it answers is compared with what it does not."""
+    rng = random.Random(SEED)
+    asked = [one for about in written for one in about.answered]
+    nearest = {}
+    for language in ("en", "ko"):
+        mine = [a for a in asked if a.language == language]
+        nearest |= dict(zip(map(id, mine), _nearest(mine), strict=True)) if mine else {}
+    headings = {a.passage: a.heading for a in asked}
+    found: list[Example] = []
+    for number, about in enumerate(written, start=first_group):
+        passage, language = about.answered[0].passage, about.answered[0].language
+        for one in about.answered:
+            for question, text, answers, kind in _of_question(one, nearest[id(one)], (), rng):
+                heading = headings[passage] if kind != "other passage" else _heading_of(text, headings)
+                found.append(Example(number, question, _under(heading, text, rng), answers, language, kind))
+        for kind, question in about.others:
+            terms = frozenset(analyze_query(question))
+            stretch = best_window(terms, passage, STRETCH_CHARS)
+            pair = max(_pairs(passage), key=lambda text: (_shared(terms, text), text))
+            for text in dict.fromkeys((stretch, pair)):
+                shown = _under(headings[passage], text, rng)
+                found.append(Example(number, question, shown, False, language, f"written: {kind}"))
+    return found
+
+
+def _heading_of(text: str, headings: Mapping[str, str]) -> str:
+    return next((heading for passage, heading in headings.items() if text in passage), "")
+
+
+def _under(heading: str, text: str, rng: random.Random) -> str:
+    return f"{heading}: {text}" if heading and rng.random() < WITH_HEADING else text
+
+
 def make_examples(asked: Sequence[Asked], first_group: int = 0) -> list[Example]:
     """Groups of examples, in the order of the questions."""
     rng = random.Random(SEED)
@@ -155,7 +233,7 @@ def _of_question(
         if lacking and about.source != BOOLQ:
             yield question, max(lacking, key=lambda t: (_shared(terms, t), t)), False, "same passage"
         gold = stretch if holds else holding[0] if holding else ""
-        swapped = _swap(question, gold, names, about.language, rng) if gold else None
+        swapped = _swap(question, gold, names, about.language, rng) if gold and names else None
         if swapped:
             yield swapped, gold, False, "swapped"
     else:

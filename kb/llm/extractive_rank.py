@@ -79,6 +79,7 @@ class Candidate:
     has_code        code stands in its block or follows it
     opens           it stands in the first paragraph below its heading
     announces       it ends its paragraph, and a list, code or a table follows
+    resumes         it stands among steps of which the first are not in the passage
     """
 
     passage: int
@@ -92,6 +93,7 @@ class Candidate:
     has_code: bool = False
     opens: bool = False
     announces: bool = False
+    resumes: bool = False
 
     def under_heading(self) -> str:
         """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
@@ -194,6 +196,8 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)
     if leans(plain):
         bonus -= 0.06
+    if candidate.resumes:
+        bonus -= 0.1
     if text.rstrip("\"'”’)*_` ").endswith(("?", "？")):
         bonus -= 0.25
     if candidate.kind == "prose" and set(analyze(plain)) <= set(analyze(candidate.heading)):

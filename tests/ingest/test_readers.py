@@ -656,7 +656,7 @@ import { Card } from "x";
 ## Ship it { #ship }
 
 <a id="ship"></a>Rc<T> and <name> stay; `<br />` too.<br />
-See [the log][log] <ReadMore>or **this**</ReadMore>.<!-- hidden -->
+See [the log][log] <ReadMore>or **this**</ReadMore>.<!-- hidden --> <ReadMore>Or the logs</ReadMore>
 
 <LinkCard title="Deploy" description="Ship it" href="/x" />
 
@@ -695,7 +695,13 @@ def test_markup_is_out_of_what_is_shown_and_lines_stay() -> None:
         "https://example",
     ):
         assert gone not in shown, gone
-    for kept in ("Rc<T> and <name> stay; `<br />` too.", "or **this**", "Deploy. Ship it", "```html\n<br />\n"):
+    for kept in (
+        "Rc<T> and <name> stay; `<br />` too.",
+        "or **this**",
+        "Or the logs",
+        "Deploy. Ship it",
+        "```html\n<br />\n",
+    ):
         assert kept in shown, kept
     lines, told = MARKUP.split("\n"), shown.split("\n")
     assert all(line in (said, "") or said for line, said in zip(told, lines, strict=True))

@@ -285,6 +285,34 @@ class TestShape:
         assert answer.startswith("Updating\n\nOnce it is there")
         assert answer.rstrip().endswith("```\nappup\n```\n\nThen restart. [#1]")
 
+    STEPS = (
+        "Long before that, the station had no generator. The old one stood in the cellar until the flood, and nobody asked for another.\n\n"
+        "Do this:\n\n1. Open the fuel valve.\n\n   ```\n   valve open\n   ```\n\n2. Turn the generator on at the panel.\n\n   Wait for the lamp.\n\n"
+        "3. Note the hour.\n\n{padding}\n\nElsewhere it is warm."
+    )
+
+    @pytest.mark.parametrize("asked", ["turn the generator on at the panel", "open the fuel valve", "note the hour"])
+    def test_steps_are_quoted_from_the_first_one(self, asked: str) -> None:
+        passage = Evidence(1, self.STEPS.format(padding="It is cold there. " * 40), ("Generator",))
+        quote = ask(f"How do I {asked}?", [passage]).partition(" [#1]")[0]
+        assert quote == (
+            "Generator\n\nDo this:\n\n1. Open the fuel valve.\n\n   ```\n   valve open\n   ```\n\n"
+            "2. Turn the generator on at the panel.\n   Wait for the lamp.\n3. Note the hour."
+        )
+
+    def test_too_many_steps_are_cut_behind_the_answer(self) -> None:
+        more = "".join(f"\n\n```\ncode\n```\n\n{n}. {'Rest a while there. ' * 20}" for n in range(2, 9))
+        passage = Evidence(1, f"1. Open the fuel valve.{more}", ("Generator",))
+        quote = ask("How do I open the fuel valve?", [passage])
+        assert quote.startswith("Generator\n\n1. Open the fuel valve.\n\n```\ncode")
+        assert "\n…" in quote
+        assert len(quote) < 1_700
+
+    def test_steps_that_begin_elsewhere_are_no_beginning(self) -> None:
+        rest = Evidence(1, "4. Open the feed in a reader.\n5. Add the feed to the page.", ("Feeds",))
+        whole = Evidence(2, "Add a feed to the page with `feed add`.", ("Feeds",))
+        assert ask("How do I add a feed?", [rest, whole]).partition("\n\n")[2].startswith("Add a feed")
+
     def test_an_announcement_of_nothing_is_left_out(self) -> None:
         text = "Trust the signs on the dome.\n\nRun `open` to open the dome. It looks like this:"
         assert ask("How do I open the dome?", [Evidence(1, text)]).endswith("Run `open` to open the dome. [#1]")
