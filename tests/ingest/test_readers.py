@@ -209,6 +209,14 @@ def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
     assert [block.title for block in read("a.md", text).blocks if block.kind == "heading"] == titles
 
 
+def test_code_in_a_component_is_code() -> None:
+    text = (
+        '# Use\n\n<Tabs>\n  <Tab name="npm">\n  ```shell\n  one\n\n  # two\n  three\n  ```\n  </Tab>\n</Tabs>\n\ntext\n'
+    )
+    code = "  ```shell\n  one\n\n  # two\n  three\n  ```"
+    assert shape(read("a.mdx", text)) == [("h1", "Use"), ("code", code), ("paragraph", "text")]
+
+
 def test_the_page_stands_above_its_sections() -> None:
     parsed = read("a.md", "---\ntitle: Install it\n---\ntext\n\n## Steps\n\nmore")
     chunks = chunk_document(parsed, lambda text: list(range(len(text))), 100, 100)

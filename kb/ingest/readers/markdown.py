@@ -16,6 +16,9 @@ from kb.ingest.readers.markdown_markup import markup_edits
 # `## Install {#install .wide}`: an anchor, not words of the title; in MDX it is a comment, `{/*install*/}`.
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
 _COMMENT = re.compile(r"(`[^`]*`)|\s*\{/\*.*?\*/\}")
+# A component of MDX that opens or closes on a line of its own. To CommonMark it begins HTML, up to the next blank line, and a
+# fence below it is none: what follows a blank line in that code would be Markdown, and a comment of a shell a heading.
+_COMPONENT_LINE = re.compile(r"^[ \t]*</?[A-Z][\w.]*(?:[ \t][^<>\n]*)?(?<!/)>[ \t]*$", re.M)
 _INVISIBLE = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[!?/]?[A-Za-z][^<>]*(?:>|\Z)", re.DOTALL | re.IGNORECASE
 )
@@ -61,7 +64,7 @@ def markdown_blocks(text: str, start: int = 0) -> Iterator[Block]:
     skipped = text.count("\n", 0, start)
     parser = _parser()
     environment: dict[str, Any] = {}
-    tokens = parser.parse(text[start:], environment)
+    tokens = parser.parse(_COMPONENT_LINE.sub(lambda line: " " * len(line.group()), text[start:]), environment)
     for at, token in enumerate(tokens):
         outermost = 1 if token.type == "list_item_open" else 0
         if token.map is None or token.level != outermost:
