@@ -62,7 +62,10 @@ def main() -> None:
     chosen = parser.parse_args()
     texts = {passage_digest(text): text for text in passages(chosen.data, chosen.home)}
     kept = lost = 0
-    with gzip.open(QUESTIONS, "rt", encoding="utf-8") as questions, gzip.open(chosen.rows, "wt", encoding="utf-8") as out:
+    with (
+        gzip.open(QUESTIONS, "rt", encoding="utf-8") as questions,
+        gzip.open(chosen.rows, "wt", encoding="utf-8") as out,
+    ):
         for row in map(json.loads, questions):
             text = texts.get(row.pop("passage"))
             if text is None:
