@@ -175,11 +175,12 @@ def make_written(written: Sequence[Written], first_group: int = 0) -> list[Examp
         mine = [a for a in asked if a.language == language]
         nearest |= dict(zip(map(id, mine), _nearest(mine), strict=True)) if mine else {}
     headings = {a.passage: a.heading for a in asked}
+    names = {lang: _names([a for a in asked if a.language == lang]) for lang in ("en", "ko")}
     found: list[Example] = []
     for number, about in enumerate(written, start=first_group):
         passage, language = about.answered[0].passage, about.answered[0].language
         for one in about.answered:
-            for question, text, answers, kind in _of_question(one, nearest[id(one)], (), rng):
+            for question, text, answers, kind in _of_question(one, nearest[id(one)], names[language], rng):
                 heading = headings[passage] if kind != "other passage" else _heading_of(text, headings)
                 found.append(Example(number, question, _under(heading, text, rng), answers, language, kind))
         for kind, question in about.others:
@@ -233,7 +234,7 @@ def _of_question(
         if lacking and about.source != BOOLQ:
             yield question, max(lacking, key=lambda t: (_shared(terms, t), t)), False, "same passage"
         gold = stretch if holds else holding[0] if holding else ""
-        swapped = _swap(question, gold, names, about.language, rng) if gold and names else None
+        swapped = _swap(question, gold, names, about.language, rng) if gold else None
         if swapped:
             yield swapped, gold, False, "swapped"
     else:

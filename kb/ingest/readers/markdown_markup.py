@@ -39,7 +39,7 @@ _UNSEEN = re.compile(
 _ENDS_OF_COMMENTS = {"<!--": re.compile("-->"), "{/*": re.compile(r"\*/\}")}
 # A component of MDX: it has attributes, closes itself, or is closed somewhere.
 _COMPONENT = re.compile(
-    r"(?:(?<![\w<])<|<(?=/))(?P<end>/?)(?P<name>[A-Z]\w*(?:\.\w+)*)(?P<said>(?:\s+(?:[^<>\"'{}]|\"[^\"]*\"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})*)?)>"
+    r"(?:(?<![\w<])<|(?<!<)<(?=/))(?P<end>/?)(?P<name>[A-Z]\w*(?:\.\w+)*)(?P<said>(?:\s+(?:[^<>\"'{}]|\"[^\"]*\"|'[^']*'|\{(?:[^{}]|\{[^{}]*\})*\})*)?)>"
 )
 _ATTRIBUTE = re.compile(r"\b(?:title|label|description|caption)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 _LINES = re.compile(
