@@ -25,7 +25,7 @@ class Reader(Protocol):
     def digest(self) -> str: ...
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One logit for each text, in the order given: higher is better, above 0 is more likely an answer than not.
+        """One logit for each text, in the order given: higher is better; how likely it is, the evidence gate tells.
 
         raises  ModelError where the weights cannot be used
         """

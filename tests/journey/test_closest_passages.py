@@ -22,6 +22,8 @@ ASKED = (
     ("At what wind speed must Marigold's dome close?", "en", "not sure"),
     ("오류 코드 E-133은 무슨 뜻인가요?", "ko", "확실하지 않음"),
 )
+# What a gate would have to be to take near misses for answers: the readers tell most of them.
+SURE_OF_NEAR_MISSES = 0.3
 
 
 @pytest.fixture
@@ -59,11 +61,12 @@ def test_the_passages_are_quoted_under_a_line_that_says_it(
     ],
 )
 def test_what_tells_no_price_or_is_of_something_else_is_no_answer(
-    kb: Call, corpus_home: Path, question: str, language: str, says: str
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, question: str, language: str, says: str
 ) -> None:
     """However likely the gate finds it: the passages are about the dome and name no sum, and about March, not April."""
+    monkeypatch.setenv("KB_RAG__SURE_GATE", str(SURE_OF_NEAR_MISSES))
     answer = kb("ask", question, "--json", home=corpus_home).json()
-    assert answer["retrieval"]["evidence_score"] > RagConfig().sure_gate
+    assert answer["retrieval"]["evidence_score"] > SURE_OF_NEAR_MISSES
     assert (answer["outcome"], answer["refusal_reason"]) == ("not_sure", "weak_evidence")
     words = {"en": "'April'", "ko": "'동백'"}[language]
     assert answer["answer"].startswith(LANGUAGES[language].replies[says].format(words=words))
