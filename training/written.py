@@ -23,11 +23,13 @@ from pathlib import Path
 QUESTIONS = Path(__file__).with_name("written_questions.jsonl.gz")
 # Source → repository, commit, folders and licence of what the questions are about.
 SOURCES = {
+    "en-astro": ("withastro/docs", "741c1b8", "src/content/docs/en", "MIT"),
     "en-handbook": ("18F/handbook", "1e49556", "pages", "CC0-1.0"),
     "en-helm": ("helm/helm-www", "227f414", "docs", "MIT"),
     "en-react": ("reactjs/react.dev", "12d692d", "src/content/learn", "CC-BY-4.0"),
     "en-restic": ("restic/restic", "a80be14", "doc", "BSD-2-Clause"),
     "en-webpack": ("webpack/webpack.js.org", "9c0ce6f", "src/content", "CC-BY-4.0"),
+    "ko-astro": ("withastro/docs", "741c1b8", "src/content/docs/ko", "MIT"),
     "ko-helm": ("helm/helm-www", "227f414", "i18n/ko/docusaurus-plugin-content-docs/version-3", "MIT"),
     "ko-kobest": ("the reader's rows", "", "KoBEST BoolQ", "CC-BY-SA-4.0"),
     "ko-react": ("reactjs/ko.react.dev", "2e8c873", "src/content/learn, src/content/reference", "CC-BY-4.0"),
@@ -58,12 +60,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("rows", type=Path)
+    parser.add_argument(
+        "--questions", type=Path, default=QUESTIONS, help="others: those that the readers are compared on"
+    )
     parser.add_argument("--home", type=Path, action="append", default=[])
     chosen = parser.parse_args()
     texts = {passage_digest(text): text for text in passages(chosen.data, chosen.home)}
     kept = lost = 0
     with (
-        gzip.open(QUESTIONS, "rt", encoding="utf-8") as questions,
+        gzip.open(chosen.questions, "rt", encoding="utf-8") as questions,
         gzip.open(chosen.rows, "wt", encoding="utf-8") as out,
     ):
         for row in map(json.loads, questions):

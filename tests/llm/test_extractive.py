@@ -309,9 +309,9 @@ class TestShape:
         assert len(quote) < 1_700
 
     def test_steps_that_begin_elsewhere_are_no_beginning(self) -> None:
-        rest = Evidence(1, "4. Open the feed in a reader.\n5. Add the feed to the page.", ("Feeds",))
-        whole = Evidence(2, "Add a feed to the page with `feed add`.", ("Feeds",))
-        assert ask("How do I add a feed?", [rest, whole]).partition("\n\n")[2].startswith("Add a feed")
+        rest = Evidence(1, "4. Add a feed to the page.\n5. Open the feed.", ("Feeds",))
+        whole = Evidence(2, "Add a feed to the page with one command.", ("Feeds",))
+        assert ask("How do I add a feed to the page?", [rest, whole]).startswith("Feeds\n\nAdd a feed")
 
     def test_an_announcement_of_nothing_is_left_out(self) -> None:
         text = "Trust the signs on the dome.\n\nRun `open` to open the dome. It looks like this:"

@@ -7,12 +7,15 @@ import json
 from collections import Counter
 from pathlib import Path
 
-FILE = Path(__file__).parents[2] / "training/written_questions.jsonl.gz"
+import pytest
+
+TRAINING = Path(__file__).parents[2] / "training"
 ANSWERED, NOT_ANSWERED = {"plain", "own words"}, {"near", "swapped"}
 
 
-def test_every_question_says_whether_and_where_its_passage_answers() -> None:
-    with gzip.open(FILE, "rt", encoding="utf-8") as file:
+@pytest.mark.parametrize("name", ["written_questions", "held_out_questions"])
+def test_every_question_says_whether_and_where_its_passage_answers(name: str) -> None:
+    with gzip.open(TRAINING / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
         rows = [json.loads(line) for line in file]
     assert {frozenset(row) for row in rows} == {
         frozenset(("lang", "source", "heading", "passage", "kind", "question", "answers"))
