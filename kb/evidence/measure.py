@@ -98,7 +98,7 @@ def coverage(units: Sequence[Unit], weights: Sequence[float], terms: frozenset[s
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Two neighbouring sentences of a passage, or its only one, under their headings."""
+    """Two neighbouring sentences of a passage, or its only one, or a row of a table, under their headings."""
 
     passage: int
     first: Sentence
@@ -119,8 +119,9 @@ def best_windows(
     for number, passage in enumerate(passages):
         own = [frozenset(analyze(sentence.text)) for sentence in passage.sentences]
         for at, sentence in enumerate(passage.sentences):
-            pair = passage.sentences[at : at + 2]
-            terms = own[at].union(*own[at + 1 : at + 2], passage.title_terms)
+            upto = at + (1 if sentence.kind == "row" else 2)  # the next row tells of something else
+            pair = passage.sentences[at:upto]
+            terms = own[at].union(*own[at + 1 : upto], passage.title_terms)
             alone = coverage(units, weights, own[at])
             # The sentence's own words break ties between windows that share a neighbour.
             score = coverage(units, weights, terms) + 0.25 * alone + max(0.0, passage.cosine or 0.0)

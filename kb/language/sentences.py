@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, Protocol
 
 from kb.frozen import dataclass
+from kb.language.tables import Table, find_tables
 from kb.text import split_sentences
 
 # Five lines of a terminal; the median sentence has 110 characters.
@@ -20,7 +21,7 @@ LONGEST_CHARS = 400
 # No cut before this.
 SHORTEST_CUT_CHARS = 200
 
-UnitKind = Literal["prose", "code"]
+UnitKind = Literal["prose", "row", "code"]
 
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
 _QUOTE = re.compile(r"^\s{0,3}(?:>\s?)+")
@@ -65,7 +66,8 @@ class Sentence:
     marker    the n of the passage's [#n]
     passage   0-based place of the passage in the evidence
     position  0-based place within the passage, in reading order
-    text      as it is quoted; code keeps its lines
+    text      as it is quoted; code keeps its lines, a row of a table is spelled out with the names of its columns
+    heading   the headings above it; of a CSV file's rows without the names of its columns
     """
 
     marker: int
@@ -98,11 +100,24 @@ def sentences_of(evidence: Sequence[Passage]) -> list[Sentence]:
     """Every quotable sentence, in evidence order."""
     found = []
     for passage, entry in enumerate(evidence):
-        heading = " > ".join(entry.heading_path)
-        for position, (kind, text) in enumerate(_quotable(entry.text)):
+        path = entry.heading_path
+        tables = find_tables(entry.text, path[-1] if path else "")
+        heading = " > ".join(path[:-1] if any(table.is_file for table in tables) else path)
+        for position, (kind, text) in enumerate(_told(entry.text, tables)):
             if not is_forged(text.replace("＃", "#")):
                 found.append(Sentence(entry.marker, passage, position, text, heading, kind))
     return found
+
+
+def _told(text: str, tables: Sequence[Table]) -> Iterator[tuple[UnitKind, str]]:
+    """What can be quoted of a passage, in reading order: its rows, and what stands around its tables."""
+    end = 0
+    for table in tables:
+        yield from _quotable(text[end : table.start])
+        for row in table.rows:
+            yield "row", neutralize_markers(_cut_clause(row.spelled()))
+        end = table.end
+    yield from _quotable(text[end:])
 
 
 def neutralize_markers(text: str) -> str:

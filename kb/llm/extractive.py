@@ -131,7 +131,9 @@ class ExtractiveModel:
         yield Done("stop", read, written, prompt_truncated=False)
 
     def _answer(self, request: GenerateRequest) -> list[Token]:
-        blocks = [find_blocks(entry.text) for entry in request.evidence]
+        blocks = [
+            find_blocks(entry.text, entry.heading_path[-1] if entry.heading_path else "") for entry in request.evidence
+        ]
         candidates = [c for n, entry in enumerate(request.evidence) for c in _candidates(n, entry, blocks[n])]
         asked = Asked.of(request.question)
         scores = self.score(asked, candidates, (request.evidence_score or 0.0) >= LIKELY, by_meaning=request.by_meaning)
@@ -274,8 +276,10 @@ def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[
             above = [*(other for other in titles if other != title), title]
             is_begun = False
             continue
-        heading = " > ".join(above[-2:])
+        table = block.table
+        heading = " > ".join((above[:-1] if table and table.is_file else above)[-2:])
         around = entry.text[block.start : block.end]
+        spelled = {row.start: row.spelled() for row in table.rows} if table else {}
         before, after = (blocks[at - 1] if at else None), (blocks[at + 1] if at + 1 < len(blocks) else None)
         if block.kind in ("list", "code") and before is not None and before.kind == "prose":
             around = entry.text[before.start : before.end] + "\n" + around
@@ -285,7 +289,8 @@ def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[
         is_begun = is_begun or number == 1
         resumes = (number or 0) > 1 and not is_begun
         for start, end in block.sentences:
-            text = " ".join(entry.text[start:end].split())
+            text = spelled.get(start) or " ".join(entry.text[start:end].split())
+            around = text if spelled else around
             if is_forged(text):
                 continue
             announces = after is not None and after.kind in ("list", "code", "table") and end == block.sentences[-1][1]
@@ -299,7 +304,7 @@ def _token(best: Candidate, entry: Evidence, quote: Quote) -> Token:
     heading = " › ".join(dict.fromkeys(part for part in best.heading.split(" > ") if part))
     opening = f"{heading}\n\n" if heading else ""
     key = (quote.key[0] + len(opening), quote.key[1] + len(opening)) if quote.key else None
-    behind = "\n" if quote.text.endswith(("```", "~~~")) else " "
+    behind = "\n" if quote.text.endswith(("```", "~~~", " |")) else " "
     text = f"{opening}{quote.text}{behind}[#{entry.marker}]"
     return Token(text, Quoted(entry.marker, quote.start, quote.end, key))
 

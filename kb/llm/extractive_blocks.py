@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from kb.frozen import dataclass
+from kb.language.tables import Table, find_tables
 from kb.text import split_sentences
 
 BlockKind = Literal["heading", "prose", "list", "code", "table"]
@@ -21,7 +22,6 @@ _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _NUMBER = re.compile(r"\s*(\d{1,3})[.)]\s")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
-_TABLE_RULE = re.compile(r"^\s*\|?[\s:|-]*-[\s:|-]*\|?\s*$")
 # Rules, link definitions, lone tags and comments, fences of admonitions, include directives, captions.
 _NO_SENTENCE = re.compile(
     r"^\s*(?:(?:[-=*_~^]\s*){3,}|\[[^\]]+\]:\s.*|<[^>]*>|<!--.*|(?:///|:::|!!!).*|\{[*%#{].*[*%#}]\}|\.\.\s+[\w-]+::.*"
@@ -44,6 +44,7 @@ class Block:
     start, end  [start, end) in the passage, its fence included
     sentences   what can be the answer in it: sentences; of a table its rows; code as a whole
     title       of a heading
+    table       of a table whose cells are known
     """
 
     kind: BlockKind
@@ -51,10 +52,15 @@ class Block:
     end: int
     sentences: tuple[Span, ...] = ()
     title: str = ""
+    table: Table | None = None
 
 
-def find_blocks(text: str) -> list[Block]:
-    """The blocks of a passage, in order."""
+def find_blocks(text: str, heading: str = "") -> list[Block]:
+    """The blocks of a passage, in order.
+
+    heading  the last one above the passage: of a CSV file the names of its columns
+    """
+    tables = {table.start: table for table in find_tables(text, heading)}
     lines = [(match.start(), match.group().rstrip("\n")) for match in _LINE.finditer(text) if match.group()]
     blocks: list[Block] = []
     at = 0
@@ -66,13 +72,16 @@ def find_blocks(text: str) -> list[Block]:
                 stop += 1
             stop = min(stop + 1, len(lines))
             blocks += _code(text, start, _end(lines[stop - 1]))
-        elif heading := _HEADING.match(line):
-            title = re.sub(r"[*`]", "", _ATTRIBUTES.sub("", heading[1]))
+        elif titled := _HEADING.match(line):
+            title = re.sub(r"[*`]", "", _ATTRIBUTES.sub("", titled[1]))
             blocks.append(Block("heading", start, _end(lines[at]), title=title))
-        elif _TABLE_ROW.match(line):
-            while stop < len(lines) and _TABLE_ROW.match(lines[stop][1]):
+        elif table := tables.get(start):
+            while stop < len(lines) and lines[stop][0] < table.end:
                 stop += 1
-            blocks.append(_table(lines[at:stop]))
+            told = tuple((row.start, row.end) for row in table.rows)
+            blocks.append(Block("table", table.start, table.end, told, table=table))
+        elif _TABLE_ROW.match(line):
+            stop += 1  # a head without rows
         elif _BULLET.match(line):
             stop = _end_of_list(lines, at)
             blocks += _list(text, lines[at:stop])
@@ -90,16 +99,6 @@ def find_blocks(text: str) -> list[Block]:
                 blocks += _prose(text, lines[at:stop])
         at = stop
     return blocks
-
-
-def rows_of(text: str, block: Block) -> list[Span]:
-    """The rows of a table, its head and the rule below it included."""
-    return [(block.start + a, block.start + b) for a, b in _lines_of(text[block.start : block.end])]
-
-
-def is_rule(row: str) -> bool:
-    """True for the row of dashes below a table's head."""
-    return bool(_TABLE_RULE.match(row))
 
 
 def is_item(line: str) -> bool:
@@ -166,12 +165,6 @@ def _is_literal(text: str, lines: list[tuple[int, str]], at: int, blocks: list[B
 def _code(text: str, start: int, end: int) -> list[Block]:
     body = text[start:end].split("\n", 1)[-1].rstrip("`~ \n")
     return [Block("code", start, end, ((start, end),))] if body.strip() and "\n" in text[start:end] else []
-
-
-def _table(rows: list[tuple[int, str]]) -> Block:
-    has_head = len(rows) > 1 and is_rule(rows[1][1])
-    told = tuple((start, start + len(row.rstrip())) for start, row in rows[2 if has_head else 0 :])
-    return Block("table", rows[0][0], _end(rows[-1]), told)
 
 
 def _list(text: str, lines: list[tuple[int, str]]) -> list[Block]:

@@ -1,7 +1,8 @@
 """A sentence that answers and the passage it stands in → the stretch that is quoted: whole sentences, its list or code kept. Pure.
 
-A quote is as it stands except for white space (wrapped lines of prose are joined), emphasis marks and link targets; and a
-marker in the evidence, `[#7]`, is quoted as `[＃7]`, so that no document can forge a citation.
+A quote is as it stands except for white space (wrapped lines of prose are joined), emphasis marks and link targets; rows of a
+file without bars are shown with the names of their columns; and a marker in the evidence, `[#7]`, is quoted as `[＃7]`, so that no
+document can forge a citation.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Sequence
 
 from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
-from kb.llm.extractive_blocks import Block, Span, first_number, is_item, is_rule, items_of, rows_of
+from kb.language.tables import Table
+from kb.llm.extractive_blocks import Block, Span, first_number, is_item, items_of
 from kb.llm.extractive_rank import Candidate, leans
 
 # A paragraph up to this is quoted whole; of a longer one, sentences around the answer up to the second.
@@ -68,7 +70,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     at = best.block
     block = blocks[at]
     if wants_steps and (whole := _short_section(text, blocks, at) or _procedure(text, blocks, at)):
-        return _render(text, _without_open_end(text, whole, blocks, best), (best.start, best.end))
+        return _render(text, _without_open_end(text, whole, blocks, best), blocks, (best.start, best.end))
     pieces: list[tuple[str, Span]] = []
     if block.kind == "prose":
         span = _from_a_beginning(text, _sentences_around(text, block, best), block, best)
@@ -79,7 +81,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         items = _items_around(text, block, best)
         pieces.append(("list" if items[1] == block.end else "cut list", items))
     elif block.kind == "table":
-        pieces += _rows_around(text, block, best)
+        pieces += _rows_around(block, best)
     else:
         pieces.append(("code", _code_span(text, block)))
     before = blocks[at - 1] if at and blocks[at - 1].kind != "heading" else None
@@ -99,7 +101,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         if at > 1 and blocks[at - 2].kind == "prose":
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
     pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
-    return _render(text, _without_open_end(text, pieces, blocks, best), (best.start, best.end))
+    return _render(text, _without_open_end(text, pieces, blocks, best), blocks, (best.start, best.end))
 
 
 def _from_a_beginning(text: str, span: Span, block: Block, best: Candidate) -> Span:
@@ -288,13 +290,15 @@ def _items_around(text: str, block: Block, best: Candidate) -> Span:
     return items[first][0], items[last][1]
 
 
-def _rows_around(text: str, block: Block, best: Candidate) -> list[tuple[str, Span]]:
+def _rows_around(block: Block, best: Candidate) -> list[tuple[str, Span]]:
     """The table where it is short; else its head and the row: a row alone has lost what its columns mean."""
     if block.end - block.start <= PARAGRAPH_CHARS:
         return [("table", (block.start, block.end))]
-    rows = rows_of(text, block)
-    head = [("table", row) for row in rows[:2]] if len(rows) > 1 and is_rule(text[rows[1][0] : rows[1][1]]) else []
-    return [*head, ("table", (best.start, best.end))]
+    row = (best.start, best.end)
+    if block.table is None or not block.table.is_piped:
+        return [("row", row)]
+    first = block.table.rows[0].start
+    return [*([("table", (block.start, first - 1))] if block.start < first else []), ("table", row)]
 
 
 def _code_span(text: str, block: Block) -> Span:
@@ -319,14 +323,15 @@ def _lead(text: str, before: Block) -> Span:
     return spans[first][0], before.end
 
 
-def _render(text: str, pieces: Sequence[tuple[str, Span]], key: Span) -> Quote:
+def _render(text: str, pieces: Sequence[tuple[str, Span]], blocks: Sequence[Block], key: Span) -> Quote:
     shown = ""
     marked: Span | None = None
     before = ""
     for kind, (start, end) in pieces:
         if shown:
             shown += "\n" if kind == before == "table" else "\n\n"
-        piece = _tidy(text[start:end], kind)
+        table = next((block.table for block in blocks if block.table and block.start <= start < block.end), None)
+        piece = _laid_out(table, start, end) if table and not table.is_piped else _tidy(text[start:end], kind)
         if start <= key[0] and key[1] <= end and kind in ("prose", "list", "cut list"):
             sentence = _inline(_QUOTE_MARK.sub("", text[key[0] : key[1]]))
             at = piece.find(sentence)
@@ -334,6 +339,19 @@ def _render(text: str, pieces: Sequence[tuple[str, Span]], key: Span) -> Quote:
         shown += piece
         before = kind
     return Quote(shown, pieces[0][1][0], pieces[-1][1][1], marked)
+
+
+def _laid_out(table: Table, start: int, end: int) -> str:
+    """Rows of a file without bars: one as a list of its cells, several as Markdown writes a table."""
+    rows = [row for row in table.rows if start <= row.start < end]
+    if len(rows) == 1:
+        cells = [f"- {name}: {cell}" if name else f"- {cell}" for name, cell in rows[0].cells]
+        return neutralize_markers("\n".join(cells))
+    names = list(dict.fromkeys(name for row in rows for name, _ in row.cells))
+    if "" in names:
+        return neutralize_markers("\n".join(row.spelled() for row in rows))
+    lines = [names, ["---"] * len(names), *([dict(row.cells).get(name, "") for name in names] for row in rows)]
+    return neutralize_markers("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
 
 
 def _tidy(text: str, kind: str) -> str:

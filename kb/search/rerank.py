@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from kb.language.tables import find_tables, spell_out
 from kb.reader.protocol import probability
 from kb.reader.windows import best_window
 from kb.records import Chunk, Ranking, SearchRequest
@@ -39,9 +40,13 @@ def read_passages(kb: Runtime, query: str, chunks: Sequence[Chunk]) -> dict[int,
 
 
 def stretch_of(chunk: Chunk, terms: frozenset[str]) -> str:
-    """The stretch that is read of a passage, behind its last heading, which may hold its subject."""
+    """The stretch that is read of a passage, rows of tables spelled out, behind its last heading, which may hold its subject."""
     heading = chunk.heading_path[-1] if chunk.heading_path else chunk.title
-    window = best_window(terms, chunk.text, WINDOW_CHARS)
+    tables = find_tables(chunk.text, heading)
+    text = spell_out(chunk.text, tables)
+    if any(table.is_file for table in tables):
+        heading = chunk.title
+    window = best_window(terms, text, WINDOW_CHARS)
     return f"{heading}: {window}" if heading else window
 
 

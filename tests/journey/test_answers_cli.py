@@ -67,7 +67,6 @@ def test_show_what_is_not_one_answer(kb: Call, corpus_home: Path, name: str) -> 
         ("How high is the weather mast and what stands on it?", "guide/weather-mast.rst"),
         ("When does a token of the HTTP interface expire?", "code/lamp-api.rst"),
         ("When was the lamp put out for good?", "notes/history.txt"),
-        ("What does error code mean?", "ops/error-codes.csv"),
         ("May people walk over the tide?", "code/tide_filter.rs"),
         ("Which picture is taken next in the exposure queue?", "code/lamp_queue.py"),
         ("What happened when the dome jammed?", "ops/incident#31-dome-jam.md"),
@@ -88,6 +87,22 @@ def test_quotes_stand_in_the_cited_lines(
         told = bare(quote.removesuffix("…").removeprefix("\n\nSee also:\n").removeprefix("\n\n함께 볼 곳:\n"))
         # The first quote stands below its heading.
         assert told.endswith(bare("\n".join(lines[place["start_line"] - 1 : place["end_line"]]))[-len(told) // 2 :])
+
+
+@pytest.mark.parametrize(
+    ("code", "says"), [("E-133", "Queue is full and the request was refused"), ("E-160", "medium")]
+)
+def test_a_row_of_a_csv_file_answers(kb: Call, corpus_home: Path, code: str, says: str) -> None:
+    """Shown with the names of its columns, and cited by its line."""
+    result = kb("ask", f"What does {code} mean?", "--json", home=corpus_home)
+    answer = result.json()
+    assert (result.code, answer["outcome"]) == (0, "answered")
+    place = answer["citations"][0]["citation"]
+    row = (CORPUS / place["path"]).read_text(encoding="utf-8").splitlines()[place["start_line"] - 1]
+    assert (place["path"], place["start_line"]) == ("ops/error-codes.csv", place["end_line"])
+    assert row.startswith(f"{code},")
+    assert f"- code: {code}\n- severity: " in answer["answer"]
+    assert says in answer["answer"]
 
 
 def bare(text: str) -> str:

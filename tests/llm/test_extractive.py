@@ -78,8 +78,8 @@ class TestSentences:
             ("> Quoted words\n> go on.", ["Quoted words go on."]),
             ("- first\n- second\n  goes on\n\n1. third\n2. fourth", ["first", "second goes on", "third", "fourth"]),
             ("- [x] done task", ["done task"]),
-            ("| a | b |\n|---|:-:|\n| 1 | 2 |", ["| a | b |", "| 1 | 2 |"]),
-            ("| Sat | Count the vests. There are 14 |", ["| Sat | Count the vests. There are 14 |"]),
+            ("| a | b |\n|---|:-:|\n| 1 | 2 |", ["a: 1; b: 2."]),
+            ("| Sat | Count the vests. There are 14 |", ["Sat; Count the vests. There are 14."]),
             ("---\n\n***\n\ntext", ["text"]),
             ("![image](a.png)\n\n[link](b.md)\n\n- [Home](/) [Next](/n)\n\nsee [this](c.md)", ["see [this](c.md)"]),
             ("https://example.org/a\n\n[1]: https://example.org\n\ntext", ["text"]),
@@ -374,6 +374,23 @@ class TestShape:
         )
         answer = ask("How high is mast 7?", [Evidence(1, f"| mast | height |\n|---|---|\n{rows}")])
         assert answer.startswith("| mast | height |\n|---|---|\n| mast 7 |")
+
+    def test_a_row_of_a_file_is_shown_with_the_names_of_its_columns(self) -> None:
+        rows = "\n".join(
+            f"E-{n},low,Lamp {n} of the long corridor is out,Carry the spare lamp there" for n in range(20)
+        )
+        evidence = [
+            Evidence(1, f"code,severity,meaning,first_action\n{rows}", ("code, severity, meaning, first_action",))
+        ]
+        answer = ask("What does E-7 mean?", evidence)
+        assert answer.startswith("- code: E-7\n- severity: low\n- meaning: Lamp 7 of the long corridor is out\n- first")
+
+    def test_a_short_file_is_shown_as_a_table(self) -> None:
+        evidence = [Evidence(1, "E-1,low,Lamp out\nE-2,high,Mast down", ("code, severity, meaning",))]
+        answer = ask("What does E-2 mean?", evidence)
+        assert answer == (
+            "| code | severity | meaning |\n| --- | --- | --- |\n| E-1 | low | Lamp out |\n| E-2 | high | Mast down |\n[#1]"
+        )
 
     def test_a_list_brings_the_line_that_leads_to_it(self) -> None:
         answer = ask(
