@@ -16,7 +16,7 @@ from kb.ask.stages import Ended, Findings, Generated, Question, Written
 from kb.ask.unseen import NOTHING_NEW
 from kb.ask.weigh import Verdict
 from kb.ask.without_documents import answer_in_place
-from kb.language.registry import LANGUAGES
+from kb.language.registry import LANGUAGES, says, words
 from kb.llm.extractive import PROVIDER
 from kb.records import ModelRef
 from kb.runtime import Runtime
@@ -157,16 +157,23 @@ _MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin", "nearness",
 def explain_weakness(verdict: Verdict, language: str) -> str:
     """One sentence on what the evidence lacks: the words it does not hold where the words are what it lacks most."""
     replies, weighed, score = LANGUAGES[language].replies, verdict.weighed, verdict.score
-    if weighed.lacking:
-        return replies["missing"].format(words=_quoted(weighed.lacking))
-    if weighed.missing and (score.weakest in _WORD_SIGNALS or weighed.signals.cosine is None):
-        return replies["missing"].format(words=_quoted(weighed.missing))
+    lacking, missing = _telling(weighed.lacking), _telling(weighed.missing)
+    if lacking:
+        return replies["missing"].format(words=_quoted(lacking))
+    if missing and (score.weakest in _WORD_SIGNALS or weighed.signals.cosine is None):
+        return replies["missing"].format(words=_quoted(missing))
     if weighed.apart and score.weakest not in _MEANING_SIGNALS:
         return replies["apart"].format(words=_quoted(weighed.apart))
-    if weighed.missing:
-        return replies["missing"].format(words=_quoted(weighed.missing))
+    if missing:
+        return replies["missing"].format(words=_quoted(missing))
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
 
 
-def _quoted(words: Sequence[str]) -> str:
-    return ", ".join(f"'{word}'" for word in words[:MOST_WORDS])
+def _telling(found: Sequence[str]) -> tuple[str, ...]:
+    """The words whose absence tells what the passages are not about: no verbs in the past, no "got", no "hasn't"."""
+    everyday = words("everyday")
+    return tuple(w for w in found if w.lower() not in everyday and not says("no_topic", w))
+
+
+def _quoted(found: Sequence[str]) -> str:
+    return ", ".join(f"'{word}'" for word in found[:MOST_WORDS])

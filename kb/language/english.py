@@ -88,6 +88,17 @@ _WORDS: dict[WordKind, frozenset[str]] = {
         " citations cite answers session sessions chat doctor repair schema mcp config settings command commands option"
         " options flag skill skills tool tools window home eval suite watch"
     ),
+    "everyday": _set(
+        "able actually almost already always another anybody anymore anyone anything around ask asked away back bad because become been before began begin being best better"
+        " big bit bring brings brought call called came care carry cause certain change come comes coming cool couple day days deal different early earn earns easy either else end"
+        " enough even ever every everybody everyone everything fast feel few fine first fix found full fun gave get gets getting gives goes going gone good got great guy guys half happen"
+        " happens hard having hear heard held hello help here hold holds home hope idea instead just keep keeps kept kid kids know knew known last late later least leave left less let"
+        " lets like likely little live long longer look looking looks lot lots love main matter maybe meant might mine miss moment morning most move moved near need needed needs never new"
+        " next nice night nobody none normally nothing now often okay old once ones only open other others ours part people perhaps person pick piece place places please plenty possible"
+        " probably problem put quick quite rather ready real really reason recently right ring run same saw see seem seems seen set several short shows sort soon spend start still stop stuff"
+        " such suddenly sure take taken takes taking talk tell that then thing things think thought three till today together told tomorrow tonight too took toward tried try turn turned turns"
+        " usually want wanted wants watch ways week went whole whose wish without wonder work working works worry worse worst wrong yesterday yet"
+    ),
     "names_nothing": STOP_WORDS | _set(" ".join(MONTHS + WEEKDAYS)) | _set(
         "english korean ok yes no note see also here there each every all some any most many both"
         " neither either please however therefore thus hence once first second third finally next last new old other another"
@@ -156,6 +167,7 @@ _ERRAND = (
 )
 
 _PATTERNS: dict[PatternKind, str] = {
+    "no_topic": r"n['’]t$|^\w+['’](?:re|ve|ll|d|m)$",
     "greeting": rf"[^\w]*(?:{_GREETINGS})(?![\w-])",
     "small_talk": "|".join(_SMALL_TALK),
     "farewell": r"\b(?:(?:good ?)?bye|see (?:you|ya)|good ?night|gn|take care)\b",
@@ -313,7 +325,7 @@ _REPLIES = {
     "far": "No passage comes near the question in meaning.",
     "topic": "Some passages touch the topic, none seems to answer the question.",
     # Refusals (kb/ask/refuse.py): what is said first, why, and the outcome in a footer.
-    "not_in_documents": "Your documents do not answer this.",
+    "not_in_documents": "I found no answer to this in your documents.",
     "not_sure": "Not sure: no passage clearly answers this.",
     "closest": "Closest passages:",
     "closest_quoted": "Not sure: your documents may not answer this. The closest passages say:",
@@ -333,7 +345,7 @@ _REPLIES = {
     "prompt_cut": "The model did not read all of the evidence: its prompt was cut.",
     "state_answered": "answered",
     "state_not_sure": "not sure",
-    "state_not_in_documents": "not in your documents",
+    "state_not_in_documents": "no answer found",
     "state_not_told": "nobody told kb; documents were not searched",
     "state_broken_off": "broke off",
     "ungrounded": "grounded ✗ ({why})",

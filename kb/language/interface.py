@@ -20,13 +20,14 @@ OwnKind = Literal["own_user", "own_date", "own_time", "own_abilities", "own_tool
 #   beside_small_talk may stand beside small talk but are none alone; not_small_talk: a text that begins so asks something
 #   urgent_sign, errand_sign  parts of every match of the patterns "urgency" and "errand"; own_X: of the pattern "own_X"
 #   tool            verbs and objects of kb's commands; tool_stem: the same, as beginnings of words
+#   everyday        words of any talk: that passages do not hold one says nothing of what they are about
 #   names_nothing   not names, even where they are written like one
 #   negator         negate the word behind them
 #   explain … enumeration  words of answers to questions of that intent or shape
 #   tech            words of texts on technology
 WordKind = Literal[
     "stop", "asking", "frame", "filler", "asked_for", "asked_of_user", "beside_small_talk", "not_small_talk", "urgent_sign", "errand_sign",
-    "tool", "tool_stem", "names_nothing", "negator", "explain", "troubleshoot", "compare", "list", "design",
+    "tool", "tool_stem", "everyday", "names_nothing", "negator", "explain", "troubleshoot", "compare", "list", "design",
     "definition", "enumeration", "tech",
     "own_user", "own_date", "own_time", "own_abilities", "own_tools", "own_earlier", "own_tasks",
 ]  # fmt: skip
@@ -47,6 +48,7 @@ WordKind = Literal[
 #   code                      words of code
 #   opens_question            the first word of a question
 #   asks_event_date           asks when something happened, which "while it rains" does not tell
+#   no_topic                  the form of a word that names nothing: a contraction, a verb in the past
 #   label_number              the number of a figure, a step or a version, which counts nothing
 #   own_X                     the whole of a question that kb answers itself; own_frame, own_tail: what may stand around it
 #   own_last                  asks for the last question alone
@@ -57,7 +59,7 @@ PatternKind = Literal[
     "urgency", "errand", "introduction", "asks", "opens_question", "about_user", "about_kb",
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
     "asks_price", "asks_frequency", "asks_duration", "asks_count", "asks_number", "asks_date", "asks_event_date", "asks_person", "asks_reason",
-    "tells_price", "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_event_date", "tells_person", "tells_reason", "label_number",
+    "tells_price", "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_event_date", "tells_person", "tells_reason", "label_number", "no_topic",
     "intent_compare", "intent_troubleshoot", "intent_design", "intent_list", "intent_explain", "intent_define",
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",

@@ -38,6 +38,9 @@ _WORDS: dict[WordKind, frozenset[str]] = {
     "urgent_sign": _set("급 당장 빨리 서둘러 죽었 다운 터졌 멈췄"),
     "errand_sign": _set("기억 잊어 지워 메모 적어 알림 색인 인덱 백업 추가 삭제 등록 수집 열어 넣어 정리 내보내"),
     "tool_stem": _set("색인 인덱스 인덱싱 백업 명령 도구 설정 기억해 잊어 태그 세션 인용"),
+    "everyday": _set(
+        "예전 요즘 아까 나중 조금 많이 아직 벌써 이미 거의 그냥 진짜 정말 혹시 먼저 갑자기 같이 보통 제일 가장 거기 여기 저기 이거 그거 저거 뭔가 얼마나 누군가 무언가 애들 우리 개수 다음 이번 저번"
+    ),
     # Words that end like a noun with a particle and are none, or name nothing.
     "names_nothing": _set(
         "그것 이것 저것 우리 여기 거기 저기 무엇 누구 모두 모든 하나 다음 이후 이전 경우 때문 결과 내용 방법 문제 부분 사람 시간 오늘 내일 어제 지금 아침 저녁 오전 오후 다른 자신 어느 이번 지난"
@@ -117,6 +120,7 @@ def _joined(patterns: tuple[str, ...]) -> str:
 
 
 _PATTERNS: dict[PatternKind, str] = {
+    "no_topic": r"^[가-힣]+(?:[았었했겠렸졌갔왔봤됐켰났][가-힣]?|까봐|려고|려면|을까|니까|는데|던데|더라|면서|거나)$",
     "greeting": _joined((rf"[^\w]*(?:{_GREETINGS})(?![\w-])",)),
     "small_talk": _joined(_SMALL_TALK),
     "farewell": r"안녕히|잘 ?(?:가|있|자)|바이|또 ?봐|내일 봐|들어가세요",
@@ -225,7 +229,7 @@ _REPLIES = {
     "far": "뜻이 질문에 가까운 글이 없습니다.",
     "topic": "주제에 닿는 글은 있으나, 질문에 답하는 글은 없어 보입니다.",
     # Refusals (kb/ask/refuse.py): what is said first, why, and the outcome in a footer.
-    "not_in_documents": "문서에는 이 질문의 답이 없습니다.",
+    "not_in_documents": "문서에서 이 질문의 답을 찾지 못했습니다.",
     "not_sure": "확실하지 않습니다. 분명히 답하는 대목이 없습니다.",
     "closest": "가장 가까운 대목:",
     "closest_quoted": "확실하지 않습니다. 문서에 답이 없을 수도 있습니다. 가장 가까운 대목은 다음과 같습니다:",
@@ -244,7 +248,7 @@ _REPLIES = {
     "prompt_cut": "모델이 근거를 다 읽지 못했습니다. 프롬프트가 잘렸습니다.",
     "state_answered": "답함",
     "state_not_sure": "확실하지 않음",
-    "state_not_in_documents": "문서에 없음",
+    "state_not_in_documents": "답을 찾지 못함",
     "state_not_told": "들은 적 없음, 문서는 찾지 않음",
     "state_broken_off": "중간에 끊김",
     "ungrounded": "근거 ✗ ({why})",

@@ -22,7 +22,7 @@ def test_list_and_show(kb: Call, corpus_home: Path) -> None:
     result = kb("answers", "list", home=corpus_home)
     refused, grounded = result.out.splitlines()
     assert result.code == 0
-    assert refused.endswith("✗ not in your documents  zzyzx?␛[xyzzy")
+    assert refused.endswith("✗ no answer found  zzyzx?␛[xyzzy")
     assert grounded.endswith(f"✓  {QUESTION}")
     listed = kb("answers", "list", "--json", "-n", "1", home=corpus_home).json()
     check_wire(listed, json.loads(kb("schema", "answer_list.v1").out))

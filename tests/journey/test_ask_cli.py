@@ -84,8 +84,8 @@ class TestPrinted:
     def test_nothing_found(self, kb: Call, corpus_home: Path) -> None:
         result = kb("ask", "zzyzx?", *LEXICAL, home=corpus_home)
         assert result.code == 1
-        assert result.out.splitlines()[0] == "Your documents do not answer this. The search found nothing."
-        assert "grounded ✗ (not in your documents) · no model asked" in result.out
+        assert result.out.splitlines()[0] == "I found no answer to this in your documents. The search found nothing."
+        assert "grounded ✗ (no answer found) · no model asked" in result.out
 
     def test_explain(self, kb: Call, corpus_home: Path, valid: Validate, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_RAG__PACKING", "ranked")

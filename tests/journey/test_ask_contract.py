@@ -90,7 +90,7 @@ def test_empty_hits(opened: Open) -> None:
     model = says("Yes [#1].")
     answer = ask(opened(model), request(filters=Filters(tags=("no-such-tag",))))
     assert (answer.grounded, answer.refusal_reason, answer.citations) == (False, "no_chunks", ())
-    assert answer.answer == "Your documents do not answer this. The search found nothing."
+    assert answer.answer == "I found no answer to this in your documents. The search found nothing."
     assert answer.outcome == "not_in_documents"
     assert answer.retrieval.top_score is None
     assert model.requests == []

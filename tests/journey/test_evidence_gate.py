@@ -94,10 +94,13 @@ def test_words_that_ask_nothing_are_quoted_for_all_that(kb: Call, corpus_home: P
     [
         (
             "What is the price of zircon in Lisbon?",
-            ["No passage mentions ", "'zircon'", "Your documents do not answer this."],
+            ["No passage mentions ", "'zircon'", "I found no answer to this in your documents."],
         ),
         ("Who is the CEO of the Marigold telescope?", ["No passage mentions 'CEO'."]),
-        ("세종대왕은 언제 태어났습니까?", ["찾은 글 어디에도 ", "'세종대왕'", "문서에는 이 질문의 답이 없습니다."]),
+        (
+            "세종대왕은 언제 태어났습니까?",
+            ["찾은 글 어디에도 ", "'세종대왕'", "문서에서 이 질문의 답을 찾지 못했습니다."],
+        ),
     ],
 )
 def test_the_refusal_says_what_is_missing_and_where_it_looked(

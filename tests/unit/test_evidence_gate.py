@@ -155,6 +155,9 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
         (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
         (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
         (verdict("adjacency", (), ("a", "b")), "No passage mentions 'a', 'b' together.", "'a', 'b' 함께 다룬 글이 없습니다."),
+        # What is said in any talk, and a verb in the past, tell nothing of a topic.
+        (verdict("cosine", ("hasn't", "got", "zircon")), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
+        (verdict("cosine", ("stuff", "심었지")), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
         (verdict("nearness"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
         (
             verdict("agreement"),

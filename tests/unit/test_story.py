@@ -43,7 +43,7 @@ def test_a_korean_refusal_has_no_english_sentence() -> None:
     )
     *told, last = tell_story(replace(facts, outcome="not_in_documents"), 2)
     assert [question_language(line) for line in told] == ["ko"] * 3
-    assert told[-1] == "그래서 답하지 않았습니다: 문서에 없음."
+    assert told[-1] == "그래서 답하지 않았습니다: 답을 찾지 못함."
     assert "kb answers show 2" in last
 
 
