@@ -225,12 +225,13 @@ def _shorten(block: Block, spans_of: Callable[[str], Spans]) -> Block:
         most = max(1, min(most, MOST_CHARS * len(rows) // sum(map(len, rows))))
     if len(rows) <= most:
         return block
-    has_match = [bool(spans_of(row)) for row in rows]
-    counts = [sum(has_match[at : at + most]) for at in range(max(1, len(rows) - most + 1))]
-    start = counts.index(max(counts))
-    # A match stands with the lines before it, where there are some.
-    if any(has_match):
-        start = max(0, min(start, has_match.index(True, start) - 2))
+    held = [len({row[start:end].casefold() for start, end in spans_of(row)}) for row in rows]
+    sums = [sum(held[at : at + most]) for at in range(max(1, len(rows) - most + 1))]
+    start = sums.index(max(sums))
+    # A match stands with the lines before it, where there are some; a row of a table needs none.
+    before = 0 if block.kind == "table" else min(2, most - 1)
+    if any(held):
+        start = max(0, min(start, held.index(max(held[start : start + most]), start) - before))
     shown = rows[start : start + most]
     while shown and not shown[-1].strip() and start + len(shown) < len(rows):
         shown = shown[:-1]

@@ -72,6 +72,10 @@ def test_long_blocks_are_cut_around_the_matches() -> None:
     (table,) = choose([Block("table", ("| head |", *(f"| {row} |" for row in rows)))], spans_of)
     assert table.lines[0] == "| head |"
     assert any("mirror" in row for row in table.lines)
+    long = [f"| E-{at} | {'so it is said ' * 12}|" for at in range(11)]  # room for two of them
+    long[5] = long[5].replace("said", "mirror", 1)
+    (cut,) = choose([Block("table", ("| code | meaning |", *long))], spans_of)
+    assert long[5] in cut.lines
 
 
 @pytest.mark.parametrize("columns", [10, 20, 33, 60])
