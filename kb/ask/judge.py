@@ -31,6 +31,9 @@ LACKING_NAME_GATE, LACKING_GATE, LACKING_WORD_GATE = 1.0, 0.5, 0.2
 # From this share on most of an English question stands in no passage: of those between the gate and .5 none is answerable, and 8
 # are not. A Korean one may be said in other words.
 MOST_LACKING = 0.6
+# Passages in the question's language are left out where they answer less than this share as likely as others are about it. Of the fixtures'
+# questions that other documents alone answer the likeliest is .55; none that its own answer is judged by its subject.
+OWN_SHARE = 0.6
 
 
 def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
@@ -53,7 +56,7 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
     if weighed and weighed.score.probability < _gate(kb, weighed, question.request.query):
         return refuse_evidence(kb, question, judged.findings, "weak_evidence", packed)
     in_own = weighed.score.in_own if weighed else None
-    is_across = in_own is not None and in_own < kb.config.rag.evidence_gate
+    is_across = weighed is not None and in_own is not None and in_own < OWN_SHARE * weighed.score.probability
     return _prefer_across(judged, question.language) if is_across else judged
 
 

@@ -17,7 +17,9 @@ from kb.config import RagConfig
 from kb.evidence.naming import names_lacking
 from kb.language.asked import lacks_what_is_asked
 from kb.language.registry import LANGUAGES, question_language
+from kb.language.tables import find_tables, without_other_rows
 from kb.llm.extractive import PROVIDER
+from kb.llm.protocol import Quoted
 from kb.support.overlap import Window
 
 # More would be a list of the question's own words.
@@ -66,20 +68,22 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
     asked, replies = packed.question.request.own_question, LANGUAGES[packed.question.language].replies
     if lacking := lacks_what_is_asked(asked, written.text):
         return replies[f"lacks_{lacking}"]
-    if names := _names_lacking(asked, packed, written.quotes[0].place.marker):
+    if names := _names_lacking(asked, packed, written.quotes[0].place):
         return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in names[:MOST_NAMES]))
     return replies["closest_quoted"] if findings.evidence_score < config.sure_gate else None
 
 
-def _names_lacking(asked: str, packed: Packed, marker: int) -> tuple[str, ...]:
+def _names_lacking(asked: str, packed: Packed, place: Quoted) -> tuple[str, ...]:
     """The question's names that the quoted passage lacks; none where it is in another language, which writes them otherwise."""
-    quoted = next(entry.chunk for entry in packed.packed if entry.marker == marker)
+    quoted = next(entry.chunk for entry in packed.packed if entry.marker == place.marker)
     if question_language(quoted.text) != packed.question.language:
         return ()
-    place = re.sub(r"[\W_]+", " ", quoted.path)
-    around = "\n".join((place, quoted.title, *quoted.heading_path, quoted.text))
+    path = re.sub(r"[\W_]+", " ", quoted.path)
+    heading = quoted.heading_path[-1] if quoted.heading_path else quoted.title
+    text = without_other_rows(quoted.text, find_tables(quoted.text, heading), place.start, place.end)
+    around = "\n".join((path, quoted.title, *quoted.heading_path, text))
     weighed = packed.findings.verdict.weighed if packed.findings.verdict else Weighed()
-    others = [entry.chunk.text for entry in packed.packed if entry.marker != marker]
+    others = [entry.chunk.text for entry in packed.packed if entry.marker != place.marker]
     return names_lacking(
         asked,
         around,

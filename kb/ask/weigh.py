@@ -41,6 +41,8 @@ OPENING_CHARS = 160
 ENCODED_CHARS = 450
 # The weight of a word that stands in one chunk of a hundred: the rarest word of a question counts as lacking from here on.
 RARE = 0.55
+# In a small corpus every word is in one chunk of a hundred: one in so few chunks is not common.
+FEW = 3
 # A name in this share of all chunks, and in so many, is what they are about.
 EVERYWHERE, LEAST_HOLDING = 0.25, 25
 # A passage in the question's language may be so much nearer to it than one that says the same in another. Of 40 questions that people
@@ -60,7 +62,7 @@ class Weighed:
     lacking  of what is missing, in any form, what no answer can do without: names, numbers, and the rarest word
     lacking_share  by weight, of all that is asked about and stands in no passage in any form, in [0, 1]
     is_spoken  the passages are a speech or a letter: who speaks is named by the question alone
-    common   what is asked about and stands in more than one chunk of a hundred: it tells little of which one is meant
+    common   what is asked about and stands in more than FEW chunks, and one of a hundred: it tells little of which one is meant
     everywhere  the same, in a quarter of the chunks: what the corpus is about, as Rust in a book on Rust
     """
 
@@ -188,7 +190,11 @@ def weigh_chunks(
         texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
         lacking = _lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
     missing, apart = _gaps(units, weights, passages)
-    common = tuple(unit.text for unit, weight in zip(units, weights, strict=True) if weight < RARE)
+    common = tuple(
+        unit.text
+        for unit, weight in zip(units, weights, strict=True)
+        if weight < RARE and frequencies.get(unit.terms[0], 0) > FEW
+    )
     held = max(EVERYWHERE * statistics.rows, LEAST_HOLDING)
     everywhere = tuple(unit.text for unit in units if frequencies.get(unit.terms[0], 0) >= held)
     return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common=common, everywhere=everywhere)

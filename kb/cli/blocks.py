@@ -229,9 +229,9 @@ def _shorten(block: Block, spans_of: Callable[[str], Spans]) -> Block:
     sums = [sum(held[at : at + most]) for at in range(max(1, len(rows) - most + 1))]
     start = sums.index(max(sums))
     # A match stands with the lines before it, where there are some; a row of a table needs none.
-    before = 0 if block.kind == "table" else min(2, most - 1)
+    lead = 0 if block.kind == "table" else min(2, most - 1)
     if any(held):
-        start = max(0, min(start, held.index(max(held[start : start + most]), start) - before))
+        start = max(0, min(start, held.index(max(held[start : start + most]), start) - lead))
     shown = rows[start : start + most]
     while shown and not shown[-1].strip() and start + len(shown) < len(rows):
         shown = shown[:-1]

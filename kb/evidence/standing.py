@@ -48,6 +48,9 @@ class Standing:
         >>> Standing(["Released on 2023-11-09"], frozenset()).holds(Unit("November", ("novemb",), "name"))
         True
         """
+        if unit.kind == "number" and "." in unit.text:  # a version or a decimal is not there because its parts are
+            number = re.compile(rf"(?<![\d.]){re.escape(unit.text.strip('%'))}(?!\d)")
+            return any(number.search(text) for text in self._texts)
         # A name written as one word, RustRover, is not there because a part of it is.
         is_split = unit.kind == "name" and len(unit.terms) > 1 and unit.terms[0] not in self._terms
         if unit.share_in(self._terms) and not (is_split and any(part not in self._terms for part in unit.terms[1:])):

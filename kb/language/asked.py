@@ -72,6 +72,9 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     'price'
     >>> lacks_what_is_asked("How many beds has the room on floor 2?", "New staff sleep on floor 2.")
     'count'
+    >>> lacks_what_is_asked("What do thirty eggs cost?", "Eggs: size M, from the farm.")
+    'price'
+    >>> lacks_what_is_asked("What is the cost of a clone?", "It copies the heap.")
     >>> lacks_what_is_asked("How fast is it?", "Faster than most.")
     >>> lacks_what_is_asked("How long does a build take?", "The level has a range of 0 to 3.")
     'duration'

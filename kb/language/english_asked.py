@@ -20,7 +20,9 @@ _MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july
 _PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"
 
 ASKED_PATTERNS: Mapping[PatternKind, str] = {
-    "asks_price": rf"\bhow\s+much\b.*{_PAYS}|\bwhat\b.*\b(?:price|fee|salary)\b",
+    "asks_price": (
+        rf"\bhow\s+much\b.*{_PAYS}|\bwhat\b.*\b(?:price|fee|fare|salary)\b|\bwhat\s+(?:do|does|did|will|would)\b.*\b(?:cost|pay|earn)\b"
+    ),
     "tells_price": (
         r"[$€£¥₩]\s?\d|\d\s?(?:[$€£¥₩]|won\b)|\b(?:dollars?|euros?|pounds?|cents?|pence|yen|usd|eur|gbp|krw)\b|(?<!feel )(?<!after )\bfree\b"
         rf"|\d[^.!?\n]{{0,40}}{_PAYS}|{_PAYS}[^.!?\n]{{0,60}}\d"

@@ -95,6 +95,23 @@ def spell_out(text: str, tables: Sequence[Table]) -> str:
     return "".join([*parts, text[end:]])
 
 
+def without_other_rows(text: str, tables: Sequence[Table], start: int, end: int) -> str:
+    """A passage without those rows of the tables quoted from that the quote leaves out: they tell of other things.
+
+    start, end  [start, end) of the quote in the passage
+
+    >>> text = "E-1,low\\nE-2,high"
+    >>> without_other_rows(text, find_tables(text, "code, severity"), 8, 16)
+    '\\nE-2,high'
+    """
+    for table in reversed(tables):
+        if table.start < end and start < table.end:
+            for row in reversed(table.rows):
+                if not (start <= row.start and row.end <= end):
+                    text = text[: row.start] + text[row.end :]
+    return text
+
+
 def _run(lines: Sequence[tuple[int, int, str]], at: int, heading: str) -> tuple[int, list[list[str]]]:
     """(behind the last line of the table that begins here, the cells of its lines); no cells where none begins."""
     if _PIPED.match(lines[at][2]):
@@ -106,7 +123,7 @@ def _run(lines: Sequence[tuple[int, int, str]], at: int, heading: str) -> tuple[
     for delimiter in (_BAR, *_DELIMITERS):
         stop = at
         found: list[list[str]] = []
-        while stop < len(lines) and (cells := _split(lines[stop][2], delimiter)):
+        while stop < len(lines) and not _PIPED.match(lines[stop][2]) and (cells := _split(lines[stop][2], delimiter)):
             found.append(cells)
             stop += 1
         width = max(map(len, found), default=0)

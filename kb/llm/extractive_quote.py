@@ -43,7 +43,7 @@ _LEADS_OVER = re.compile(
     r"|\W*(?:그리고|하지만|그러나|그래서|따라서|그런데|또한|또는|그러면|그럼|반면|한편)(?=[\s,])",
     re.I,
 )
-_ANNOUNCES = re.compile(r"[:：]\W*$")
+_ANNOUNCES = re.compile(r"(?:[:：]|(?:다음|아래)[과와] 같(?:습니다|다|아요)\.?)\W*$")
 
 
 @dataclass(frozen=True, slots=True)

@@ -392,6 +392,16 @@ class TestShape:
             "| code | severity | meaning |\n| --- | --- | --- |\n| E-1 | low | Lamp out |\n| E-2 | high | Mast down |\n[#1]"
         )
 
+    def test_a_korean_line_that_announces_a_list_brings_it(self) -> None:
+        evidence = [
+            Evidence(
+                1,
+                "백그라운드 작업은 응답 뒤에 할 일에 씁니다.\n\n예를 들면 다음과 같습니다.\n\n- 이메일 알림\n- 자료 처리",
+            )
+        ]
+        answer = ask("백그라운드 작업은 언제 쓰나요?", evidence, language="ko")
+        assert answer.endswith("예를 들면 다음과 같습니다.\n\n- 이메일 알림\n- 자료 처리 [#1]")
+
     def test_a_list_brings_the_line_that_leads_to_it(self) -> None:
         answer = ask(
             "What must be locked?", [Evidence(1, "At dusk:\n\n- Lock the doors that must be locked.\n- Go home.")]

@@ -38,6 +38,21 @@ def test_a_name_in_one_word_is_not_there_because_its_parts_are() -> None:
     assert not stands("about RustRover", "Rust is a language.")["RustRover"]
 
 
+@pytest.mark.parametrize(
+    ("number", "text", "held"),
+    [
+        ("0.9.4", "It is out since 0.9.2; see 0, 9 and 4.", False),
+        ("0.9.2", "Out since 0.9.2.", True),
+        ("3.12", "Needs Python 3.12.1", True),
+        ("3.1", "Needs Python 3.12", False),
+        ("1.5", "It takes 21.5 minutes, 1 or 5 times", False),
+        ("3.5", "v3.5부터 된다", True),
+    ],
+)
+def test_a_version_is_not_there_because_its_parts_are(number: str, text: str, held: bool) -> None:
+    assert stands(f"about {number}", text)[number] is held
+
+
 def test_a_korean_word_stands_there_with_another_particle() -> None:
     assert stands("거울은 언제 청소하나요?", "거울을 닦는다. 청소는 매주 한다.") == {"거울": True, "청소": True}
     assert not stands("지르콘은 얼마인가요?", "거울을 닦는다.")["지르콘"]

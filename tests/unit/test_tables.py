@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kb.language.sentences import sentences_of
-from kb.language.tables import find_tables, spell_out
+from kb.language.tables import find_tables, spell_out, without_other_rows
 from kb.llm.protocol import Evidence
 
 NAMES = "code, severity, meaning"
 CSV = 'code,severity,meaning\nE-1,low,"Stopped, and started again"\nE-2,,Lost'
+CSV_LINES = "Size | Price | Left\nM6 | 1.20 | 9\nM8 | 1.50 | 4"
 PIPED = "| Day | Check |\n|---|:-:|\n| Mon | Start `a \\| b` |"
 
 
@@ -57,3 +58,14 @@ def test_what_stands_around_a_table_stays() -> None:
 
 def test_the_names_of_columns_are_no_heading_of_their_rows() -> None:
     assert [s.heading for s in sentences_of([Evidence(1, "E-3,low,Full", ("Codes", NAMES))])] == ["Codes"]
+
+
+def test_rows_that_a_quote_leaves_out_are_left_out() -> None:
+    text = f"Before.\n\n{CSV_LINES}\n\n{PIPED}"
+    tables = find_tables(text)
+    row = tables[0].rows[1]
+    left = without_other_rows(text, tables, row.start, row.end)
+    assert "M8" in left
+    assert "M6" not in left
+    assert PIPED in left  # of another table nothing is quoted
+    assert without_other_rows(text, tables, 0, 7) == text
