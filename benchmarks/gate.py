@@ -1,6 +1,7 @@
 """Measures the evidence gate: does its score tell answerable questions from others, and what does the default gate refuse?
 
-    python benchmarks/gate.py [DATA_FOLDER] [--encoder MODEL] [--only CORPUS…] [--seconds N] [--fit] [--groups] [--latency]
+    python benchmarks/gate.py [DATA_FOLDER] [--encoder MODEL] [--only CORPUS…] [--titles FOLDER] [--seconds N] [--fit] [--groups]
+        [--latency]
 
 Cases come from gate_sets.py, each asked of a real home through the real search (gate_features.py keeps their signals on
 disk). Every figure is out of fold: scored by weights fitted without the question's whole set, or, where a language has one
@@ -25,7 +26,7 @@ from gate_features import Weighed, weigh_all
 from gate_fit import RECIPES, Fitted, Vector, case_weights, fit, is_fitted_on, language_of, out_of_fold
 from gate_groups import print_groups
 from gate_latency import print_latency
-from gate_sets import ACROSS, ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes
+from gate_sets import ACROSS, ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes, read_titles
 from scipy.stats import rankdata
 
 from kb.ask.judge import least_probability
@@ -225,6 +226,7 @@ def main() -> None:
     parser.add_argument("data", nargs="?", type=Path, default=ROOT.parent / "shared" / "data")
     parser.add_argument("--encoder", default=Config().embedding.model, help="whose weights are fitted")
     parser.add_argument("--only", nargs="*", default=(), metavar="CORPUS", help="corpora; all when left out")
+    parser.add_argument("--titles", type=Path, help="files in SQuAD's form, for the titles that the reader's rows lack")
     parser.add_argument("--seconds", type=float, default=math.inf, help="weigh new cases for so long, then go on")
     parser.add_argument("--fit", action="store_true", help="write the weights too")
     parser.add_argument("--groups", action="store_true", help="what each group of signals is worth, nothing else")
@@ -234,11 +236,12 @@ def main() -> None:
         parser.error(f"no {chosen.data / 'clapnq'}")
     began = time.perf_counter()
     config = replace(Config(), embedding=replace(Config().embedding, model=chosen.encoder))
-    homes = open_homes(chosen.data, chosen.only, config)
+    homes = open_homes(chosen.data, chosen.only, config, read_titles(chosen.titles) if chosen.titles else None)
     if chosen.latency:
         print_latency(homes)
         return
-    weighed = weigh_all(load_cases(chosen.data, homes), homes, chosen.seconds)
+    kept_in = "gate-titled" if chosen.titles else "gate"
+    weighed = weigh_all(load_cases(chosen.data, homes), homes, chosen.seconds, kept_in)
     if chosen.fit:
         model_id, digest, _ = homes["clapnq"].stored_encoder()
         asked = {"en": "Who asks?", "ko": "누가 묻나요?"}

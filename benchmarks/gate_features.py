@@ -33,7 +33,8 @@ ROOT = Path(__file__).resolve().parents[1]
 K = Config().rag.k
 # What decides which passages are packed, and what computes their signals; a change of anything else leaves the kept ones.
 FINDING = ("kb/search", "kb/reader", "kb/ask/pack.py")
-WEIGHING = (*FINDING, "kb/evidence", "kb/ask/weigh.py", "benchmarks/gate_features.py")
+TOLD = ("kb/language/sentences.py", "kb/language/tables.py")
+WEIGHING = (*FINDING, *TOLD, "kb/evidence", "kb/ask/weigh.py", "benchmarks/gate_features.py")
 NO_SIGNAL = ("gate.py", "weights.json")
 
 
@@ -91,9 +92,14 @@ class Kept:
             unfinished.replace(self.folder / f"{name}.pickle")
 
 
-def weigh_all(cases: Sequence[Case], homes: dict[str, Runtime], most_seconds: float) -> list[Weighed]:
-    """Every case through search, packing and weighing; after so many seconds those that are done: a fair sample."""
-    kept = _open_kept(homes)
+def weigh_all(
+    cases: Sequence[Case], homes: dict[str, Runtime], most_seconds: float, kept_in: str = "gate"
+) -> list[Weighed]:
+    """Every case through search, packing and weighing; after so many seconds those that are done: a fair sample.
+
+    kept_in  the folder of what is kept: another one for other corpora of the same names
+    """
+    kept = _open_kept(homes, kept_in)
     began = time.perf_counter()
     shuffled = sorted(cases, key=lambda case: sha256(f"{case.question} {case.kind}".encode()).hexdigest())
     # What was found before is weighed first: that takes no time.
@@ -185,7 +191,7 @@ def answering_chunks(kb: Runtime, case: Case) -> set[int]:
     return found
 
 
-def _open_kept(homes: dict[str, Runtime]) -> Kept:
+def _open_kept(homes: dict[str, Runtime], kept_in: str) -> Kept:
     some = next(iter(homes.values()))
     models = " ".join((some.stored_encoder()[1], *(reader.digest for reader in some.readers())))
     digests = (
@@ -193,7 +199,7 @@ def _open_kept(homes: dict[str, Runtime]) -> Kept:
         f"logits-{_digest(models, ())}",
         f"weighed-{_digest(models, WEIGHING)}",
     )
-    folder = cache_folder(os.environ) / "eval" / "gate"
+    folder = cache_folder(os.environ) / "eval" / kept_in
     folder.mkdir(parents=True, exist_ok=True)
     return Kept(folder, digests, *(_load(folder / f"{name}.pickle") for name in digests))
 

@@ -13,7 +13,7 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
@@ -87,9 +87,24 @@ class Case:
         return self.kind == ANSWERABLE
 
 
-def open_homes(data: Path, only: Collection[str] = (), config: Config | None = None) -> dict[str, Runtime]:
-    """Every corpus, or only those named, in a home of its own, cached by content and encoder."""
+def read_titles(folder: Path) -> dict[str, str]:
+    """passage → title of its article, of all files in SQuAD's form in a folder."""
+    found: dict[str, str] = {}
+    for file in sorted(folder.rglob("*.json")):
+        for article in json.loads(file.read_text(encoding="utf-8"))["data"]:
+            found |= {paragraph["context"]: article["title"] for paragraph in article["paragraphs"]}
+    return found
+
+
+def open_homes(
+    data: Path, only: Collection[str] = (), config: Config | None = None, titles: Mapping[str, str] | None = None
+) -> dict[str, Runtime]:
+    """Every corpus, or only those named, in a home of its own, cached by content and encoder.
+
+    titles  passage of the reader's rows → its title, which they lack
+    """
     homes = {}
+    title_of = titles or {}
 
     def add(name: str, content: str, fill: object) -> None:
         if not only or name in only:
@@ -105,8 +120,12 @@ def open_homes(data: Path, only: Collection[str] = (), config: Config | None = N
         content = sha256(file.read_bytes()).hexdigest()
         add(file.stem, content, fill_from_documents([text], _ignore))
     for name in READER_SETS:
-        texts = [CollectionDocument(c.gold[0][0], "", text) for c, text in reader_cases(data, name) if text]
-        key = sha256("\0".join(t.text for t in texts).encode()).hexdigest()
+        texts = [
+            CollectionDocument(c.gold[0][0], title_of.get(text, ""), text)
+            for c, text in reader_cases(data, name)
+            if text
+        ]
+        key = sha256("\0".join(t.text + (f"\0{t.title}" if t.title else "") for t in texts).encode()).hexdigest()
         add(name, key, fill_from_documents({t.id: t for t in texts}.values(), _ignore))
     for name, folder in (
         ("fastapi-ko", data / "fastapi-docs-en-ko/docs/ko"),

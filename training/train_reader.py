@@ -11,6 +11,7 @@ on. Writes OUT_FOLDER/reader.npz (kb.reader.trained_weights has the layout) and 
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import random
@@ -315,9 +316,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--written", type=Path, help="questions joined to their passages by training/written.py")
     parser.add_argument(
-        "--times", type=float, default=2, help="how often the written ones are learnt from; below 1 a part of them"
+        "--written",
+        type=Path,
+        action="append",
+        default=[],
+        help="questions joined to their passages by training/written.py; several times for several files",
+    )
+    parser.add_argument(
+        "--times",
+        type=float,
+        action="append",
+        default=[],
+        help="how often those of the file before are learnt from, 2 times if not said; below 1 a part of them",
     )
     parser.add_argument("--begin", type=Path, help="weights to go on from; without it those of the encoder")
     parser.add_argument("--rate", type=float, default=LEARNING_RATE)
@@ -335,14 +346,14 @@ def main() -> None:
     dev = make_examples(questions_of(chosen.data, held_out=True))
     english = random.Random(5).sample([e for e in dev if e.language == "en"], CURVE_ENGLISH)
     dev = [e for e in dev if e.language == "ko"] + english
-    if chosen.written:
-        first = 10 * (len(examples) + 1)
-        made = make_written(written_of(chosen.written, held_out=False))
-        for time_ in range(math.ceil(chosen.times)):
-            part = min(1.0, chosen.times - time_)
+    for rows, times in itertools.zip_longest(chosen.written, chosen.times[: len(chosen.written)], fillvalue=2.0):
+        first = 10 * (max(e.group for e in examples) + 1)
+        made = make_written(written_of(rows, held_out=False))
+        for time_ in range(math.ceil(times)):
+            part = min(1.0, times - time_)
             kept = [e for e in made if e.group % 100 < 100 * part]
             examples += [replace(e, group=first + e.group + time_ * len(made)) for e in kept]
-        held_out = make_written(written_of(chosen.written, held_out=True))
+        held_out = make_written(written_of(rows, held_out=True))
         dev += [replace(e, kind=f"{WRITTEN}{e.kind.removeprefix(WRITTEN)}") for e in held_out]
     print(f"{len(examples)} examples", flush=True)
     batches = to_batches(to_pairs(examples, words, taught), random.Random(SEED))

@@ -24,10 +24,15 @@ QUESTIONS = Path(__file__).with_name("written_questions.jsonl.gz")
 # Source → repository, commit, folders and licence of what the questions are about.
 SOURCES = {
     "en-astro": ("withastro/docs", "741c1b8", "src/content/docs/en", "MIT"),
+    "en-covid": ("the reader's rows", "", "COVID-QA", "CC-BY-4.0"),
     "en-handbook": ("18F/handbook", "1e49556", "pages", "CC0-1.0"),
     "en-helm": ("helm/helm-www", "227f414", "docs", "MIT"),
+    "en-qed": ("the reader's rows", "", "QED, Natural Questions", "CC-BY-SA-3.0"),
     "en-react": ("reactjs/react.dev", "12d692d", "src/content/learn", "CC-BY-4.0"),
     "en-restic": ("restic/restic", "a80be14", "doc", "BSD-2-Clause"),
+    "en-selqa": ("the reader's rows", "", "SelQA", "CC-BY-SA-3.0"),
+    "en-squad": ("the reader's rows", "", "SQuAD 1.1", "CC-BY-SA-4.0"),
+    "en-tydi": ("the reader's rows", "", "TyDi QA", "CC-BY-SA-3.0"),
     "en-webpack": ("webpack/webpack.js.org", "9c0ce6f", "src/content", "CC-BY-4.0"),
     "ko-astro": ("withastro/docs", "741c1b8", "src/content/docs/ko", "MIT"),
     "ko-helm": ("helm/helm-www", "227f414", "i18n/ko/docusaurus-plugin-content-docs/version-3", "MIT"),
@@ -49,7 +54,7 @@ def passages(data: Path, homes: list[Path]) -> Iterator[str]:
     """Every text that a question may be about."""
     for name, field in (("reader", "passage"), ("support", "evidence")):
         with gzip.open(data / "reader" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as file:
-            yield from (row[field] for row in map(json.loads, file) if row["lang"] == "ko")
+            yield from (row[field] for row in map(json.loads, file))
     for home in homes:
         with sqlite3.connect(f"file:{home / 'kb.sqlite'}?mode=ro", uri=True) as store:
             yield from (_ANCHOR.sub("", text).strip() for (text,) in store.execute("SELECT text FROM chunks"))

@@ -199,7 +199,7 @@ class RagConfig:
     prompt_template_version: PromptVersion = key("rag-v2", "Wording of the prompt.", choices=PromptVersion)
     score_gate: float = key(0.01, "Refuse when the best score of the search is below this.", low=0, high=1)
     evidence_gate: float = key(
-        0.19,
+        0.18,
         "Refuse when the estimated probability that the evidence answers the question is below this; 0 turns it off.",
         low=0,
         high=1,

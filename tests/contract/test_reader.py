@@ -43,7 +43,7 @@ def test_the_text_that_answers_comes_first(reader: Reader) -> None:
 def test_a_score_does_not_depend_on_its_neighbours(reader: Reader) -> None:
     alone = reader.score(QUESTION, [ANSWER])
     # Padding moves an 8-bit graph a little: its scales are those of the batch.
-    assert reader.score(QUESTION, [*OTHERS, ANSWER])[-1] == pytest.approx(alone[0], abs=1.0)
+    assert reader.score(QUESTION, [*OTHERS, ANSWER])[-1] == pytest.approx(alone[0], abs=1.5)
     assert reader.score(QUESTION, []) == []
 
 

@@ -1,4 +1,4 @@
-"""The questions that were written to train the reader: complete, of both kinds, and without the texts they are about."""
+"""The questions and small files that were written to train and to measure: complete, of all kinds, answers where they are said to be."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import gzip
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-TRAINING = Path(__file__).parents[2] / "training"
+ROOT = Path(__file__).parents[2]
+TRAINING = ROOT / "training"
 ANSWERED, NOT_ANSWERED = {"plain", "own words"}, {"near", "swapped"}
 
 
@@ -25,3 +27,27 @@ def test_every_question_says_whether_and_where_its_passage_answers(name: str) ->
     assert all(start >= 0 and length > 0 for row in rows for start, length in row["answers"])
     assert all(len(row["passage"]) == 16 and row["question"].strip() for row in rows)
     assert max(Counter((row["passage"], row["question"]) for row in rows).values()) == 1
+
+
+def small_files(folder: str) -> list[dict[str, Any]]:
+    with gzip.open(ROOT / folder / "small_files.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+@pytest.mark.parametrize("folder", ["training", "benchmarks"])
+def test_every_answer_stands_in_its_small_file(folder: str) -> None:
+    files = small_files(folder)
+    assert {file["lang"] for file in files} == {"en", "ko"}
+    assert len({file["id"] for file in files}) == len(files)
+    for file in files:
+        kinds = Counter(row["kind"] for row in file["questions"])
+        assert kinds == {"plain": 2, "own words": 1, "near": 1, "swapped": 2}, file["id"]
+        for row in file["questions"]:
+            assert row["q"].strip()
+            assert (row["a"] in file["content"]) if row["kind"] in ANSWERED else row["a"] is None
+
+
+def test_no_small_file_that_is_measured_is_trained_on() -> None:
+    trained, measured = small_files("training"), small_files("benchmarks")
+    for part in ("id", "file", "content"):
+        assert not {file[part] for file in trained} & {file[part] for file in measured}
