@@ -45,8 +45,9 @@ class Standing:
         >>> desert = Standing(["Dust of the Sahara"], frozenset({"dust", "sahara"}))
         >>> desert.holds(Unit("Saharan", ("saharan",), "name")), desert.holds(Unit("RustRover", ("rustrover",), "name"))
         (True, False)
-        >>> Standing(["Released on 2023-11-09"], frozenset()).holds(Unit("November", ("novemb",), "name"))
-        True
+        >>> dated = Standing(["Released on 2023-11-09"], frozenset())
+        >>> dated.holds(Unit("November", ("novemb",), "name")), dated.holds(Unit("Oct", ("oct",), "name"))
+        (True, False)
         """
         if unit.kind == "number" and "." in unit.text:  # a version or a decimal is not there because its parts are
             number = re.compile(rf"(?<![\d.]){re.escape(unit.text.strip('%'))}(?!\d)")
@@ -66,8 +67,9 @@ class Standing:
             return True
         if any(is_form(word, other) for other in self._by_letter.get(word[:1], ())):
             return True
-        if word in MONTHS:  # "2023-11-09", "11월 9일"
-            return MONTHS.index(word) + 1 in self._months()
+        month = next((n for n, name in enumerate(MONTHS, start=1) if word in (name, name[:3])), 0)
+        if month:  # "2023-11-09", "11월 9일"
+            return month in self._months()
         return unit.text.isupper() and word.replace(".", "") in self._initials()
 
     def _months(self) -> frozenset[int]:

@@ -74,6 +74,7 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     'count'
     >>> lacks_what_is_asked("What do thirty eggs cost?", "Eggs: size M, from the farm.")
     'price'
+    >>> lacks_what_is_asked("What does the shot cost?", "- vaccine: Rabavert\\n- doses: 2\\n- clinic: 265")
     >>> lacks_what_is_asked("What is the cost of a clone?", "It copies the heap.")
     >>> lacks_what_is_asked("How fast is it?", "Faster than most.")
     >>> lacks_what_is_asked("How long does a build take?", "The level has a range of 0 to 3.")

@@ -199,7 +199,7 @@ _PATTERNS: dict[PatternKind, str] = {
         r"|\b(?:current|present) (?:date|time)\b"
     ),
     "date": (
-        r"\bwhat (?:day|date) is it\b|\bwhat(?:'s| is) (?:the|today's|the current) (?:day|date)\b|\bwhich day (?:is it|of the week)\b"
+        r"\bwhat (?:day|date) is it\b|\bwhat(?:'s| is) (?:the|today's|the current) (?:day|date)(?=\W*$| (?:today|now|right now|of the week|of today))|\bwhich day (?:is it|of the week)\b"
     ),
     "corpus": (
         r"\b(?:ingest|index)(?:ed)?\b.{0,40}\b(?:last|latest|lately|recently|newest|new|today|yesterday)\b"

@@ -19,13 +19,18 @@ _NUMBER_WORDS = (
 _MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"
 
+# A cell of a table that is only a sum: of three digits, or with cents. A smaller number may count anything.
+_SUM_CELL = r"(?:\|\s*|(?m:^)- [^:\n]+: )\d(?:[\d,]{2,}|\d*[.,]\d\d)\s*(?:\||(?m:$))"
+# "6/12", "2024-10-20", "18.11.", "08:50".
+_DATE_IN_FIGURES = r"(?<![\d.])\d{1,4}[-/]\d{1,2}(?![\d.])|(?<![\d.])\d{1,2}\.\d{1,2}\.(?!\d)|\b\d{1,2}:\d\d\b"
+
 ASKED_PATTERNS: Mapping[PatternKind, str] = {
     "asks_price": (
         rf"\bhow\s+much\b.*{_PAYS}|\bwhat\b.*\b(?:price|fee|fare|salary)\b|\bwhat\s+(?:do|does|did|will|would)\b.*\b(?:cost|pay|earn)\b"
     ),
     "tells_price": (
-        r"[$€£¥₩]\s?\d|\d\s?(?:[$€£¥₩]|won\b)|\b(?:dollars?|euros?|pounds?|cents?|pence|yen|usd|eur|gbp|krw)\b|(?<!feel )(?<!after )\bfree\b"
-        rf"|\d[^.!?\n]{{0,40}}{_PAYS}|{_PAYS}[^.!?\n]{{0,60}}\d"
+        r"[$€£¥₩]\s?\d|\d\s?(?:[$€£¥₩]|won\b)|\b(?:dollars?|euros?|pounds?|cents?|pence|yen|usd|eur|gbp|krw)\b|\d\s?(?:kr|chf|cad|aud|zł|rs)\b|(?<!feel )(?<!after )\bfree\b"
+        rf"|\d[^.!?\n]{{0,40}}{_PAYS}|{_PAYS}[^.!?\n]{{0,60}}\d|{_SUM_CELL}"
     ),
     "asks_frequency": r"\bhow\s+(?:often|frequently)\b",
     "tells_frequency": (
@@ -46,7 +51,7 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
     ),
     "asks_date": r"\bwhen\s+(?:is|was|were|did|does|do|will|are|has|have|can|must|should|would)\b|^\W*when\b|\bwhat\s+(?:year|date)\b",
     "tells_date": (
-        rf"\b\d{{1,2}}\s?[ap]\.?m|\b(?:{_MONTH_NAMES})\b|centur|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
+        rf"{_DATE_IN_FIGURES}|\b\d{{1,2}}\s?[ap]\.?m|\b(?:{_MONTH_NAMES})\b|centur|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b"
         r"|\b(?:when|after|before|during|until|while|once|if|whenever|noon|midnight|"
         r"morning|evening|night|spring|summer|autumn|fall|winter|today|now|season|year|month|week|day|hour|minute)s?\b"
     ),

@@ -93,6 +93,15 @@ def test_a_row_about_another_thing_is_no_answer(kb: Call, tmp_path: Path, monkey
     assert asked["answer"].startswith(LANGUAGES["en"].replies["lacks_names"].split("{")[0])
 
 
+@pytest.mark.parametrize(
+    "question", ["What is the day set point of zone 2.6?", "What is the date format of the zircon ledger?"]
+)
+def test_no_day_of_the_documents_is_answered_with_today(kb: Call, corpus_home: Path, question: str) -> None:
+    answer = kb("ask", question, "--json", home=corpus_home).json()
+    assert answer["outcome"] in ("not_sure", "not_in_documents")
+    assert "Today is" not in answer["answer"]
+
+
 def test_a_follow_up_is_held_to_what_it_asks_itself(corpus_home: Path) -> None:
     """The text says how many passengers, which was asked before; not when the boat was built."""
     with open_runtime(corpus_home, Config()) as opened:

@@ -385,6 +385,12 @@ class TestShape:
         answer = ask("What does E-7 mean?", evidence)
         assert answer.startswith("- code: E-7\n- severity: low\n- meaning: Lamp 7 of the long corridor is out\n- first")
 
+    def test_the_row_with_the_number_that_is_asked_for_is_quoted(self) -> None:
+        rows = "\n".join(f"{n},Blue Hole,{30 + n % 7}.4,deep and clear{'er' * (n % 3)} water" for n in range(205, 225))
+        evidence = [Evidence(1, rows, ("dive, site, deepest metres, remark",))]
+        for number in (206, 213, 224):
+            assert ask(f"How deep did I go on dive {number}?", evidence).startswith(f"- dive: {number}\n")
+
     def test_a_short_file_is_shown_as_a_table(self) -> None:
         evidence = [Evidence(1, "E-1,low,Lamp out\nE-2,high,Mast down", ("code, severity, meaning",))]
         answer = ask("What does E-2 mean?", evidence)
