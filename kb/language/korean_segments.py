@@ -6,9 +6,12 @@ analyzer, which would take a second to load. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
+from kb.language.korean import TIME
 from kb.language.morphemes import LIGHT, MARK
 
 # A longer word is not divided; the number of its stretches grows with the square.
@@ -90,13 +93,20 @@ def _stems(stretch: str) -> list[str]:
     return [stretch[:-1] + stem for stem in stems]
 
 
+@cache
+def _time_word() -> re.Pattern[str]:
+    return re.compile(TIME)
+
+
 def corrections(word: str) -> list[str]:
     """All words that differ from a word in one letter of one syllable; [] for a word that is too short to correct.
 
-    >>> "매개변수" in corrections("매게변수"), corrections("책은")
-    (True, [])
+    Nor is a day or a time of the year: 일요일 is no misspelt 월요일, which the documents may have alone.
+
+    >>> "매개변수" in corrections("매게변수"), corrections("책은"), corrections("일요일")
+    (True, [], [])
     """
-    if not FEWEST_SYLLABLES_TO_CORRECT <= len(word) <= MOST_SYLLABLES:
+    if not FEWEST_SYLLABLES_TO_CORRECT <= len(word) <= MOST_SYLLABLES or _time_word().fullmatch(word):
         return []
     found = []
     for i, syllable in enumerate(word):

@@ -115,6 +115,7 @@ def test_corrections_differ_in_one_letter() -> None:
     assert "망완경" not in corrections("망완경")
     assert all(len(word) == 3 for word in corrections("망완경"))
     assert corrections("렌즈") == []
+    assert [corrections(day) for day in ("일요일", "화요일", "공휴일")] == [[], [], []]
     assert correct("망완경", {"=망원경": 2, "=망안경": 1}) == "망원경"
     assert correct("망완경", {"망원": 2, "원경": 2}) is None
 
