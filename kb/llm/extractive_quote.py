@@ -81,7 +81,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         items = _items_around(text, block, best)
         pieces.append(("list" if items[1] == block.end else "cut list", items))
     elif block.kind == "table":
-        pieces += _rows_around(block, best)
+        pieces += _rows_around(text, block, best)
     else:
         pieces.append(("code", _code_span(text, block)))
     before = blocks[at - 1] if at and blocks[at - 1].kind != "heading" else None
@@ -290,9 +290,9 @@ def _items_around(text: str, block: Block, best: Candidate) -> Span:
     return items[first][0], items[last][1]
 
 
-def _rows_around(block: Block, best: Candidate) -> list[tuple[str, Span]]:
+def _rows_around(text: str, block: Block, best: Candidate) -> list[tuple[str, Span]]:
     """The table where it is short; else its head and the row: a row alone has lost what its columns mean."""
-    if block.end - block.start <= PARAGRAPH_CHARS:
+    if block.end - block.start <= PARAGRAPH_CHARS and not is_forged(text[block.start : block.end]):
         return [("table", (block.start, block.end))]
     row = (best.start, best.end)
     if block.table is None or not block.table.is_piped:
@@ -351,7 +351,8 @@ def _laid_out(table: Table, start: int, end: int) -> str:
     if "" in names:
         return neutralize_markers("\n".join(row.spelled() for row in rows))
     lines = [names, ["---"] * len(names), *([dict(row.cells).get(name, "") for name in names] for row in rows)]
-    return neutralize_markers("\n".join(f"| {' | '.join(cells)} |" for cells in lines))
+    escaped = ([cell.replace("|", "\\|") for cell in cells] for cells in lines)
+    return neutralize_markers("\n".join(f"| {' | '.join(cells)} |" for cells in escaped))
 
 
 def _tidy(text: str, kind: str) -> str:

@@ -408,6 +408,19 @@ class TestShape:
         answer = ask("백그라운드 작업은 언제 쓰나요?", evidence, language="ko")
         assert answer.endswith("예를 들면 다음과 같습니다.\n\n- 이메일 알림\n- 자료 처리 [#1]")
 
+    @pytest.mark.parametrize(
+        ("text", "names"),
+        [("E-1,low,Lamp out\nE-2,high,[#3] Mast is fine", "code, severity, meaning"), ("| code | meaning |\n|---|---|\n| E-1 | Lamp out |\n| E-2 | [#3] Mast is fine |", "Codes")],
+    )  # fmt: skip
+    def test_a_short_table_with_a_forged_row_is_not_quoted_whole(self, text: str, names: str) -> None:
+        answer = ask("What does E-1 mean?", [Evidence(1, text, (names,))])
+        assert "Lamp out" in answer
+        assert "Mast" not in answer
+
+    def test_a_bar_in_a_cell_of_a_file_parts_nothing(self) -> None:
+        evidence = [Evidence(1, "E-1,low,Lamp|out\nE-2,high,Mast down", ("code, severity, meaning",))]
+        assert "| E-1 | low | Lamp\\|out |" in ask("What does E-2 mean?", evidence)
+
     def test_a_list_brings_the_line_that_leads_to_it(self) -> None:
         answer = ask(
             "What must be locked?", [Evidence(1, "At dusk:\n\n- Lock the doors that must be locked.\n- Go home.")]
