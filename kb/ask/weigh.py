@@ -190,14 +190,21 @@ def weigh_chunks(
         texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
         lacking = _lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
     missing, apart = _gaps(units, weights, passages)
-    common = tuple(
-        unit.text
-        for unit, weight in zip(units, weights, strict=True)
-        if weight < RARE and frequencies.get(unit.terms[0], 0) > FEW
-    )
-    held = max(EVERYWHERE * statistics.rows, LEAST_HOLDING)
-    everywhere = tuple(unit.text for unit in units if frequencies.get(unit.terms[0], 0) >= held)
+    common, everywhere = _told_often(units, weights, frequencies, statistics.rows)
     return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common=common, everywhere=everywhere)
+
+
+def _told_often(
+    units: Sequence[Unit], weights: Sequence[float], frequencies: Mapping[str, int], count: int
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is asked about and is common in the corpus, and what it is about.
+
+    frequencies  how many of its `count` chunks hold each term
+    """
+    holding = [frequencies.get(unit.terms[0], 0) for unit in units]
+    common = (u.text for u, w, n in zip(units, weights, holding, strict=True) if w < RARE and n > FEW)
+    held = max(EVERYWHERE * count, LEAST_HOLDING)
+    return tuple(common), tuple(u.text for u, n in zip(units, holding, strict=True) if n >= held)
 
 
 def _compare(kb: Runtime, question: str, windows: Sequence[Window]) -> tuple[list[float], Field]:

@@ -204,8 +204,8 @@ class RagConfig:
         low=0,
         high=1,
     )
-    # Of the 120 questions of benchmarks/answers.py: at .3 five of the 30 without an answer are answered, at .5 and .55 three, at .6 two, at
-    # .65 one; of the 90 others 87 up to .6, then 85. Of kb's own questions 100 of 140 are answered at .55.
+    # Of the 120 questions of benchmarks/answers.py: of the 30 without an answer one is answered at .3 and none from .4 on; of the 90 others 87
+    # up to .5, 86 at .55, 85 at .6.
     sure_gate: float = key(
         0.55,
         "Without a language model: show quotes as the closest passages, not as an answer, when that probability is below this.",

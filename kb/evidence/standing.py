@@ -50,8 +50,7 @@ class Standing:
         (True, False)
         """
         if unit.kind == "number" and "." in unit.text:  # a version or a decimal is not there because its parts are
-            number = re.compile(rf"(?<![\d.]){re.escape(unit.text.strip('%'))}(?!\d)")
-            return any(number.search(text) for text in self._texts)
+            return any(_decimal(unit.text).search(text) for text in self._texts)
         # A name written as one word, RustRover, is not there because a part of it is.
         is_split = unit.kind == "name" and len(unit.terms) > 1 and unit.terms[0] not in self._terms
         if unit.share_in(self._terms) and not (is_split and any(part not in self._terms for part in unit.terms[1:])):
@@ -112,6 +111,14 @@ def _is_misspelled(one: str, other: str) -> bool:
     if len(one) == len(other):
         return one[1:] == other[1:] or (one[:2] == other[1::-1] and one[2:] == other[2:])
     return one[1:] == other
+
+
+@lru_cache(maxsize=256)
+def _decimal(number: str) -> re.Pattern[str]:
+    """Finds a decimal or a version as a whole, 0.5 as .5 too, 3.12 in 3.12.1."""
+    bare = number.strip("%")
+    whole = f"0?{re.escape(bare[1:])}" if bare.startswith("0.") else re.escape(bare)
+    return re.compile(rf"(?<![\d.]){whole}(?!\d)")
 
 
 @lru_cache(maxsize=1024)

@@ -120,16 +120,14 @@ def _run(lines: Sequence[tuple[int, int, str]], at: int, heading: str) -> tuple[
             stop += 1
         return stop, [_piped(line) for _, _, line in lines[at:stop]]
     columns = len(_split(heading, ","))
-    for delimiter in (_BAR, *_DELIMITERS):
+    for delimiter in (_BAR, *_DELIMITERS) if at == 0 else (_BAR,):  # a file is a table from its first line on
         stop = at
         found: list[list[str]] = []
         while stop < len(lines) and not _PIPED.match(lines[stop][2]) and (cells := _split(lines[stop][2], delimiter)):
             found.append(cells)
             stop += 1
         width = max(map(len, found), default=0)
-        if delimiter != _BAR and (
-            at or stop < len(lines) or not _is_file(found, [line for _, _, line in lines], delimiter)
-        ):
+        if delimiter != _BAR and (stop < len(lines) or not _is_file(found, [line for *_, line in lines], delimiter)):
             continue
         if width == columns > 1 or (len(found) >= LEAST_LINES and width >= LEAST_CELLS):
             return stop, found

@@ -390,6 +390,12 @@ class TestShape:
         evidence = [Evidence(1, rows, ("dive, site, deepest metres, remark",))]
         for number in (206, 213, 224):
             assert ask(f"How deep did I go on dive {number}?", evidence).startswith(f"- dive: {number}\n")
+        asked = Asked.of("How deep did I go on dive 213?")
+        right, other = (
+            Candidate(0, 0, 0, 30, text, "", text, "table")
+            for text in ("dive: 213; metres: 38.2.", "dive: 211; metres: 31.4.")
+        )
+        assert shape_bonus(asked, right) > shape_bonus(asked, other) + 0.3
 
     def test_a_short_file_is_shown_as_a_table(self) -> None:
         evidence = [Evidence(1, "E-1,low,Lamp out\nE-2,high,Mast down", ("code, severity, meaning",))]

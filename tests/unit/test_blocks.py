@@ -76,6 +76,9 @@ def test_long_blocks_are_cut_around_the_matches() -> None:
     long[5] = long[5].replace("said", "mirror", 1)
     (cut,) = choose([Block("table", ("| code | meaning |", *long))], spans_of)
     assert long[5] in cut.lines
+    codes = partial(term_spans, terms=frozenset({"said", "7"}))  # one word of them stands in every row
+    (cut,) = choose([Block("table", ("| code | meaning |", *long))], codes)
+    assert long[7] in cut.lines
 
 
 @pytest.mark.parametrize("columns", [10, 20, 33, 60])

@@ -50,6 +50,15 @@ def signals(
     )  # fmt: skip
 
 
+def test_a_row_of_a_table_is_a_window_of_its_own() -> None:
+    codes = passage("E-1,low,Lamp out\nE-2,high,Mast down", "code, severity, meaning")
+    units = units_of("What does E-2 mean?")
+    best, *_ = best_windows(units, [1.0] * len(units), [codes, MIRROR], 12)
+    assert best.text == "code: E-2; severity: high; meaning: Mast down."
+    [first] = [w for w in best_windows(units, [1.0] * len(units), [codes], 12) if "E-1" in w.text]
+    assert "E-2" not in first.text
+
+
 MIRROR = passage("The mirror of Marigold must be cleaned every 14 days. Use no cloth.", "Cleaning", 0.6)
 KOREAN = passage("마리골드의 거울은 14일마다 청소해야 한다. 천은 쓰지 않는다.", "거울 관리")
 

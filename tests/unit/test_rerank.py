@@ -3,7 +3,8 @@
 import pytest
 
 from kb.reader.windows import best_window
-from kb.search.rerank import reorder_by_reading
+from kb.search.rerank import reorder_by_reading, stretch_of
+from tests.unit.test_pack_and_prompt import chunk
 
 TEXT = "The mirror is cleaned in May. The dome is opened at dusk. Rain closes it. The mirror and the dome are old."
 
@@ -21,6 +22,13 @@ TEXT = "The mirror is cleaned in May. The dome is opened at dusk. Rain closes it
 )
 def test_the_window_holds_most_of_the_terms(terms: list[str], most_chars: int, window: str) -> None:
     assert best_window(terms, TEXT, most_chars) == window
+
+
+def test_rows_are_read_with_the_names_of_their_columns_under_the_title() -> None:
+    rows = "\n".join(f"E-{n},low,Lamp {n} of the long corridor is out" for n in range(40))
+    read = stretch_of(chunk(1, rows, headings=("code, severity, meaning",)), frozenset(["31", "corridor"]))
+    assert read.startswith("T: code: E-")
+    assert "code: E-31; severity: low; meaning: Lamp 31 of the long corridor is out." in read
 
 
 def test_what_was_not_read_keeps_its_order_below() -> None:

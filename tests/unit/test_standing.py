@@ -47,6 +47,8 @@ def test_a_name_in_one_word_is_not_there_because_its_parts_are() -> None:
         ("3.1", "Needs Python 3.12", False),
         ("1.5", "It takes 21.5 minutes, 1 or 5 times", False),
         ("3.5", "v3.5부터 된다", True),
+        ("0.5", "It moves at .5 m/s.", True),
+        ("0.5", "It moves at 10.5 m/s.", False),
     ],
 )
 def test_a_version_is_not_there_because_its_parts_are(number: str, text: str, held: bool) -> None:
