@@ -64,7 +64,7 @@ WITHOUT_READER = ("sentence_cosine", "agreement", "passage_coverage", "rarest", 
 # (korean_gate.py); names refuse a tenth. That one's likeness says nothing by itself.
 IN_KOREAN = ("nearness", "by_chance", "sentence_cosine", "numbers")
 # At one gate for both languages: five of a hundred answerable questions are refused in each.
-ODDS_IN_KOREAN = 0.75
+ODDS_IN_KOREAN = 0.7
 # Korean questions about another corpus are all asked of one home, which chance tells too well.
 CAPS_IN_KOREAN = (*CAPS, ("by_chance", 16.0))
 # Their scales differ from collection to collection more than those of words: pulled together, they carry over better.
@@ -81,7 +81,9 @@ RECIPES = {
         (*IN_KOREAN, "passage_coverage", "together"), "ko", odds=ODDS_IN_KOREAN, caps=CAPS_IN_KOREAN
     ),
     f"words{KOREAN}": Recipe(OF_WORDS, "ko"),
-    f"vectors{READ}{KOREAN}": Recipe((*IN_KOREAN, *READ_ONCE), "ko", odds=ODDS_IN_KOREAN, caps=CAPS_IN_KOREAN),
+    f"vectors{READ}{KOREAN}": Recipe(
+        (*IN_KOREAN, "together", *READ_ONCE), "ko", odds=ODDS_IN_KOREAN, caps=CAPS_IN_KOREAN
+    ),
     f"words{READ}{KOREAN}": Recipe((*OF_WORDS, *READ_ONCE), "ko"),
 }
 
