@@ -55,6 +55,8 @@ BOOLQ = "kobest-boolq"
 # Questions written for training: what their passage does not answer, by kind; one passage of so many is held out for the curve.
 NEAR, SWAPPED = "near", "swapped"
 HELD_OUT = 12
+# So many passages that a search found and that do not answer are shown beside the one that does, of so many.
+FOUND, OF_FOUND = 4, 14
 # So many of the stretches of a passage with a heading are shown with it, as the reader gets them.
 WITH_HEADING = 0.8
 
@@ -88,11 +90,11 @@ class Written:
     """The questions that were written about one passage.
 
     answered  the passage answers them
-    others    (kind, question): it does not
+    others    (kind, question, passage): it does not; another passage of the same article, where one is given
     """
 
     answered: tuple[Asked, ...]
-    others: tuple[tuple[str, str], ...]
+    others: tuple[tuple[str, str, str], ...]
 
 
 def measured_passages(data: Path) -> frozenset[str]:
@@ -145,24 +147,26 @@ def yes_no_of(data: Path) -> list[Asked]:
 def written_of(rows: Path, *, held_out: bool) -> list[Written]:
     """Questions that training/written.py joined to their passages, in the order of the passages' digests.
 
-    rows  one JSON object a line: lang, source, heading, passage, question, kind, answers ([start, text] each)
+    rows  one JSON object a line: lang, source, heading, passage, question, kind, answers ([start, text] each), and the group that it
+          belongs to where that is more than one passage
     """
     groups: dict[str, list[dict[str, Any]]] = {}
     with gzip.open(rows, "rt", encoding="utf-8") as file:
         for row in map(json.loads, file):
-            groups.setdefault(row["passage"], []).append(row)
+            groups.setdefault(row.get("group") or row["passage"], []).append(row)
     found = []
-    for passage in sorted(groups, key=digest):
-        if (int(digest(passage), 16) % HELD_OUT == 0) != held_out:
+    for group in sorted(groups, key=digest):
+        if (int(digest(group), 16) % HELD_OUT == 0) != held_out:
             continue
-        mine = groups[passage]
+        mine = groups[group]
         answered = tuple(
-            Asked(r["question"], passage, tuple(map(tuple, r["answers"])), r["lang"], r["source"], r["heading"])
+            Asked(r["question"], r["passage"], tuple(map(tuple, r["answers"])), r["lang"], r["source"], r["heading"])
             for r in mine
             if r["answers"]
         )
         if answered:
-            found.append(Written(answered, tuple((r["kind"], r["question"]) for r in mine if not r["answers"])))
+            others = ((r["kind"], r["question"], r["passage"]) for r in mine if not r["answers"])
+            found.append(Written(answered, tuple(others)))
     return found
 
 
@@ -178,19 +182,36 @@ def make_written(written: Sequence[Written], first_group: int = 0) -> list[Examp
     names = {lang: _names([a for a in asked if a.language == lang]) for lang in ("en", "ko")}
     found: list[Example] = []
     for number, about in enumerate(written, start=first_group):
-        passage, language = about.answered[0].passage, about.answered[0].language
+        own, language = about.answered[0].passage, about.answered[0].language
         for one in about.answered:
             for question, text, answers, kind in _of_question(one, nearest[id(one)], names[language], rng):
-                heading = headings[passage] if kind != "other passage" else _heading_of(text, headings)
+                heading = headings[own] if kind != "other passage" else _heading_of(text, headings)
                 found.append(Example(number, question, _under(heading, text, rng), answers, language, kind))
-        for kind, question in about.others:
+        for kind, question, passage in about.others:
             terms = frozenset(analyze_query(question))
             stretch = best_window(terms, passage, STRETCH_CHARS)
             pair = max(_pairs(passage), key=lambda text: (_shared(terms, text), text))
             for text in dict.fromkeys((stretch, pair)):
-                shown = _under(headings[passage], text, rng)
+                shown = _under(headings[own], text, rng)
                 found.append(Example(number, question, shown, False, language, f"written: {kind}"))
     return found
+
+
+def make_found(rows: Path, *, held_out: bool) -> list[Example]:
+    """Groups of examples: the first passage found that answers a question, and FOUND of the others (training/found.py)."""
+    rng = random.Random(SEED)
+    made: list[Example] = []
+    with gzip.open(rows, "rt", encoding="utf-8") as file:
+        for number, row in enumerate(map(json.loads, file)):
+            good = [text for answers, text in row["found"] if answers]
+            bad = [text for answers, text in row["found"] if not answers][:OF_FOUND]
+            bad = rng.sample(bad, min(len(bad), FOUND))
+            if good and (int(digest(row["passage"]), 16) % HELD_OUT == 0) == held_out:
+                shown = [(good[0], True), *((text, False) for text in bad)]
+                made += [
+                    Example(number, row["question"], text, answers, row["lang"], "found") for text, answers in shown
+                ]
+    return made
 
 
 def _heading_of(text: str, headings: Mapping[str, str]) -> str:

@@ -50,6 +50,11 @@ def passage_digest(text: str) -> str:
     return hashlib.sha256(" ".join(text.split()).encode()).hexdigest()[:16]
 
 
+def bare(text: str) -> str:
+    """A chunk's text without the anchors of its headings, which some manuals show."""
+    return _ANCHOR.sub("", text).strip()
+
+
 def passages(data: Path, homes: list[Path]) -> Iterator[str]:
     """Every text that a question may be about."""
     for name, field in (("reader", "passage"), ("support", "evidence")):
@@ -57,7 +62,7 @@ def passages(data: Path, homes: list[Path]) -> Iterator[str]:
             yield from (row[field] for row in map(json.loads, file))
     for home in homes:
         with sqlite3.connect(f"file:{home / 'kb.sqlite'}?mode=ro", uri=True) as store:
-            yield from (_ANCHOR.sub("", text).strip() for (text,) in store.execute("SELECT text FROM chunks"))
+            yield from (bare(text) for (text,) in store.execute("SELECT text FROM chunks"))
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ def open_packaged(model: str, cache: Path) -> PackagedReader:
 
     raises  ModelError where they are not installed
     """
-    folder = _find_folder()
+    folder = packaged_folder()
     if folder is None:
         raise ModelError(
             f"the reader {model} is not installed",
@@ -120,7 +120,8 @@ _opened: WeakValueDictionary[tuple[str, Path, Path], PackagedReader] = WeakValue
 _opening = Lock()
 
 
-def _find_folder() -> Path | None:
+def packaged_folder() -> Path | None:
+    """Where its files are; None where they are not installed."""
     if (BUNDLED / GRAPH).is_file():
         return BUNDLED
     spec = find_spec(PACKAGE)  # of a package at the top: nothing of it is run

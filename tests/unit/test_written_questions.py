@@ -34,14 +34,19 @@ def small_files(folder: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in file]
 
 
-@pytest.mark.parametrize("folder", ["training", "benchmarks"])
-def test_every_answer_stands_in_its_small_file(folder: str) -> None:
+# Of each kind of question, how many are asked of each file: 4 more were written to train on.
+MEASURED = {"plain": 2, "own words": 1, "near": 1, "swapped": 2}
+TRAINED = MEASURED | {"own words": 4, "near": 2}
+
+
+@pytest.mark.parametrize(("folder", "asked"), [("training", TRAINED), ("benchmarks", MEASURED)])
+def test_every_answer_stands_in_its_small_file(folder: str, asked: dict[str, int]) -> None:
     files = small_files(folder)
     assert {file["lang"] for file in files} == {"en", "ko"}
     assert len({file["id"] for file in files}) == len(files)
     for file in files:
         kinds = Counter(row["kind"] for row in file["questions"])
-        assert kinds == {"plain": 2, "own words": 1, "near": 1, "swapped": 2}, file["id"]
+        assert kinds == asked, file["id"]
         for row in file["questions"]:
             assert row["q"].strip()
             assert (row["a"] in file["content"]) if row["kind"] in ANSWERED else row["a"] is None
@@ -51,3 +56,20 @@ def test_no_small_file_that_is_measured_is_trained_on() -> None:
     trained, measured = small_files("training"), small_files("benchmarks")
     for part in ("id", "file", "content"):
         assert not {file[part] for file in trained} & {file[part] for file in measured}
+
+
+def test_every_answer_stands_in_its_paragraph() -> None:
+    with gzip.open(TRAINING / "paragraphs.jsonl.gz", "rt", encoding="utf-8") as file:
+        articles = [json.loads(line) for line in file]
+    assert {article["lang"] for article in articles} == {"en", "ko"}
+    assert len({article["id"] for article in articles}) == len(articles)
+    for article in articles:
+        for row in article["questions"]:
+            assert (row["a"] in article["text"]) if row["kind"] in ANSWERED else row["a"] is None
+        if article["lang"] == "en":
+            # The question itself is ClapNQ's, and not kept here.
+            assert article["answers"] in article["text"]
+            assert [row["kind"] for row in article["questions"]] == ["swapped"]
+            assert len({article["text"], *article["others"]}) == 3
+        else:
+            assert {row["kind"] for row in article["questions"]} == ANSWERED | NOT_ANSWERED
