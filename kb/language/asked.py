@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+from kb.language.events import tells_of_opposite
 from kb.language.interface import PatternKind
 from kb.language.registry import pattern, says
 
@@ -80,6 +81,8 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     >>> lacks_what_is_asked("How long does a build take?", "The level has a range of 0 to 3.")
     'duration'
     >>> lacks_what_is_asked("How long does a build take?", "Between 40 ms and 2:30.")
+    >>> lacks_what_is_asked("When does the shop close?", "The shop opens at 9:00.")
+    'date'
     """
     asked = _asked(question)
     if asked is None or not asked[1].is_needed:
@@ -88,4 +91,6 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     if kind == "count":  # the question's own numbers tell nothing
         own = "|".join(map(re.escape, _DIGITS.findall(question)))
         text = re.sub(rf"(?<!\d)(?:{own})(?!\d)", " ", text) if own else text
+    if kind == "date" and tells_of_opposite(question, text):
+        return kind
     return None if _tells(by, text) else kind
