@@ -42,7 +42,8 @@ LAYERS, HEADS, EPSILON = 12, 12, 1e-12
 MAX_TOKENS = 192
 BETWEEN = 102  # the token after the question, and after the text
 LEARNING_RATE = 6e-5
-CURVE_ENGLISH = 600
+# As train_reader.py draws them; of what docs/reader.md tells, the second run drew with SEED.
+CURVE_ENGLISH, CURVE_SEED = 600, 5
 TABLES = ("word", "position", "token_type")
 WEIGHTS = "english.npz"
 # What the graph's names of layers begin with, and the kind of its products.
@@ -151,7 +152,7 @@ def main() -> None:
     words.no_padding()
     examples = choose(chosen.data, chosen.examples)
     held_out = [e for e in make_examples(questions_of(chosen.data, held_out=True)) if e.language == "en"]
-    dev = random.Random(SEED).sample(held_out, CURVE_ENGLISH)
+    dev = random.Random(CURVE_SEED).sample(held_out, CURVE_ENGLISH)
     for rows in chosen.written:
         add(examples, of("en", make_written(written_of(rows, held_out=False))))
         dev += map(as_written, of("en", make_written(written_of(rows, held_out=True))))
