@@ -32,7 +32,7 @@ from learn import Pair, curve_point, to_batches, train
 from onnx import load_model, numpy_helper
 from tokenizers import Tokenizer
 from torch import Tensor
-from train_reader import add, as_written, english_order, of
+from train_reader import add, as_written, english_order, in_language
 
 from kb.embed.graphs import GRAPH
 from kb.reader.packaged import TOKENIZER, packaged_folder
@@ -154,11 +154,11 @@ def main() -> None:
     held_out = [e for e in make_examples(questions_of(chosen.data, held_out=True)) if e.language == "en"]
     dev = random.Random(CURVE_SEED).sample(held_out, CURVE_ENGLISH)
     for rows in chosen.written:
-        add(examples, of("en", make_written(written_of(rows, held_out=False))))
-        dev += map(as_written, of("en", make_written(written_of(rows, held_out=True))))
+        add(examples, in_language("en", make_written(written_of(rows, held_out=False))))
+        dev += map(as_written, in_language("en", make_written(written_of(rows, held_out=True))))
     for rows in chosen.found:
-        add(examples, of("en", make_found(rows, held_out=False)))
-        dev += map(as_written, of("en", make_found(rows, held_out=True)))
+        add(examples, in_language("en", make_found(rows, held_out=False)))
+        dev += map(as_written, in_language("en", make_found(rows, held_out=True)))
     print(f"{len(examples)} examples", flush=True)
     model = Model(folder / GRAPH)
     if chosen.begin:

@@ -113,7 +113,7 @@ def choose(asked: Sequence[Asked], yes_no: Sequence[Asked], most: int) -> list[E
     return chosen
 
 
-def of(language: str | None, examples: Sequence[Example]) -> list[Example]:
+def in_language(language: str | None, examples: Sequence[Example]) -> list[Example]:
     """Those of a language; all without one."""
     return [e for e in examples if language in (None, e.language)]
 
@@ -194,14 +194,14 @@ def main() -> None:
     english = random.Random(5).sample([e for e in dev if e.language == "en"], CURVE_ENGLISH)
     dev = [e for e in dev if e.language == "ko"] + english
     for rows, times in itertools.zip_longest(chosen.written, chosen.times[: len(chosen.written)], fillvalue=2.0):
-        made = of(chosen.only, make_written(written_of(rows, held_out=False)))
+        made = in_language(chosen.only, make_written(written_of(rows, held_out=False)))
         for time_ in range(math.ceil(times)):
             part = min(1.0, times - time_)
             add(examples, [e for e in made if e.group % 100 < 100 * part])
-        dev += map(as_written, of(chosen.only, make_written(written_of(rows, held_out=True))))
+        dev += map(as_written, in_language(chosen.only, make_written(written_of(rows, held_out=True))))
     for rows in chosen.found:
-        add(examples, of(chosen.only, make_found(rows, held_out=False)))
-        dev += map(as_written, of(chosen.only, make_found(rows, held_out=True)))
+        add(examples, in_language(chosen.only, make_found(rows, held_out=False)))
+        dev += map(as_written, in_language(chosen.only, make_found(rows, held_out=True)))
     print(f"{len(examples)} examples", flush=True)
     batches = to_batches(to_pairs(examples, words, taught), random.Random(SEED))
     if chosen.begin:
