@@ -21,6 +21,7 @@ from kb.ingest.chunk import chunk_document
 from kb.ingest.discover import scan
 from kb.ingest.readers import READERS, read_file, reader_for
 from kb.ingest.readers.grammars import GRAMMARS
+from kb.ingest.readers.markdown_markup import without_markup
 from kb.ingest.readers.rst import plain_title
 from tests.ingest.corpora import FORMATS, corpus
 from tests.work import count_calls
@@ -165,7 +166,7 @@ def test_markdown() -> None:
         ("table", "| month | litres |\n|-------|--------|\n| May   | 40     |"),
         ("quote", "> No exception for fog."),
         ("paragraph", "Rebuilt</b> in 1911."),
-        ("paragraph", '!!! note "Keepers"\n    Ruth, since 1931.'),
+        ("paragraph", "Ruth, since 1931."),
     ]
 
 
@@ -207,6 +208,36 @@ def test_front_matter(text: str, title: str | None, tags: tuple[str, ...], first
 )
 def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
     assert [block.title for block in read("a.md", text).blocks if block.kind == "heading"] == titles
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "blocks"),
+    [
+        (
+            '=== "Windows"\n\n    Use it:\n\n    ```sh\n    run\n\n    more\n    ```\n\nafter',
+            "\n\nWindows: Use it:\n\n```sh\nrun\n\nmore\n```\n\nafter",
+            [("paragraph", "Use it:"), ("code", "    ```sh\n    run\n\n    more\n    ```"), ("paragraph", "after")],
+        ),
+        (  # a fence, a list, and another tab leave the title where it is
+            '=== "One"\n    ```\n    a\n    ```\n!!! note "Two"\n    - b\n=== "Three"\n    === "Four"\n        c',
+            "One:\n```\na\n```\nTwo:\n- b\nThree:\n\nFour: c",
+            None,
+        ),
+        ('??? tip inline end "Is it so?"\n\n    Yes.', "\n\nIs it so? Yes.", [("paragraph", "Yes.")]),
+        ("!!! warning\n    Mind it.", "\nMind it.", [("paragraph", "Mind it.")]),
+        ('1. a\n\n    === "B"\n\n        c', "1. a\n\n\n\n    B: c", [("list", '1. a\n\n    === "B"\n\n        c')]),
+        ("::: pkg.Thing\n    options:\n      members: true\n\nafter", "\n\n\n\nafter", None),
+        ('--8<-- "x.md"\n\n:material-check:{ .ok } done', "\n\ndone", None),
+        # no tabs: nothing is set in, or it is code
+        ('=== "A"\n\ntext', '=== "A"\n\ntext', [("paragraph", '=== "A"'), ("paragraph", "text")]),
+        ('```\n=== "A"\n    b\n```', '```\n=== "A"\n    b\n```', [("code", '```\n=== "A"\n    b\n```')]),
+    ],
+)
+def test_tabs_and_boxes_of_mkdocs_are_text(text: str, shown: str, blocks: list[tuple[str, str]] | None) -> None:
+    parsed = read("a.md", text)
+    check_contract(parsed)
+    assert without_markup(text) == shown
+    assert blocks is None or shape(parsed) == blocks
 
 
 def test_code_in_a_component_is_code() -> None:

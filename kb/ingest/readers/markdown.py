@@ -11,7 +11,7 @@ from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
-from kb.ingest.readers.markdown_markup import markup_edits
+from kb.ingest.readers.markdown_markup import markup_edits, without_boxes
 
 # `## Install {#install .wide}`: an anchor, not words of the title; in MDX it is a comment, `{/*install*/}`.
 _ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
@@ -64,7 +64,8 @@ def markdown_blocks(text: str, start: int = 0) -> Iterator[Block]:
     skipped = text.count("\n", 0, start)
     parser = _parser()
     environment: dict[str, Any] = {}
-    tokens = parser.parse(_COMPONENT_LINE.sub(lambda line: " " * len(line.group()), text[start:]), environment)
+    plain = without_boxes(text[start:])
+    tokens = parser.parse(_COMPONENT_LINE.sub(lambda line: " " * len(line.group()), plain), environment)
     for at, token in enumerate(tokens):
         outermost = 1 if token.type == "list_item_open" else 0
         if token.map is None or token.level != outermost:

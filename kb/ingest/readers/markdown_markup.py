@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from kb.drafts import Edit
+from kb.ingest.readers.markdown_boxes import MARKS, box_edits
 from kb.ingest.readers.raised import raised
 
 _FENCED = re.compile(
@@ -45,11 +46,13 @@ _ATTRIBUTE = re.compile(r"\b(?:title|label|description|caption)\s*=\s*(?:\"([^\"
 _LINES = re.compile(
     r"^ {0,3}\[[^\]\n^][^\]\n]*\]:[ \t]*\n?[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$"  # link definitions
     r"|^[ \t]*///[^\n]*$|^[ \t]*:::+[^\n]*$"  # fences of admonitions
+    r"|^[ \t]*--8<--[^\n]*$"  # another file, put in here
     r"|^[ \t]*\{\*[^\n]*\*\}[ \t]*$|^[ \t]*\{%[^\n]*%\}[ \t]*$|^[ \t]*\{\{[<%#][^\n]*\}\}[ \t]*$",  # directives of site builders
     re.M,
 )
 # Of links; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
 _ATTRIBUTES = re.compile(r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}", re.M)
+_ICON = re.compile(r":(?:fontawesome|material|octicons|simple)-[\w-]+:(?:\{[^{}\n]*\})?[ \t]*")
 _MODULE_LINES = re.compile(
     r"^import\s+(?:[\w*{][^'\";]*?\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$|^export\s+(?:const|let|default|function)\b[^\n]*$",
     re.M,
@@ -62,15 +65,28 @@ def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Ed
     start   what stands before it is no Markdown
     is_mdx  lines that import and export are module code
     """
-    code = [match.span() for match in _FENCED.finditer(text, start)]
-    prose = _CODE_SPAN.sub(lambda match: _blanked(match.group()), _without(text, [(0, start), *code]))
+    code, prose = _code_and_prose(text, start)
     found = [edit for a, b in code for edit in _in_code(text, a, b)]
     found += _in_prose(prose, is_mdx)
+    found += box_edits(text, prose, start) if MARKS.search(prose, start) else []
     edits: list[Edit] = []
     for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
         if not edits or edit.start >= edits[-1].end:
             edits.append(edit)
     return tuple(edits)
+
+
+def without_boxes(text: str, start: int = 0) -> str:
+    """A text whose tabs and boxes of MkDocs are plain Markdown, line for line."""
+    if not MARKS.search(text, start):
+        return text
+    return _edited(text, [*box_edits(text, _code_and_prose(text, start)[1], start)])
+
+
+def _code_and_prose(text: str, start: int) -> tuple[list[tuple[int, int]], str]:
+    """The spans of fenced code, and the text with all code blanked."""
+    code = [match.span() for match in _FENCED.finditer(text, start)]
+    return code, _CODE_SPAN.sub(lambda match: _blanked(match.group()), _without(text, [(0, start), *code]))
 
 
 def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
@@ -88,8 +104,12 @@ def _blanked(text: str) -> str:
 
 def without_markup(text: str) -> str:
     """A whole text without its markup."""
+    return _edited(text, markup_edits(text))
+
+
+def _edited(text: str, edits: Sequence[Edit]) -> str:
     out, at = [], 0
-    for edit in markup_edits(text):
+    for edit in edits:
         out += [text[at : edit.start], edit.text]
         at = edit.end
     return "".join([*out, text[at:]])
@@ -108,7 +128,7 @@ def _in_code(text: str, start: int, end: int) -> Iterator[Edit]:
 def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
     for start, end in _unseen(prose):
         yield Edit(start, end, _newlines(prose[start:end]))
-    for pattern in [_LINES, _ATTRIBUTES, *([_MODULE_LINES] if is_mdx else [])]:
+    for pattern in [_LINES, _ATTRIBUTES, _ICON, *([_MODULE_LINES] if is_mdx else [])]:
         for match in pattern.finditer(prose):
             yield Edit(match.start(), match.end(), _newlines(match.group()))
     for match in _RAISED.finditer(prose):
