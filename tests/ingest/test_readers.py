@@ -228,12 +228,13 @@ def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
         ('1. a\n\n    === "B"\n\n        c', "1. a\n\n\n\n    B: c", [("list", '1. a\n\n    === "B"\n\n        c')]),
         ("::: pkg.Thing\n    options:\n      members: true\n\nafter", "\n\n\n\nafter", None),
         ('--8<-- "x.md"\n\n:material-check:{ .ok } done', "\n\ndone", None),
+        ("> [!NOTE] It is so.\n\n> [!tip]-\n> b", "> It is so.\n\n> \n> b", None),
         # no tabs: nothing is set in, or it is code
         ('=== "A"\n\ntext', '=== "A"\n\ntext', [("paragraph", '=== "A"'), ("paragraph", "text")]),
         ('```\n=== "A"\n    b\n```', '```\n=== "A"\n    b\n```', [("code", '```\n=== "A"\n    b\n```')]),
     ],
 )
-def test_tabs_and_boxes_of_mkdocs_are_text(text: str, shown: str, blocks: list[tuple[str, str]] | None) -> None:
+def test_tabs_and_boxes_are_text(text: str, shown: str, blocks: list[tuple[str, str]] | None) -> None:
     parsed = read("a.md", text)
     check_contract(parsed)
     assert without_markup(text) == shown

@@ -53,6 +53,8 @@ _LINES = re.compile(
 # Of links; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
 _ATTRIBUTES = re.compile(r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}", re.M)
 _ICON = re.compile(r":(?:fontawesome|material|octicons|simple)-[\w-]+:(?:\{[^{}\n]*\})?[ \t]*")
+# `> [!NOTE]` of GitHub, `> [!tip]-` of Obsidian.
+_ALERT = re.compile(r"^[ \t]*(?:>[ \t]?)+(\[![A-Za-z][\w-]*\][+-]?[ \t]*)", re.M)
 _MODULE_LINES = re.compile(
     r"^import\s+(?:[\w*{][^'\";]*?\sfrom\s+)?['\"][^'\"\n]+['\"];?[ \t]*$|^export\s+(?:const|let|default|function)\b[^\n]*$",
     re.M,
@@ -131,6 +133,8 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
     for pattern in [_LINES, _ATTRIBUTES, _ICON, *([_MODULE_LINES] if is_mdx else [])]:
         for match in pattern.finditer(prose):
             yield Edit(match.start(), match.end(), _newlines(match.group()))
+    for match in _ALERT.finditer(prose):
+        yield Edit(*match.span(1), "")
     for match in _RAISED.finditer(prose):
         before, text = prose[max(0, match.start() - _BASE_CHARS) : match.start()], " ".join(match[1].split())
         opening, _, closing = raised(before, text).partition(text)
