@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -27,6 +28,22 @@ def test_every_question_says_whether_and_where_its_passage_answers(name: str) ->
     assert all(start >= 0 and length > 0 for row in rows for start, length in row["answers"])
     assert all(len(row["passage"]) == 16 and row["question"].strip() for row in rows)
     assert max(Counter((row["passage"], row["question"]) for row in rows).values()) == 1
+
+
+def test_manuals_have_questions_and_ratings_and_no_text_of_others() -> None:
+    with gzip.open(ROOT / "benchmarks" / "manuals.jsonl.gz", "rt", encoding="utf-8") as file:
+        manuals = [json.loads(line) for line in file]
+    assert Counter(manual["language"] for manual in manuals) == {"en": 20, "ko": 4}
+    assert {frozenset(manual) for manual in manuals} == {
+        frozenset(("manual", "language", "repository", "commit", "folders", "asked"))
+    }
+    assert all(re.fullmatch("[0-9a-f]{40}", manual["commit"]) and manual["folders"] for manual in manuals)
+    for manual in manuals:
+        assert len({asked["question"] for asked in manual["asked"]}) == 60, manual["manual"]
+        for asked in manual["asked"]:
+            assert set(asked) == {"question", "kind", "rated"}
+            assert all(re.fullmatch("[0-9a-f]{16}", digest) for digest in asked["rated"])
+            assert set(asked["rated"].values()) <= {0, 1, 2, 3}
 
 
 def small_files(folder: str) -> list[dict[str, Any]]:
