@@ -1,11 +1,11 @@
-"""First quotes of `ask` on twenty-four manuals that no rule and no weight of kb was fitted to, beside what a rater said of each.
+"""First quotes of `ask` on twenty-four manuals that no rule of kb was made with, beside what a rater said of each.
 
     python benchmarks/manuals.py PAGES_FOLDER HOMES_FOLDER [--only uv,svelte] [--write FILE]
 
 manuals.jsonl.gz has sixty questions a manual, asked without the manual in view, as a language model thought that users would, and how good an answer
 each quote is that kb found for them: 3 right and readable, 2 flawed, 1 about it, 0 none. A quote is known by its digest: the texts are
 others'. PAGES_FOLDER holds a folder of pages by the name of each manual, out of the repository, commit and folders that the file names. A quote that
-kb did not show when these were rated is unrated. A question is answerable where one of its quotes is rated 2 or 3.
+kb did not show when these were rated is unrated. kb-reader has learnt from other questions about pages of seven of them (README.md). A question is answerable where one of its quotes is rated 2 or 3.
 --write keeps what is unrated, for a rater.
 """
 

@@ -229,6 +229,7 @@ def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
         ("::: pkg.Thing\n    options:\n      members: true\n\nafter", "\n\n\n\nafter", None),
         ('--8<-- "x.md"\n\n:material-check:{ .ok } done', "\n\ndone", None),
         ("> [!NOTE] It is so.\n\n> [!tip]-\n> b", "> It is so.\n\n> \n> b", None),
+        ('=== "A"\n    b\n\n```\n=== "C"\n    d\n```', '\nA: b\n\n```\n=== "C"\n    d\n```', None),
         # no tabs: nothing is set in, or it is code
         ('=== "A"\n\ntext', '=== "A"\n\ntext', [("paragraph", '=== "A"'), ("paragraph", "text")]),
         ('```\n=== "A"\n    b\n```', '```\n=== "A"\n    b\n```', [("code", '```\n=== "A"\n    b\n```')]),

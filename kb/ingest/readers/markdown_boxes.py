@@ -31,9 +31,8 @@ def box_edits(text: str, prose: str, start: int = 0) -> Iterator[Edit]:
     start  what stands before it is no Markdown
     """
     lines = [(m.start(), m.end()) for m in _LINE.finditer(text, start)]
-    bodies: list[
-        tuple[int, bool]
-    ] = []  # the columns at which they begin, and whether they are left out; outermost first
+    # The columns at which they begin, and whether they are left out; outermost first.
+    bodies: list[tuple[int, bool]] = []
     title = ""
     for number, (begin, end) in enumerate(lines):
         indent = _indent(text, begin)
