@@ -66,6 +66,16 @@ def matches_answer_type(question: str, texts: Sequence[str]) -> float | None:
     return None if asked is None else float(any(_tells(asked[1], text) for text in texts))
 
 
+def asks_fact(question: str) -> bool:
+    """True where a number, a time, a price or a name is the answer: a sentence tells it.
+
+    >>> asks_fact("How long does a build take?"), asks_fact("Why does it take long?"), asks_fact("What is a build?")
+    (True, False, False)
+    """
+    asked = _asked(question)
+    return asked is not None and asked[0] != "reason"
+
+
 def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     """The kind of answer that a question asks for, where a text that answers must hold it and this one does not; else None.
 

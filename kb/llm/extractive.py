@@ -144,7 +144,7 @@ class ExtractiveModel:
             return []
         best = candidates[order[0]]
         entry = request.evidence[best.passage]
-        quote = quote_around(entry.text, blocks[best.passage], best, wants_steps=asked.wants_steps)
+        quote = quote_around(entry.text, blocks[best.passage], best, asked)
         tokens = [_token(best, entry, quote)]
         used = estimate_tokens(tokens[0].text)
         further = self._sides(asked, candidates, quote)

@@ -16,6 +16,9 @@ from kb.text import split_sentences
 BlockKind = Literal["heading", "prose", "list", "code", "table"]
 Span = tuple[int, int]
 
+# So many lines of a code block are quoted.
+CODE_LINES = 30
+
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
 _HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
@@ -192,3 +195,16 @@ def _told(text: str, start: int, end: int) -> list[Span]:
     """The sentences of a stretch that say something besides a link."""
     spans = [(start + a, start + b) for a, b in split_sentences(text[start:end])]
     return [(a, b) for a, b in spans if any(c.isalnum() for c in _LINK_ONLY.sub("", text[a:b]))]
+
+
+def is_beside(text: str, block: Block, other: Block) -> bool:
+    """True where nothing stands between two blocks."""
+    return not text[block.end : other.start].strip()
+
+
+def code_span(text: str, block: Block) -> Span:
+    """A code block, up to its first CODE_LINES lines."""
+    lines = text[block.start : block.end].split("\n")
+    if len(lines) <= CODE_LINES:
+        return block.start, block.end
+    return block.start, block.start + len("\n".join(lines[:CODE_LINES]))

@@ -13,17 +13,16 @@ from collections.abc import Sequence
 from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
 from kb.language.tables import Table
-from kb.llm.extractive_blocks import Block, Span, first_number, is_item, items_of
-from kb.llm.extractive_rank import Candidate, leans
+from kb.llm.extractive_blocks import Block, Span, code_span, first_number, is_beside, is_item, items_of
+from kb.llm.extractive_rank import Asked, Candidate, leans
+from kb.llm.extractive_section import Piece, part_of_section, whole_section
 
 # A paragraph up to this is quoted whole; of a longer one, sentences around the answer up to the second.
 WHOLE_PARAGRAPH_CHARS, PARAGRAPH_CHARS = 700, 480
 # A sentence that leads to the answer's, and a list or code block beside it, are quoted up to this.
-LEAD_CHARS, LIST_CHARS, CODE_LINES = 320, 1_200, 30
+LEAD_CHARS, LIST_CHARS = 320, 1_200
 # A shorter quote is followed by the next paragraph of its section; everything that follows ends within this.
 SHORT_CHARS, FOLLOWED_CHARS = 160, 1_500
-# A section up to this is quoted whole where steps are asked for.
-SECTION_CHARS = 800
 
 _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
 # A Korean particle may follow a closing mark.
@@ -61,19 +60,39 @@ class Quote:
     key: Span | None
 
 
-def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_steps: bool) -> Quote:
+def quote_around(text: str, blocks: Sequence[Block], best: Candidate, asked: Asked) -> Quote:
     """The quote for the sentence that answers best.
 
     text    the passage
     blocks  of the passage
     """
     at = best.block
+    whole = [] if asked.wants_fact else whole_section(text, blocks, at)
+    pieces = _procedure(text, blocks, at) if asked.wants_steps and not whole else []
+    if not pieces:
+        pieces = _closest(text, blocks, best, wants_steps=asked.wants_steps)
+        if not asked.wants_fact:
+            pieces = _with_section(whole or part_of_section(text, blocks, at), pieces)
+    pieces = _from_a_beginning(text, pieces, blocks, best)
+    return _render(text, _without_open_end(text, pieces, blocks, best), blocks, (best.start, best.end))
+
+
+def _with_section(section: list[Piece], closest: list[Piece]) -> list[Piece]:
+    """The section, with what the closest pieces have before and behind it."""
+    if not section:
+        return closest
+    start, end = section[0][1][0], section[-1][1][1]
+    before, behind = [p for p in closest if p[1][1] <= start], [p for p in closest if p[1][0] >= end]
+    return [*before, *section, *behind]
+
+
+def _closest(text: str, blocks: Sequence[Block], best: Candidate, *, wants_steps: bool) -> list[Piece]:
+    """What belongs to the sentence at least: its paragraph, list, rows or code, and what these lean on."""
+    at = best.block
     block = blocks[at]
-    if wants_steps and (whole := _short_section(text, blocks, at) or _procedure(text, blocks, at)):
-        return _render(text, _without_open_end(text, whole, blocks, best), blocks, (best.start, best.end))
-    pieces: list[tuple[str, Span]] = []
+    pieces: list[Piece] = []
     if block.kind == "prose":
-        span = _from_a_beginning(text, _sentences_around(text, block, best), block, best)
+        span = _sentences_around(text, block, best)
         if not wants_steps and _ANNOUNCES.search(text[span[0] : span[1]]) and not _opens_list(blocks, at, span):
             span = _without_announcement(span, block, best)
         pieces.append(("prose", span))
@@ -83,7 +102,7 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
     elif block.kind == "table":
         pieces += _rows_around(text, block, best)
     else:
-        pieces.append(("code", _code_span(text, block)))
+        pieces.append(("code", code_span(text, block)))
     before = blocks[at - 1] if at and blocks[at - 1].kind != "heading" else None
     first = text[pieces[0][1][0] : pieces[0][1][1]]
     needs_lead = block.kind in ("list", "code") or (block.kind == "prose" and leans(first))
@@ -97,19 +116,21 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, *, wants_s
         and (_ON_CODE.match(first) or not _has_code_below(blocks, at))
     ):
         # What is said below a command says little without it.
-        pieces.insert(0, ("code", _code_span(text, before)))
+        pieces.insert(0, ("code", code_span(text, before)))
         if at > 1 and blocks[at - 2].kind == "prose":
             pieces.insert(0, ("prose", _lead(text, blocks[at - 2])))
-    pieces += _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
-    return _render(text, _without_open_end(text, pieces, blocks, best), blocks, (best.start, best.end))
+    return pieces + _what_follows(text, blocks, at, pieces[-1][1], wants_steps=wants_steps)
 
 
-def _from_a_beginning(text: str, span: Span, block: Block, best: Candidate) -> Span:
-    """The stretch without first sentences that only lead over from what stands before it, up to the one that answers."""
-    for start, end in block.sentences:
-        if span[0] <= start <= best.start and not _LEADS_OVER.match(text[start:end]):
-            return start, span[1]
-    return span
+def _from_a_beginning(text: str, pieces: list[Piece], blocks: Sequence[Block], best: Candidate) -> list[Piece]:
+    """The pieces without first sentences that only lead over from what stands before them, up to the one that answers."""
+    kind, (first, last) = pieces[0]
+    if kind == "prose":
+        block = next(block for block in blocks if block.start <= first < block.end)
+        for start, end in block.sentences:
+            if first <= start <= best.start and not _LEADS_OVER.match(text[start:end]):
+                return [(kind, (start, last)), *pieces[1:]]
+    return pieces
 
 
 def _opens_list(blocks: Sequence[Block], at: int, span: Span) -> bool:
@@ -123,26 +144,7 @@ def _opens_list(blocks: Sequence[Block], at: int, span: Span) -> bool:
     )
 
 
-def _short_section(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, Span]]:
-    """All that stands between two headings, or edges of notes, around a block, where it is short; empty otherwise."""
-    first = last = at
-    while first and blocks[first - 1].kind != "heading" and _is_beside(text, blocks[first - 1], blocks[first]):
-        first -= 1
-    while (
-        last + 1 < len(blocks)
-        and blocks[last + 1].kind != "heading"
-        and _is_beside(text, blocks[last], blocks[last + 1])
-    ):
-        last += 1
-    while first < at and blocks[first].kind != "prose":  # what it belongs to stands in another passage
-        first += 1
-    run = blocks[first : last + 1]
-    if run[-1].end - run[0].start > SECTION_CHARS or is_forged(text[run[0].start : run[-1].end]):
-        return []
-    return [(block.kind, (block.start, block.end)) for block in run]
-
-
-def _procedure(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, Span]]:
+def _procedure(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
     """Numbered steps from the first one on, with the code and the paragraphs that belong to them; empty where there are none.
 
     at  of a block that may be a part of them
@@ -152,28 +154,28 @@ def _procedure(text: str, blocks: Sequence[Block], at: int) -> list[tuple[str, S
     first = at
     while first_number(text, blocks[first]) != 1:
         is_part = blocks[first].kind in ("list", "code") or text[blocks[first].start :][:2].isspace()
-        if not is_part or not first or not _is_beside(text, blocks[first - 1], blocks[first]):
+        if not is_part or not first or not is_beside(text, blocks[first - 1], blocks[first]):
             return []
         first -= 1
     last = first
     while _goes_on_below(text, blocks, last):
         last += 1
     run = [(block.kind, (block.start, block.end)) for block in blocks[first : last + 1]]
-    kept: list[tuple[str, Span]] = [piece for piece in run if piece[1][1] - run[0][1][0] <= FOLLOWED_CHARS]
+    kept: list[Piece] = [piece for piece in run if piece[1][1] - run[0][1][0] <= FOLLOWED_CHARS]
     if at > last or len(kept) <= at - first or is_forged(text[kept[0][1][0] : kept[-1][1][1]]):
         return []
     while len(kept) < len(run) and kept[-1][0] != "list" and len(kept) - 1 > at - first:
         kept.pop()
     if len(kept) < len(run) and kept[-1][0] == "list":
         kept[-1] = ("cut list", kept[-1][1])
-    if first and blocks[first - 1].kind == "prose" and _is_beside(text, blocks[first - 1], blocks[first]):
+    if first and blocks[first - 1].kind == "prose" and is_beside(text, blocks[first - 1], blocks[first]):
         kept.insert(0, ("prose", _lead(text, blocks[first - 1])))
     return kept
 
 
 def _goes_on_below(text: str, blocks: Sequence[Block], at: int) -> bool:
     """True where the next block belongs to the same steps: a list that counts on, code before one, or what is set in."""
-    if at + 1 >= len(blocks) or not _is_beside(text, blocks[at], blocks[at + 1]):
+    if at + 1 >= len(blocks) or not is_beside(text, blocks[at], blocks[at + 1]):
         return False
     below = blocks[at + 1]
     if (first_number(text, below) or 0) > 1:
@@ -183,15 +185,9 @@ def _goes_on_below(text: str, blocks: Sequence[Block], at: int) -> bool:
     return below.kind in ("code", "prose", "list") and text[below.start :][:2].isspace()
 
 
-def _is_beside(text: str, block: Block, other: Block) -> bool:
-    return not text[block.end : other.start].strip()
-
-
-def _without_open_end(
-    text: str, pieces: Sequence[tuple[str, Span]], blocks: Sequence[Block], best: Candidate
-) -> list[tuple[str, Span]]:
+def _without_open_end(text: str, pieces: Sequence[Piece], blocks: Sequence[Block], best: Candidate) -> list[Piece]:
     """The pieces without sentences that announce a list or code that does not follow, unless they are the answer."""
-    kept: list[tuple[str, Span]] = []
+    kept: list[Piece] = []
     for number, (kind, span) in enumerate(pieces):
         follows = pieces[number + 1][0] if number + 1 < len(pieces) else "prose"
         if kind != "prose" or follows != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
@@ -208,9 +204,7 @@ def _has_code_below(blocks: Sequence[Block], at: int) -> bool:
     return at + 1 < len(blocks) and blocks[at + 1].kind == "code"
 
 
-def _what_follows(
-    text: str, blocks: Sequence[Block], at: int, quoted: Span, *, wants_steps: bool
-) -> list[tuple[str, Span]]:
+def _what_follows(text: str, blocks: Sequence[Block], at: int, quoted: Span, *, wants_steps: bool) -> list[Piece]:
     """The list or code that the quote announces; for steps the code below it, with what stands between.
 
     at      of the block in which the answer stands
@@ -219,8 +213,8 @@ def _what_follows(
     block = blocks[at]
     if block.kind not in ("prose", "list") or (block.kind == "prose" and quoted[1] < block.end):
         return []
-    pieces: list[tuple[str, Span]] = []
-    between: list[tuple[str, Span]] = []
+    pieces: list[Piece] = []
+    between: list[Piece] = []
     last = text[quoted[0] : quoted[1]]
     for later in blocks[at + 1 : at + 4]:
         is_announced = _ANNOUNCES.search(last) is not None
@@ -228,7 +222,7 @@ def _what_follows(
             break  # a heading, or the edge of a note, stands between
         if not (is_announced or wants_steps or quoted[1] - quoted[0] < SHORT_CHARS):
             break
-        span = _code_span(text, later) if later.kind == "code" else _short(text, later)
+        span = code_span(text, later) if later.kind == "code" else _short(text, later)
         if span is None or is_forged(text[span[0] : span[1]]) or span[1] - quoted[0] > FOLLOWED_CHARS:
             break
         between.append((later.kind, span))
@@ -290,7 +284,7 @@ def _items_around(text: str, block: Block, best: Candidate) -> Span:
     return items[first][0], items[last][1]
 
 
-def _rows_around(text: str, block: Block, best: Candidate) -> list[tuple[str, Span]]:
+def _rows_around(text: str, block: Block, best: Candidate) -> list[Piece]:
     """The table where it is short; else its head and the row: a row alone has lost what its columns mean."""
     if block.end - block.start <= PARAGRAPH_CHARS and not is_forged(text[block.start : block.end]):
         return [("table", (block.start, block.end))]
@@ -299,13 +293,6 @@ def _rows_around(text: str, block: Block, best: Candidate) -> list[tuple[str, Sp
         return [("row", row)]
     first = block.table.rows[0].start
     return [*([("table", (block.start, first - 1))] if block.start < first else []), ("table", row)]
-
-
-def _code_span(text: str, block: Block) -> Span:
-    lines = text[block.start : block.end].split("\n")
-    if len(lines) <= CODE_LINES:
-        return block.start, block.end
-    return block.start, block.start + len("\n".join(lines[:CODE_LINES]))
 
 
 def _short(text: str, block: Block) -> Span | None:
@@ -323,7 +310,7 @@ def _lead(text: str, before: Block) -> Span:
     return spans[first][0], before.end
 
 
-def _render(text: str, pieces: Sequence[tuple[str, Span]], blocks: Sequence[Block], key: Span) -> Quote:
+def _render(text: str, pieces: Sequence[Piece], blocks: Sequence[Block], key: Span) -> Quote:
     shown = ""
     marked: Span | None = None
     before = ""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from kb.frozen import dataclass
-from kb.language.asked import matches_answer_type
+from kb.language.asked import asks_fact, matches_answer_type
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import says, words
 from kb.text import analyze, analyze_query, find_words
@@ -108,6 +108,7 @@ class Asked:
     sides    the two things whose difference is asked, as index terms; empty for every other question
     defined  index terms of what is to be defined; empty for every other question
     subject  the same, as the question writes it
+    wants_fact  a number, a time, a price or a name
     """
 
     question: str
@@ -116,6 +117,7 @@ class Asked:
     defined: tuple[str, ...] = ()
     wants_steps: bool = False
     subject: str = ""
+    wants_fact: bool = False
 
     @classmethod
     def of(cls, question: str) -> Asked:
@@ -132,6 +134,7 @@ class Asked:
             tuple(asked_terms(_ARTICLE.sub("", subject))) if len(subject.split()) <= 4 else (),
             _HOW.search(question) is not None,
             subject if len(subject.split()) <= 4 else "",
+            asks_fact(question),
         )
 
 

@@ -1,0 +1,111 @@
+"""A block and the section that it stands in → what is quoted of the section: all of it where it is short. Pure.
+
+A paragraph alone often says half: what it is about stands above it, and its code or list below (`benchmarks/manuals.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kb.language.sentences import is_forged
+from kb.llm.extractive_blocks import Block, Span, code_span, is_beside
+from kb.llm.extractive_rank import leans
+
+# A kind of block and [start, end) of what is quoted of it.
+Piece = tuple[str, Span]
+
+# A section up to this is quoted whole.
+WHOLE_CHARS = 900
+# Of a longer one is quoted from its beginning where that is no further away than the first, else from the block on; up to the second.
+LEAD_CHARS, MOST_CHARS = 500, 1_200
+# Of a block so much is read to see whether it leans on the one before.
+OPENING_CHARS = 60
+
+# A paragraph that speaks of the code before it, and one that needs code beside it.
+_ON_CODE = re.compile(
+    r"\W*(?:this|that|these|those|the|and this|but this)\s+(?:\w+\s+)?(?:error|code|output|example|message|listing|snippet|command|program|line)s?\b"
+    r"|\W*(?:이|위|위의|앞의|해당)\s+(?:코드|예제|예시|출력|오류|명령|명령어|메시지)",
+    re.I,
+)
+_WITH_CODE = re.compile(
+    r"\W*(?:here\b|(?:now,?\s+)?let[’']s\b|in (?:this|the following) (?:example|case|code)\b|여기서|여기에서|이 예[제시]에서)"
+    r"|.*?\b(?:listing|figure) \d",
+    re.I | re.S,
+)
+# A note in a quotation that has a title of its own.
+_TITLED_NOTE = re.compile(r"[\s>]*#{1,6}\s")
+
+
+def whole_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
+    """All blocks of a section, where it is short; empty otherwise, and for a table.
+
+    text    the passage
+    blocks  of the passage; `at` is the number of one
+    """
+    first, last = _section_of(text, blocks, at)
+    if blocks[last].end - blocks[first].start > WHOLE_CHARS:
+        return []
+    return _pieces(text, blocks, first, at, last)
+
+
+def part_of_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
+    """Whole blocks of a long section one after another, the given one among them; empty where that is too long, and for a table."""
+    first, last = _section_of(text, blocks, at)
+    if blocks[at].start - blocks[first].start > LEAD_CHARS:
+        first = _own_beginning(text, blocks, at, first)
+    end = at
+    while end < last and blocks[end + 1].end - blocks[first].start <= MOST_CHARS:
+        end += 1
+    return _pieces(text, blocks, first, at, end)
+
+
+def _pieces(text: str, blocks: Sequence[Block], first: int, at: int, last: int) -> list[Piece]:
+    """The blocks from the first to the last, without those before and behind the given one that say nothing alone."""
+    begin = first
+    first = next((n + 1 for n in range(at - 1, first - 1, -1) if _lacks_code(text, blocks, begin, n, at)), first)
+    last = next((n - 1 for n in range(at + 1, last + 1) if _lacks_code(text, blocks, first, n, last)), last)
+    while first < at and blocks[first].kind != "prose":  # what it belongs to stands in another passage
+        first += 1
+    run = blocks[first : last + 1]
+    if blocks[at].kind == "table" or run[-1].end - run[0].start > MOST_CHARS:
+        return []
+    if is_forged(text[run[0].start : run[-1].end]):
+        return []
+    return [(b.kind, code_span(text, b) if b.kind == "code" else (b.start, b.end)) for b in run]
+
+
+def _lacks_code(text: str, blocks: Sequence[Block], first: int, at: int, last: int) -> bool:
+    """True for a paragraph that speaks of code which no block shows: a document may draw it from a file of its own.
+
+    first, last  numbers of the blocks that may be quoted
+    """
+    block = blocks[at]
+    if block.kind != "prose" or any(shown.kind in ("code", "list") for shown in blocks[first:at]):
+        return False
+    if _ON_CODE.match(text, block.start):
+        return True
+    is_followed = at < last and blocks[at + 1].kind in ("code", "list")
+    return not is_followed and _WITH_CODE.match(text[block.start : block.end]) is not None
+
+
+def _section_of(text: str, blocks: Sequence[Block], at: int) -> tuple[int, int]:
+    """The numbers of the first and the last block between two headings, tables, or edges of notes."""
+
+    def belong(one: Block, other: Block) -> bool:
+        is_running = not {one.kind, other.kind} & {"heading", "table"} and is_beside(text, one, other)
+        return is_running and not _TITLED_NOTE.match(text, other.start)
+
+    first = last = at
+    while first and belong(blocks[first - 1], blocks[first]):
+        first -= 1
+    while last + 1 < len(blocks) and belong(blocks[last], blocks[last + 1]):
+        last += 1
+    return first, last
+
+
+def _own_beginning(text: str, blocks: Sequence[Block], at: int, first: int) -> int:
+    """The block itself, or the paragraph before it where it says little without that."""
+    block = blocks[at]
+    needs_lead = block.kind in ("list", "code") or leans(text[block.start :][:OPENING_CHARS])
+    return at - 1 if needs_lead and at > first and blocks[at - 1].kind == "prose" else at

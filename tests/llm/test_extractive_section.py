@@ -1,0 +1,124 @@
+"""How much of its section a quote takes: all of a short one, the beginning of a long one, never what is of another."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb.llm.extractive_blocks import find_blocks
+from kb.llm.extractive_section import MOST_CHARS, WHOLE_CHARS, part_of_section, whole_section
+from kb.llm.protocol import Evidence
+from tests.llm.test_extractive import ask
+
+FILLING = "The pump runs at night, and nobody hears it. "  # 46 characters
+SHORT = "# Pump\n\nIt stands below.\n\n```\npump on\n```\n\nThen it runs.\n\n# Lamp\n\nIt hangs above."
+
+
+def quoted(text: str, words: str, *, is_whole: bool) -> str:
+    """What is quoted of the section of the block that holds some words."""
+    blocks = find_blocks(text)
+    at = next(n for n, block in enumerate(blocks) if words in text[block.start : block.end])
+    pieces = (whole_section if is_whole else part_of_section)(text, blocks, at)
+    return text[pieces[0][1][0] : pieces[-1][1][1]] if pieces else ""
+
+
+@pytest.mark.parametrize("words", ["It stands", "pump on", "Then it"])
+def test_a_short_section_is_quoted_whole_and_no_other(words: str) -> None:
+    whole = "It stands below.\n\n```\npump on\n```\n\nThen it runs."
+    assert quoted(SHORT, words, is_whole=True).strip() == whole
+    assert quoted(SHORT, words, is_whole=False).strip() == whole
+
+
+def test_a_long_section_is_not_whole() -> None:
+    text = "\n\n".join(FILLING * 5 for _ in range(5))
+    assert len(text) > WHOLE_CHARS
+    assert quoted(text, FILLING, is_whole=True) == ""
+
+
+def test_of_a_long_section_its_beginning_is_quoted_where_it_is_near() -> None:
+    paragraphs = [f"{n}. pump. {FILLING * 4}".strip().replace(".", "", 1) for n in range(12)]
+    text = "\n\n".join(paragraphs)
+    assert quoted(text, "2 pump", is_whole=False).startswith("0 pump")
+    assert quoted(text, "9 pump", is_whole=False).startswith("9 pump")
+    assert MOST_CHARS - 300 < len(quoted(text, "2 pump", is_whole=False)) <= MOST_CHARS
+
+
+def test_far_from_the_beginning_a_list_brings_the_paragraph_before_it() -> None:
+    text = "\n\n".join([*[FILLING * 4] * 5, "You need these:", "- a lamp\n- a coat"])
+    assert quoted(text, "a lamp", is_whole=False).startswith("You need these:")
+
+
+def test_code_without_what_it_belongs_to_is_left_out_before_the_answer() -> None:
+    text = "```\nrest of another\n```\n\nThe pump stands below."
+    assert quoted(text, "below", is_whole=True) == "The pump stands below."
+
+
+@pytest.mark.parametrize(
+    "edge",
+    [
+        "| a | b |\n|---|---|\n| 1 | 2 |",
+        "> ##### Note of its own\n> The pump is red.",
+        "/// tip\n\nThe pump is red.\n\n///",
+        "[#1] The pump is red.",
+    ],
+)
+def test_a_table_and_notes_are_no_part_of_it(edge: str) -> None:
+    text = f"The pump stands below.\n\n{edge}"
+    assert quoted(text, "below", is_whole=True) in ("The pump stands below.", "")
+
+
+def test_a_table_is_no_section() -> None:
+    text = "The pump.\n\n| a | b |\n|---|---|\n| 1 | 2 |"
+    assert quoted(text, "| 1", is_whole=True) == quoted(text, "| 1", is_whole=False) == ""
+
+
+def test_steps_go_before_a_long_section() -> None:
+    story = "Long ago there was no pump. " * 12
+    text = f"{story}\n\nDo this:\n\n1. Fill the pump.\n\n   ```\n   pump fill\n   ```\n\n2. Start the pump.\n\n{FILLING * 12}"
+    told = ask("How do I start the pump?", [Evidence(1, text)])
+    assert told.startswith("Do this:\n\n1. Fill the pump.")
+    assert told.endswith("2. Start the pump. [#1]")
+
+
+def test_an_announced_table_is_quoted_behind_its_section() -> None:
+    text = "The pump has limits.\n\nThe limits of the pump are:\n\n| limit | bar |\n|---|---|\n| least | 2 |"
+    told = ask("What are the limits of the pump?", [Evidence(1, text)])
+    assert told.startswith("The pump has limits.")
+    assert "| least | 2 |" in told
+
+
+LACKING = [
+    "This code will print it.",
+    "Here the pump is off.",
+    "Let's now run it.",
+    "See Listing 3-1 for it.",
+    "이 코드는 켠다.",
+]
+
+
+@pytest.mark.parametrize("spoken", LACKING)
+def test_a_paragraph_on_code_that_is_not_there_is_left_out_on_either_side(spoken: str) -> None:
+    text = f"It stands below.\n\n{spoken}\n\nThe pump runs at night.\n\n{spoken}\n\nNobody hears it."
+    assert quoted(text, "at night", is_whole=True) == "The pump runs at night."
+    assert quoted(text, spoken, is_whole=True).startswith("It stands below.")
+
+
+@pytest.mark.parametrize("spoken", LACKING)
+@pytest.mark.parametrize("between", ["", "It is short.\n\n"])
+def test_where_the_code_is_there_it_stays(spoken: str, between: str) -> None:
+    text = f"The pump runs at night.\n\n```\npump on\n```\n\n{between}{spoken}\n\nNobody hears it."
+    assert quoted(text, "at night", is_whole=True) == text
+
+
+def test_what_leads_to_code_stays() -> None:
+    text = "The pump runs at night.\n\nHere it is turned on:\n\n```\npump on\n```"
+    assert quoted(text, "at night", is_whole=True) == text
+
+
+@pytest.mark.parametrize(
+    ("question", "is_whole"),
+    [("How many minutes does the pump run?", False), ("What is the pump?", True), ("펌프는 몇 분 도나요?", False)],
+)
+def test_a_number_or_a_time_is_told_by_its_paragraph(question: str, is_whole: bool) -> None:
+    fact = "The pump is a machine that runs for 9 minutes each night, 펌프는 9분 돈다, and nobody who sleeps in the house has ever heard it, it is said, in all these many years since it came by boat."
+    told = ask(question, [Evidence(1, f"{fact}\n\nIt stands below.")])
+    assert ("It stands below." in told) is is_whole
