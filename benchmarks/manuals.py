@@ -16,6 +16,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,8 @@ import kb
 MANUALS = Path(__file__).with_name("manuals.jsonl.gz")
 ANSWERS = 2  # a quote rated so or better holds the answer
 UNRATED = "?"
+# At least the one that is set: what is answered below it is not answered in the run.
+GATES = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 
 
 def manuals(only: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -37,35 +40,63 @@ def manuals(only: Sequence[str]) -> Iterator[dict[str, Any]]:
                 yield manual
 
 
-def ask_all(base: kb.KnowledgeBase, manual: dict[str, Any], unrated: list[str]) -> tuple[Counter[str], Counter[str]]:
-    """What became of answerable questions (the first quote's rating, "not sure", "refused") and of the others."""
-    good: Counter[str] = Counter()
-    none: Counter[str] = Counter()
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What became of one question.
+
+    outcome        the first quote's rating where it is answered, "?" without one; "not sure"; "refused"
+    is_answerable  one of its quotes is rated 2 or 3
+    score          probability that the evidence answers, by the gate
+    """
+
+    language: str
+    is_answerable: bool
+    outcome: str
+    score: float
+
+    def is_answered(self, sure_gate: float = 0.0) -> bool:
+        return self.outcome not in ("not sure", "refused") and self.score >= sure_gate
+
+
+def ask_all(base: kb.KnowledgeBase, manual: dict[str, Any], unrated: list[str]) -> Iterator[Told]:
+    """Ask what was asked about a manual; what has no rating is added to `unrated`."""
     for asked in manual["asked"]:
         reply = ask(base, asked["question"])
         rated: dict[str, int] = asked["rated"]
         told = "refused" if reply.text is None else "answered" if reply.is_sure else "not sure"
-        if max(rated.values(), default=0) < ANSWERS:
-            none[told] += 1
-            continue
+        is_answerable = max(rated.values(), default=0) >= ANSWERS
         if told == "answered":
             told = str(rated.get(digest_of(reply.text or ""), UNRATED))
         if told == UNRATED:
             unrated.append(f"{manual['manual']}: {asked['question']}\n\n{reply.text}\n")
-        good[told] += 1
-    return good, none
+        yield Told(manual["language"], is_answerable, told, reply.score or 0.0)
 
 
-def show(title: str, good: Counter[str], none: Counter[str]) -> None:
+def show(title: str, told: Sequence[Told]) -> None:
     """A line of shares."""
-    of_good, of_none = max(1, good.total()), max(1, none.total())
+    good, none = ([row for row in told if row.is_answerable is wanted] for wanted in (True, False))
+    counts = Counter(row.outcome for row in good)
+    of_good, of_none = max(1, len(good)), max(1, len(none))
     names = {"3": "right and readable", "2": "flawed", "1": "about it", "0": "wrong", UNRATED: "unrated"}
-    told = [f"{names.get(key, key)} {good[key] / of_good:.2f}" for key in (*names, "not sure", "refused")]
-    rest = [f"{key} {none[key] / of_none:.2f}" for key in ("answered", "not sure", "refused")]
+    shares = [f"{names.get(key, key)} {counts[key] / of_good:.2f}" for key in (*names, "not sure", "refused")]
+    rest = Counter("answered" if row.is_answered() else row.outcome for row in none)
+    wrong = [f"{key} {rest[key] / of_none:.2f}" for key in ("answered", "not sure", "refused")]
     print(
-        f"{title:24s} {good.total():4d}: {'  '.join(told)} | unanswerable {none.total():3d}: {'  '.join(rest)}",
-        flush=True,
+        f"{title:24s} {len(good):4d}: {'  '.join(shares)} | unanswerable {len(none):3d}: {'  '.join(wrong)}", flush=True
     )
+
+
+def show_gates(title: str, told: Sequence[Told]) -> None:
+    """What `rag.sure_gate` would do: answered, right and readable so, and answered without an answer."""
+    good, none = ([row for row in told if row.is_answerable is wanted] for wanted in (True, False))
+    for gate in GATES:
+        answered = [row for row in good if row.is_answered(gate)]
+        right = sum(row.outcome == "3" for row in answered) / max(1, len(good))
+        wrong = sum(row.is_answered(gate) for row in none) / max(1, len(none))
+        share = len(answered) / max(1, len(good))
+        print(
+            f"{title}, rag.sure_gate {gate:.2f}: answered {share:.3f}, right and readable {right:.3f} | unanswerable answered {wrong:.3f}"
+        )
 
 
 def main() -> None:
@@ -77,7 +108,7 @@ def main() -> None:
     parser.add_argument("--write", type=Path, help="a file for the quotes that are unrated")
     chosen = parser.parse_args()
     unrated: list[str] = []
-    totals: dict[str, tuple[Counter[str], Counter[str]]] = {}
+    told: list[Told] = []
     for manual in manuals([name for name in chosen.only.split(",") if name]):
         pages = chosen.pages / manual["manual"]
         if not pages.is_dir():
@@ -87,13 +118,13 @@ def main() -> None:
             continue
         with kb.open(chosen.homes / manual["manual"]) as base:
             base.ingest(pages)
-            good, none = ask_all(base, manual, unrated)
-        show(manual["manual"], good, none)
-        of_all = totals.setdefault(manual["language"], (Counter(), Counter()))
-        of_all[0].update(good)
-        of_all[1].update(none)
-    for language, (good, none) in totals.items():
-        show(f"all, {language}", good, none)
+            rows = list(ask_all(base, manual, unrated))
+        show(manual["manual"], rows)
+        told += rows
+    for language in dict.fromkeys(row.language for row in told):
+        rows = [row for row in told if row.language == language]
+        show(f"all, {language}", rows)
+        show_gates(f"all, {language}", rows)
     if chosen.write:
         chosen.write.write_text("\n".join(unrated), encoding="utf-8")
 

@@ -26,6 +26,8 @@ from kb.language.registry import LANGUAGES
 
 FILES = Path(__file__).with_name("small_files.jsonl.gz")
 ANSWERED, UNANSWERED = ("plain", "own words"), ("near", "swapped")
+# At least the one that is set: what is answered below it is not answered in the run.
+GATES = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8)
 # So many of the words that were marked as the answer make it held.
 MOST = 0.7
 _PIPED_RULE = re.compile(r"^\|[ :|-]+\|$", re.M)
@@ -33,7 +35,9 @@ _PIPED_RULE = re.compile(r"^\|[ :|-]+\|$", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """rank  place of the file among the hits, 1-based; 0 where it is not among ten"""
+    """rank   place of the file among the hits, 1-based; 0 where it is not among ten
+    score  probability that the passages answer, by the evidence gate
+    """
 
     language: str
     form: str
@@ -43,6 +47,7 @@ class Asked:
     rank: int
     outcome: str
     answer: str
+    score: float
 
     def is_held(self) -> bool:
         """True where the first quote holds what was marked as the answer."""
@@ -76,7 +81,17 @@ def ask_all(language: str, files: Sequence[dict[str, Any]], folder: Path) -> Ite
                 answer = base.ask(row["q"])
                 rank = hits.index(file["id"]) + 1 if file["id"] in hits else 0
                 form = form_of(file["file"], file["content"])
-                yield Asked(language, form, row["kind"], row["q"], row["a"], rank, answer.outcome, answer.answer)
+                yield Asked(
+                    language,
+                    form,
+                    row["kind"],
+                    row["q"],
+                    row["a"],
+                    rank,
+                    answer.outcome,
+                    answer.answer,
+                    answer.retrieval.evidence_score or 0.0,
+                )
 
 
 def lines_of(rows: Sequence[Asked]) -> Iterator[str]:
@@ -111,6 +126,20 @@ def lines_of(rows: Sequence[Asked]) -> Iterator[str]:
                 )
 
 
+def gates_of(rows: Sequence[Asked]) -> Iterator[str]:
+    """What `rag.sure_gate` would do to what is answered: with the answer, or though none is there."""
+    for language in ("en", "ko"):
+        for gate in GATES:
+            told = [r for r in rows if r.language == language and r.outcome == "answered" and r.score >= gate]
+            shares = []
+            for kinds in (ANSWERED, UNANSWERED):
+                of = [r for r in rows if r.language == language and r.kind in kinds]
+                answered = [r for r in told if r.kind in kinds]
+                held = f" (rightly {sum(r.is_held() for r in answered) / len(of):.3f})" if kinds == ANSWERED else ""
+                shares.append(f"{len(answered) / len(of):.3f}{held}")
+            yield f"{language}, rag.sure_gate {gate:.2f}: answered {shares[0]}, of those without an answer {shares[1]}"
+
+
 def main() -> None:
     """Ingest, ask, print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -122,7 +151,7 @@ def main() -> None:
     for language in ("en", "ko"):
         with tempfile.TemporaryDirectory() as folder:
             rows += ask_all(language, [f for f in files if f["lang"] == language], Path(folder))
-    print("\n".join(lines_of(rows)))
+    print("\n".join([*lines_of(rows), *gates_of(rows)]))
     if chosen.write:
         kept = ({name: getattr(row, name) for name in row.__dataclass_fields__} for row in rows)
         chosen.write.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in kept), encoding="utf-8")

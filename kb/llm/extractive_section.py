@@ -29,7 +29,7 @@ _ON_CODE = re.compile(
     re.I,
 )
 _WITH_CODE = re.compile(
-    r"\W*(?:here\b|(?:now,?\s+)?let[’']s\b|in (?:this|the following) (?:example|case|code)\b|여기서|여기에서|이 예[제시]에서)"
+    r"\W*(?:here\b|(?:now,?\s+)?let[’']s\b|in (?:this|the following) (?:example|case|code)\b|여기(?:에?서)?(?=[\s,])|이 예[제시]에서)"
     r"|.*?\b(?:listing|figure) \d",
     re.I | re.S,
 )

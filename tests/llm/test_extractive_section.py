@@ -92,6 +92,7 @@ LACKING = [
     "Let's now run it.",
     "See Listing 3-1 for it.",
     "이 코드는 켠다.",
+    "여기 펌프는 꺼져 있다.",
 ]
 
 
