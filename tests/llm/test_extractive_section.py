@@ -34,6 +34,14 @@ def test_a_long_section_is_not_whole() -> None:
     assert quoted(text, FILLING, is_whole=True) == ""
 
 
+def test_korean_takes_half_as_many_characters() -> None:
+    english, korean = ("\n\n".join([line] * 10) for line in ("The pump " * 6, "펌프가 돈다 " * 8))
+    assert len(english) < len(korean) < WHOLE_CHARS
+    assert quoted(english, "The pump", is_whole=True) == english.strip()
+    assert quoted(korean, "펌프", is_whole=True) == ""
+    assert 400 < len(quoted(korean, "펌프", is_whole=False)) < MOST_CHARS * 2 / 3
+
+
 def test_of_a_long_section_its_beginning_is_quoted_where_it_is_near() -> None:
     paragraphs = [f"{n}. pump. {FILLING * 4}".strip().replace(".", "", 1) for n in range(12)]
     text = "\n\n".join(paragraphs)
