@@ -67,12 +67,13 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, asked: Ask
     blocks  of the passage
     """
     at = best.block
-    whole = [] if asked.wants_fact else whole_section(text, blocks, at)
+    # Of Korean questions sections answered fewer than paragraphs did: 26 to 29 of 81, before 31 (`benchmarks/manuals.py`).
+    wants_section = asked.is_english and not asked.wants_fact
+    whole = whole_section(text, blocks, at) if wants_section or asked.wants_steps else []
     pieces = _procedure(text, blocks, at) if asked.wants_steps and not whole else []
     if not pieces:
-        pieces = _closest(text, blocks, best, wants_steps=asked.wants_steps)
-        if not asked.wants_fact:
-            pieces = _with_section(whole or part_of_section(text, blocks, at), pieces)
+        part = part_of_section(text, blocks, at) if wants_section else []
+        pieces = _with_section(whole or part, _closest(text, blocks, best, wants_steps=asked.wants_steps))
     pieces = _from_a_beginning(text, pieces, blocks, best)
     return _render(text, _without_open_end(text, pieces, blocks, best), blocks, (best.start, best.end))
 

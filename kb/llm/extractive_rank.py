@@ -11,7 +11,7 @@ from functools import lru_cache
 from kb.frozen import dataclass
 from kb.language.asked import asks_fact, matches_answer_type
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
-from kb.language.registry import says, words
+from kb.language.registry import question_language, says, words
 from kb.text import analyze, analyze_query, find_words
 
 # BM25's usual constants, as in rank-bm25.
@@ -109,6 +109,7 @@ class Asked:
     defined  index terms of what is to be defined; empty for every other question
     subject  the same, as the question writes it
     wants_fact  a number, a time, a price or a name
+    is_english  as opposed to Korean
     """
 
     question: str
@@ -118,6 +119,7 @@ class Asked:
     wants_steps: bool = False
     subject: str = ""
     wants_fact: bool = False
+    is_english: bool = True
 
     @classmethod
     def of(cls, question: str) -> Asked:
@@ -135,6 +137,7 @@ class Asked:
             _HOW.search(question) is not None,
             subject if len(subject.split()) <= 4 else "",
             asks_fact(question),
+            question_language(question) == "en",
         )
 
 

@@ -19,8 +19,6 @@ Piece = tuple[str, Span]
 WHOLE_CHARS = 900
 # Of a longer one is quoted from its beginning where that is no further away than the first, else from the block on; up to the second.
 LEAD_CHARS, MOST_CHARS = 500, 1_200
-# A Korean character says about as much as two of English.
-_HANGUL = re.compile("[가-힣]")
 # Of a block so much is read to see whether it leans on the one before.
 OPENING_CHARS = 60
 
@@ -46,7 +44,7 @@ def whole_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
     blocks  of the passage; `at` is the number of one
     """
     first, last = _section_of(text, blocks, at)
-    if _length(text, blocks[first].start, blocks[last].end) > WHOLE_CHARS:
+    if blocks[last].end - blocks[first].start > WHOLE_CHARS:
         return []
     return _pieces(text, blocks, first, at, last)
 
@@ -54,10 +52,10 @@ def whole_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
 def part_of_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
     """Whole blocks of a long section one after another, the given one among them; empty where that is too long, and for a table."""
     first, last = _section_of(text, blocks, at)
-    if _length(text, blocks[first].start, blocks[at].start) > LEAD_CHARS:
+    if blocks[at].start - blocks[first].start > LEAD_CHARS:
         first = _own_beginning(text, blocks, at, first)
     end = at
-    while end < last and _length(text, blocks[first].start, blocks[end + 1].end) <= MOST_CHARS:
+    while end < last and blocks[end + 1].end - blocks[first].start <= MOST_CHARS:
         end += 1
     return _pieces(text, blocks, first, at, end)
 
@@ -70,16 +68,11 @@ def _pieces(text: str, blocks: Sequence[Block], first: int, at: int, last: int) 
     while first < at and blocks[first].kind != "prose":  # what it belongs to stands in another passage
         first += 1
     run = blocks[first : last + 1]
-    if blocks[at].kind == "table" or _length(text, run[0].start, run[-1].end) > MOST_CHARS:
+    if blocks[at].kind == "table" or run[-1].end - run[0].start > MOST_CHARS:
         return []
     if is_forged(text[run[0].start : run[-1].end]):
         return []
     return [(b.kind, code_span(text, b) if b.kind == "code" else (b.start, b.end)) for b in run]
-
-
-def _length(text: str, start: int, end: int) -> int:
-    """Of a stretch in characters, Korean ones counted twice."""
-    return end - start + len(_HANGUL.findall(text, start, end))
 
 
 def _lacks_code(text: str, blocks: Sequence[Block], first: int, at: int, last: int) -> bool:

@@ -34,14 +34,6 @@ def test_a_long_section_is_not_whole() -> None:
     assert quoted(text, FILLING, is_whole=True) == ""
 
 
-def test_korean_takes_half_as_many_characters() -> None:
-    english, korean = ("\n\n".join([line] * 10) for line in ("The pump " * 6, "펌프가 돈다 " * 8))
-    assert len(english) < len(korean) < WHOLE_CHARS
-    assert quoted(english, "The pump", is_whole=True) == english.strip()
-    assert quoted(korean, "펌프", is_whole=True) == ""
-    assert 400 < len(quoted(korean, "펌프", is_whole=False)) < MOST_CHARS * 2 / 3
-
-
 def test_of_a_long_section_its_beginning_is_quoted_where_it_is_near() -> None:
     paragraphs = [f"{n}. pump. {FILLING * 4}".strip().replace(".", "", 1) for n in range(12)]
     text = "\n\n".join(paragraphs)
@@ -125,9 +117,14 @@ def test_what_leads_to_code_stays() -> None:
 
 @pytest.mark.parametrize(
     ("question", "is_whole"),
-    [("How many minutes does the pump run?", False), ("What is the pump?", True), ("펌프는 몇 분 도나요?", False)],
+    [
+        ("How many minutes does the pump run?", False),
+        ("What is the pump?", True),
+        ("펌프란 무엇인가요?", False),
+        ("펌프는 몇 분 도나요?", False),
+    ],
 )
-def test_a_number_or_a_time_is_told_by_its_paragraph(question: str, is_whole: bool) -> None:
+def test_a_number_or_a_time_and_korean_are_told_by_the_paragraph(question: str, is_whole: bool) -> None:
     fact = "The pump is a machine that runs for 9 minutes each night, 펌프는 9분 돈다, and nobody who sleeps in the house has ever heard it, it is said, in all these many years since it came by boat."
     told = ask(question, [Evidence(1, f"{fact}\n\nIt stands below.")])
     assert ("It stands below." in told) is is_whole
