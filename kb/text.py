@@ -21,6 +21,8 @@ _ASCII_WORD = re.compile(r"[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|\w+(?:['._]\w+)*", 
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN = re.compile(r"[a-z']+|\d+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
+# Behind the title of a heading in Markdown, `{ #features .wide }` or `{ id="1.2" }`: no words of it.
+HEADING_ANCHOR = r"\s*\{\s*(?:[#.:]|[\w-]+=[\"'])[^{}]*\}"
 # A longer stretch without a space is not met again.
 MOST_KNOWN_CHARS = 60
 # The last letters of a short stem that may not stand in the word.

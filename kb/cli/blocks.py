@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from kb.frozen import dataclass
+from kb.text import HEADING_ANCHOR
 
 Kind = Literal["prose", "item", "code", "table"]
 Spans = Sequence[tuple[int, int]]
@@ -26,8 +27,7 @@ CUT = "…"
 
 _FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+#.-]*)")
 _ITEM = re.compile(r"^\s*([-*+]|\d{1,3}[.)])\s+(.*)")
-# An anchor behind it, `{ #features }`, is no word of it.
-_HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*(?:\s*\{\s*[#.:][^{}]*\})?\s*$")
+_HEADING = re.compile(rf"^#{{1,6}}\s+(.*?)\s*#*(?:{HEADING_ANCHOR})?\s*$")
 _RULE = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
 
 

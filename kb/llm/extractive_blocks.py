@@ -11,7 +11,7 @@ from typing import Literal
 
 from kb.frozen import dataclass
 from kb.language.tables import Table, find_tables
-from kb.text import split_sentences
+from kb.text import HEADING_ANCHOR, split_sentences
 
 BlockKind = Literal["heading", "prose", "list", "code", "table"]
 Span = tuple[int, int]
@@ -37,7 +37,7 @@ _CODE_LINE = re.compile(
 _INDENTED = re.compile(r"^(?:\t| {4,})\S")
 _SEPARATED = re.compile(r",(?!\s)|;(?!\s)|\t|\s\|\s")  # of the cells of a table without rules
 _LINK_ONLY = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
-_ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(rf"{HEADING_ANCHOR}\s*$")
 
 
 @dataclass(frozen=True, slots=True)

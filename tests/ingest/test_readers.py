@@ -267,6 +267,8 @@ def test_the_page_stands_above_its_sections() -> None:
         ("# [a](b) ![c](d) `e_f` *g* <b>h</b> \\# &amp;", [("h1", "a c e_f g h # &")]),
         ("#\n\ntext", [("paragraph", "text")]),
         ("# a {#b .c}", [("h1", "a")]),
+        ('# 5.5.12 { id="5.5.12" }', [("h1", "5.5.12")]),
+        ("# Set {x = 1}", [("h1", "Set {x = 1}")]),
         ("- a\n\n\n- b\n", [("list", "- a"), ("list", "- b")]),
         ("> # quoted\n> text", [("quote", "> # quoted\n> text")]),
         ("<!-- a\n\nb -->\n\n[x]: y\n", []),

@@ -19,6 +19,7 @@ PROSE = Block("prose", ("Some text.",))
         ("Some\ntext.", [PROSE]),
         ("### Care of it\n\nSome text.", [PROSE]),  # its heading is shown above it
         ("## Care of it { #care .wide }\n\nSome text.", [PROSE]),
+        ("## Care of it { data-toc-label='Care' }\n\nSome text.", [PROSE]),
         ("## Set {#1, #2}\n\nSome text.", [Block("prose", ("Set",)), PROSE]),
         ("Some text.\n\n### Another\n\nSome text.", [PROSE, Block("prose", ("Another",)), PROSE]),
         ("> Some\n> text.", [PROSE]),

@@ -12,9 +12,10 @@ from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
 from kb.ingest.readers.markdown_markup import markup_edits, without_boxes
+from kb.text import HEADING_ANCHOR
 
 # `## Install {#install .wide}`: an anchor, not words of the title; in MDX it is a comment, `{/*install*/}`.
-_ATTRIBUTES = re.compile(r"\s*\{\s*[#.:][^{}]*\}\s*$")
+_ATTRIBUTES = re.compile(rf"{HEADING_ANCHOR}\s*$")
 _COMMENT = re.compile(r"(`[^`]*`)|\s*\{/\*.*?\*/\}")
 # A component of MDX that opens or closes on a line of its own. To CommonMark it begins HTML, up to the next blank line, and a
 # fence below it is none: what follows a blank line in that code would be Markdown, and a comment of a shell a heading.
