@@ -16,7 +16,8 @@ from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES
 from kb.language.sentences import is_forged
 from kb.llm.extractive_blocks import Block, find_blocks, first_number
-from kb.llm.extractive_quote import Quote, bare_title, quote_around, quote_sentence
+from kb.llm.extractive_inline import bare_title
+from kb.llm.extractive_quote import Quote, quote_around, quote_sentence
 from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
 from kb.llm.extractive_read import read_candidates
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Read, Scorers, Token
@@ -134,7 +135,7 @@ class ExtractiveModel:
         blocks = [
             find_blocks(entry.text, entry.heading_path[-1] if entry.heading_path else "") for entry in request.evidence
         ]
-        candidates = [c for n, entry in enumerate(request.evidence) for c in _candidates(n, entry, blocks[n])]
+        candidates = [c for n, entry in enumerate(request.evidence) for c in candidates_of(n, entry, blocks[n])]
         asked = Asked.of(request.question)
         scores = self.score(asked, candidates, (request.evidence_score or 0.0) >= LIKELY, by_meaning=request.by_meaning)
         order = sorted(
@@ -145,7 +146,7 @@ class ExtractiveModel:
         best = candidates[order[0]]
         entry = request.evidence[best.passage]
         quote = quote_around(entry.text, blocks[best.passage], best, asked)
-        tokens = [_token(best, entry, quote)]
+        tokens = [shown_quote(best, entry, quote)]
         used = estimate_tokens(tokens[0].text)
         further = self._sides(asked, candidates, quote)
         others = [i for i in order if i == order[0] or not _is_of_another(candidates[i], best, asked.question)]
@@ -265,7 +266,7 @@ def _names_in(text: str) -> frozenset[str]:
     return frozenset(term for name in _NAME.findall(text) for term in analyze(name)[:1])
 
 
-def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[Candidate]:
+def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[Candidate]:
     """What can be the answer in one passage, under the headings that stand above it."""
     found: list[Candidate] = []
     above = titles = [bare_title(title) for title in entry.heading_path]
@@ -299,7 +300,7 @@ def _candidates(passage: int, entry: Evidence, blocks: Sequence[Block]) -> list[
     return found
 
 
-def _token(best: Candidate, entry: Evidence, quote: Quote) -> Token:
+def shown_quote(best: Candidate, entry: Evidence, quote: Quote) -> Token:
     """The passage under its heading, the sentence that answers marked by its place."""
     heading = " › ".join(dict.fromkeys(part for part in best.heading.split(" > ") if part))
     opening = f"{heading}\n\n" if heading else ""

@@ -37,6 +37,8 @@ _CODE_LINE = re.compile(
 _INDENTED = re.compile(r"^(?:\t| {4,})\S")
 _SEPARATED = re.compile(r",(?!\s)|;(?!\s)|\t|\s\|\s")  # of the cells of a table without rules
 _LINK_ONLY = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
+# Of a title: an escaped sign, which stays, or a mark of stress and code.
+_MARKS = re.compile(r"\\([\[\]*_<>#`|~])|[*`]")
 _ATTRIBUTES = re.compile(rf"{HEADING_ANCHOR}\s*$")
 
 
@@ -76,7 +78,7 @@ def find_blocks(text: str, heading: str = "") -> list[Block]:
             stop = min(stop + 1, len(lines))
             blocks += _code(text, start, _end(lines[stop - 1]))
         elif titled := _HEADING.match(line):
-            title = re.sub(r"[*`]", "", _ATTRIBUTES.sub("", titled[1]))
+            title = _MARKS.sub(r"\1", _ATTRIBUTES.sub("", titled[1]))
             blocks.append(Block("heading", start, _end(lines[at]), title=title))
         elif table := tables.get(start):
             while stop < len(lines) and lines[stop][0] < table.end:

@@ -14,6 +14,7 @@ from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
 from kb.language.tables import Table
 from kb.llm.extractive_blocks import Block, Span, code_span, first_number, is_beside, is_item, items_of
+from kb.llm.extractive_inline import inline, without_links
 from kb.llm.extractive_rank import Asked, Candidate, leans
 from kb.llm.extractive_section import Piece, part_of_section, whole_section
 
@@ -24,13 +25,6 @@ LEAD_CHARS, LIST_CHARS = 320, 1_200
 # A shorter quote is followed by the next paragraph of its section; everything that follows ends within this.
 SHORT_CHARS, FOLLOWED_CHARS = 160, 1_500
 
-_LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
-# A Korean particle may follow a closing mark.
-_STRESS = re.compile(
-    r"(?<![A-Za-z\d*\\])(\*{1,3})(?=[^\s*])([^*\n]*?[^\s*])\1(?![A-Za-z\d*])"
-    r"|(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]*?[^\s_])\3(?!\w)"
-)
-_CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
 _QUOTE_MARK = re.compile(r"^\s{0,3}(?:>\s?)+", re.M)
 _ON_CODE = re.compile(
     r"\W*(?:the|this|that|these|those)\s+(?:\w+\s+)?(?:commands?|code|scripts?|lines?|outputs?|examples?|programs?)\b",
@@ -242,7 +236,7 @@ def _what_follows(text: str, blocks: Sequence[Block], at: int, quoted: Span, *, 
 
 def quote_sentence(text: str, best: Candidate) -> str:
     """One sentence alone, for the list of further sources."""
-    return _inline(_QUOTE_MARK.sub("", text[best.start : best.end]))
+    return inline(_QUOTE_MARK.sub("", text[best.start : best.end]))
 
 
 def _sentences_around(text: str, block: Block, best: Candidate) -> Span:
@@ -321,7 +315,7 @@ def _render(text: str, pieces: Sequence[Piece], blocks: Sequence[Block], key: Sp
         table = next((block.table for block in blocks if block.table and block.start <= start < block.end), None)
         piece = _laid_out(table, start, end) if table and not table.is_piped else _tidy(text[start:end], kind)
         if start <= key[0] and key[1] <= end and kind in ("prose", "list", "cut list"):
-            sentence = _inline(_QUOTE_MARK.sub("", text[key[0] : key[1]]))
+            sentence = inline(_QUOTE_MARK.sub("", text[key[0] : key[1]]))
             at = piece.find(sentence)
             marked = (len(shown) + at, len(shown) + at + len(sentence)) if at >= 0 else None
         shown += piece
@@ -347,11 +341,11 @@ def _tidy(text: str, kind: str) -> str:
     if kind == "code":
         return _fenced(text)
     if kind == "table":
-        return neutralize_markers(text)
+        return neutralize_markers(without_links(text))
     if kind in ("list", "cut list"):
-        lines = [" " * (len(line) - len(line.lstrip())) + _inline(line) for line in _item_lines(text)]
+        lines = [" " * (len(line) - len(line.lstrip())) + inline(line) for line in _item_lines(text)]
         return "\n".join([*lines, "…"] if kind == "cut list" else lines)
-    return _inline(_QUOTE_MARK.sub("", text))
+    return inline(_QUOTE_MARK.sub("", text))
 
 
 def _item_lines(text: str) -> list[str]:
@@ -375,28 +369,3 @@ def _fenced(text: str) -> str:
     elif not re.search(r"\n\s*(?:```+|~~~+)\s*$", body):
         body += f"\n…\n{opening[1]}"
     return neutralize_markers(body)
-
-
-def bare_title(title: str) -> str:
-    """A heading without links and emphasis marks."""
-    return _inline(title)
-
-
-def _inline(text: str) -> str:
-    """One line of prose without emphasis marks and link targets; code spans stay as they are."""
-    line = " ".join(text.split())
-    kept: list[str] = []
-
-    def keep(match: re.Match[str]) -> str:
-        kept.append(match.group())
-        return f"\x00{len(kept) - 1}\x00"
-
-    bare = _CODE_SPAN.sub(keep, line)
-    bare = _LINK.sub(lambda match: "" if match[1] else match[2], bare)
-    bare = _STRESS.sub(_unstressed, _STRESS.sub(_unstressed, bare))
-    bare = re.sub(r"\x00(\d+)\x00", lambda match: kept[int(match[1])], bare)
-    return neutralize_markers(" ".join(bare.split()))
-
-
-def _unstressed(match: re.Match[str]) -> str:
-    return match[2] or match[4]

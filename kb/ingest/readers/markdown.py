@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -12,6 +13,7 @@ from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
 from kb.ingest.readers.markdown_markup import markup_edits, without_boxes
+from kb.ingest.readers.markdown_signs import without_builder_tags
 from kb.text import HEADING_ANCHOR
 
 # `## Install {#install .wide}`: an anchor, not words of the title; in MDX it is a comment, `{/*install*/}`.
@@ -42,14 +44,15 @@ def read_markdown(raw: bytes, path: str) -> Parsed:
     matter = read_front_matter(decoded.text)
     blocks = tuple(markdown_blocks(decoded.text, matter.end))
     first = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
-    if matter.title and first is None and blocks:
+    title = html.unescape(matter.title) if matter.title else first
+    if title and first is None and blocks:
         at = blocks[0].start
-        blocks = (Block("heading", at, at, level=1, title=" ".join(matter.title.split())), *blocks)
+        blocks = (Block("heading", at, at, level=1, title=" ".join(title.split())), *blocks)
     notes = [note for note in (decoded.note, matter.note) if note]
     return Parsed(
         decoded.text,
         blocks,
-        matter.title or first,
+        title,
         matter.tags,
         matter.language,
         True,
@@ -102,7 +105,7 @@ def _plain(inline: list[Any]) -> str:
             words.append(_plain(token.children or []))
         elif token.type in ("softbreak", "hardbreak"):
             words.append(" ")
-    return " ".join(_ATTRIBUTES.sub("", "".join(words)).split())
+    return " ".join(_ATTRIBUTES.sub("", without_builder_tags("".join(words))).split())
 
 
 def _visible_runs(lines: Lines, first: int, stop: int) -> Iterator[Block]:

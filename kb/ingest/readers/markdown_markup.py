@@ -1,17 +1,20 @@
 """Markdown → the markup in it that no reader of the page would see, as edits: tags, components, anchors, directives. Pure.
 
 Each edit keeps its line breaks, so that line n of what is left is line n of the file. Code is left as it is, but for the
-include directives of book tools, which stand for code that is not there. Link definitions go; `[text][ref]` stays.
+include directives of book tools, which stand for code that is not there, and for the colours of a console. Link definitions go, and the
+brackets of `[text]` that one of them defines; `[text][ref]` stays.
 """
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
 
 from kb.drafts import Edit
 from kb.ingest.readers.markdown_boxes import MARKS, box_edits
+from kb.ingest.readers.markdown_signs import CODE, ENTITY, sign_edits
 from kb.ingest.readers.raised import raised
 
 _FENCED = re.compile(
@@ -19,6 +22,9 @@ _FENCED = re.compile(
     re.M | re.S,
 )
 _CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.S)
+# What a page colours its console with, and the fences where it does.
+_CONSOLE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:`{3,}|~{3,})[ \t]*console\b")
+_COLOUR = re.compile(r"</?(?:font|span|b|u|i)(?:\s[^<>\n]*)?>")
 _INCLUDE = re.compile(r"^[ \t]*\{\{\s*#\w+[^{}\n]*\}\}[ \t]*$", re.M)
 # The elements of HTML, but for those that are more often a type or a placeholder in prose: <T>, <name>, <path>.
 _TAGS = (
@@ -50,8 +56,11 @@ _LINES = re.compile(
     r"|^[ \t]*\{\*[^\n]*\*\}[ \t]*$|^[ \t]*\{%[^\n]*%\}[ \t]*$|^[ \t]*\{\{[<%#][^\n]*\}\}[ \t]*$",  # directives of site builders
     re.M,
 )
-# Of links; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
-_ATTRIBUTES = re.compile(r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}", re.M)
+# Of links, and of paragraphs at their end; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
+_ATTRIBUTES = re.compile(
+    r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}|^(?![ \t]*#)[^\n]*?(?P<last>[ \t]*\{:?[ \t]*(?:[#.][\w-]+[ \t]*)+\}[ \t]*)$",
+    re.M,
+)
 _ICON = re.compile(r":(?:fontawesome|material|octicons|simple)-[\w-]+:(?:\{[^{}\n]*\})?[ \t]*")
 # `> [!NOTE]` of GitHub, `> [!tip]-` of Obsidian.
 _ALERT = re.compile(r"^[ \t]*(?:>[ \t]?)+(\[![A-Za-z][\w-]*\][+-]?[ \t]*)", re.M)
@@ -70,6 +79,7 @@ def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Ed
     code, prose = _code_and_prose(text, start)
     found = [edit for a, b in code for edit in _in_code(text, a, b)]
     found += _in_prose(prose, is_mdx)
+    found += sign_edits(text, prose)
     found += box_edits(text, prose, start) if MARKS.search(prose, start) else []
     edits: list[Edit] = []
     for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
@@ -101,7 +111,7 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
 
 
 def _blanked(text: str) -> str:
-    return re.sub(r"[^\n]", "\x00", text)
+    return re.sub(r"[^\n]", CODE, text)
 
 
 def without_markup(text: str) -> str:
@@ -123,8 +133,11 @@ def _in_code(text: str, start: int, end: int) -> Iterator[Edit]:
     block = text[start:end]
     if included and not _INCLUDE.sub("", block).split("\n", 1)[-1].strip(" \t\n>`~"):
         yield Edit(start, end, _newlines(block))
-    else:
-        yield from included
+        return
+    yield from included
+    if _CONSOLE.match(block) and _COLOUR.search(block):
+        for match in re.finditer(rf"{_COLOUR.pattern}|{ENTITY.pattern}", block):
+            yield Edit(start + match.start(), start + match.end(), _plain(match.group()))
 
 
 def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
@@ -132,7 +145,8 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
         yield Edit(start, end, _newlines(prose[start:end]))
     for pattern in [_LINES, _ATTRIBUTES, _ICON, *([_MODULE_LINES] if is_mdx else [])]:
         for match in pattern.finditer(prose):
-            yield Edit(match.start(), match.end(), _newlines(match.group()))
+            start, end = match.span("last" if match.re is _ATTRIBUTES and match["last"] else 0)
+            yield Edit(start, end, _newlines(prose[start:end]))
     for match in _ALERT.finditer(prose):
         yield Edit(*match.span(1), "")
     for match in _RAISED.finditer(prose):
@@ -144,7 +158,9 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
         yield Edit(match.start(), match.end(), f"{opening}{first}{text}{closing}{last}")
     for match in _TAG.finditer(prose):
         is_break = re.match(r"</?(?:br|td|th|hr|p|li|div|dd|dt)\b", match.group(), re.I)
-        yield Edit(match.start(), match.end(), _newlines(match.group()) or (" " if is_break else ""))
+        # `one`</span><span>`other`: without what stood between they would be one word.
+        is_between = prose[match.start() - 1 : match.start()] == CODE and prose[match.end() : match.end() + 1] == "<"
+        yield Edit(match.start(), match.end(), _newlines(match.group()) or (" " if is_break or is_between else ""))
     closed = set(re.findall(r"</([A-Z]\w*(?:\.\w+)*)\s*>", prose))
     for match in _COMPONENT.finditer(prose):
         is_whole = match["said"].rstrip().endswith("/")
@@ -173,6 +189,11 @@ def _unseen(prose: str) -> Iterator[tuple[int, int]]:
 @cache
 def _end_of(element: str) -> re.Pattern[str]:
     return re.compile(rf"</{element}\s*>", re.I)
+
+
+def _plain(markup: str) -> str:
+    """What a character reference stands for; nothing for a tag."""
+    return "" if markup.startswith("<") else html.unescape(markup)
 
 
 def _newlines(text: str) -> str:

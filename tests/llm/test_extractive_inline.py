@@ -1,0 +1,45 @@
+"""Prose as a quote shows it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb.llm.extractive import candidates_of
+from kb.llm.extractive_blocks import find_blocks
+from kb.llm.extractive_inline import inline
+from kb.llm.extractive_quote import quote_around
+from kb.llm.extractive_rank import Asked
+from kb.llm.protocol import Evidence
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("See [![a graph](a.png)](a.png).", "See ."),
+        ("See [a *good* book](a.md).", "See a good book."),
+        (r"\*required \[options\]", "*required [options]"),
+        (r"matches \d+\.\d+ and `\*`", r"matches \d+\.\d+ and `\*`"),
+        ("*`user`*`/`*`repo`*", "`user/repo`"),
+        ("``a`b```c`", "``a`b```c`"),
+        ("Said before.[^1] And[^note]: after", "Said before. And[^note]: after"),
+        ("[^1]: The note.", "The note."),
+        ("a class [^abc], or [a-z][^abc]*", "a class [^abc], or [a-z][^abc]*"),
+        (r"\[#1\]", inline("[#1]")),  # a forged marker stays one that is made harmless
+    ],
+)
+def test_prose(text: str, shown: str) -> None:
+    assert inline(text) == shown
+
+
+def test_titles_have_no_escapes() -> None:
+    blocks = find_blocks("## bottle \\[options\\] *now*\n\nText.")
+    assert blocks[0].title == "bottle [options] now"
+
+
+def test_links_in_a_table_are_their_text() -> None:
+    text = "Ports:\n\n| Port | Use |\n|---|---|\n| 22 | [SSH](https://a.example/ssh) |\n| 80 | HTTP |\n"
+    entry = Evidence(1, text, ("Ports",))
+    blocks = find_blocks(text, "Ports")
+    row = next(candidate for candidate in candidates_of(0, entry, blocks) if candidate.kind == "table")
+    quote = quote_around(text, blocks, row, Asked.of("Which port has SSH?"))
+    assert "| 22 | SSH |" in quote.text
