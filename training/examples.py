@@ -57,13 +57,18 @@ NEAR, SWAPPED = "near", "swapped"
 HELD_OUT = 12
 # So many passages that a search found and that do not answer are shown beside the one that does, of so many.
 FOUND, OF_FOUND = 4, 14
+# A quote rated so or better answers.
+RIGHT = 2
 # So many of the stretches of a passage with a heading are shown with it, as the reader gets them.
 WITH_HEADING = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """group  examples of one question, swapped or not, which are compared with each other"""
+    """
+    group   examples of one question, swapped or not, which are compared with each other
+    rating  of a rated quote, 0 to 3: 2 and 3 answer; None of every other example
+    """
 
     group: int
     question: str
@@ -71,6 +76,7 @@ class Example:
     answers: bool
     language: str
     kind: str
+    rating: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,6 +216,23 @@ def make_found(rows: Path, *, held_out: bool) -> list[Example]:
                 shown = [(good[0], True), *((text, False) for text in bad)]
                 made += [
                     Example(number, row["question"], text, answers, row["lang"], "found") for text, answers in shown
+                ]
+    return made
+
+
+def make_rated(rows: Path, manuals: frozenset[str], *, held_out: bool) -> list[Example]:
+    """Groups of examples: the rated quotes of a question (training/rated.py), each text once.
+
+    manuals  that are held out
+    """
+    made: list[Example] = []
+    with gzip.open(rows, "rt", encoding="utf-8") as file:
+        for number, row in enumerate(map(json.loads, file)):
+            if (row["manual"] in manuals) == held_out:
+                texts = {text: rating for rating, text in reversed(row["shown"])}
+                made += [
+                    Example(number, row["question"], text, rating >= RIGHT, row["lang"], "rated", rating)
+                    for text, rating in texts.items()
                 ]
     return made
 

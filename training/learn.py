@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,6 +20,8 @@ TOKENS_PER_STEP = 5120
 WARM_UP, DECAY = 0.06, 0.01
 # Of the loss: order within a question, and the teacher's score. Its logits lie within ±11.
 BY_ORDER, BY_TEACHER, TEACHER_SCALE = 0.3, 0.5, 4.0
+# Of rated quotes: how likely each rating answers, what it is worth in the order, and that order's part of the loss.
+ANSWERS, WORTH, BY_RATED_ORDER = {3: 1.0, 2: 0.75, 1: 0.2, 0: 0.02}, {3: 7.0, 2: 3.0, 1: 0.5, 0: 0.0}, 0.5
 WRITTEN = "written: "
 CURVE_POINTS = 5
 
@@ -90,6 +92,39 @@ def loss_of(scores: Tensor, batch: Sequence[Pair]) -> Tensor:
     return loss
 
 
+def loss_of_rated(scores: Tensor, batch: Sequence[Pair]) -> Tensor:
+    """How likely each answers, and the order within each question; what has no rating is right or wrong."""
+    own = [p.example.rating if p.example.rating is not None else 3 * p.example.answers for p in batch]
+    is_rated = [p.example.rating is not None for p in batch]
+    likely = [
+        ANSWERS[r] if rated else float(p.example.answers) for r, rated, p in zip(own, is_rated, batch, strict=True)
+    ]
+    loss = F.binary_cross_entropy_with_logits(scores[:, 0], torch.tensor(likely))
+    groups = torch.tensor([p.example.group for p in batch])
+    same = groups[:, None] == groups[None, :]
+    worth = torch.where(same, torch.tensor([WORTH[r] for r in own])[None, :], torch.tensor(0.0))
+    shares = torch.where(same, scores[None, :, 0], -1e4).log_softmax(1)
+    of_group = -torch.where(same, worth * shares, torch.tensor(0.0)).sum(1) / worth.sum(1).clamp(min=1e-6)
+    mixed = (worth.sum(1) >= WORTH[2]) & (same.sum(1) > 1)
+    return loss + BY_RATED_ORDER * of_group[mixed].mean() if mixed.any() else loss
+
+
+def first_ratings(model: Learner, dev: Sequence[Pair]) -> dict[str, float]:
+    """Of questions with a rated quote that answers: the share whose first by score is right and readable, or answers at all."""
+    scores = score(model, dev)
+    groups: dict[int, list[tuple[float, int]]] = {}
+    for logit, pair in zip(scores, dev, strict=True):
+        if pair.example.rating is not None:
+            groups.setdefault(pair.example.group, []).append((logit, pair.example.rating))
+    firsts = [max(rows)[1] for rows in groups.values() if max(rating for _, rating in rows) >= 2]
+    if not firsts:
+        return {}
+    return {
+        "first is right and readable": round(sum(rating == 3 for rating in firsts) / len(firsts), 3),
+        "first answers": round(sum(rating >= 2 for rating in firsts) / len(firsts), 3),
+    }
+
+
 def score(model: Learner, pairs: Sequence[Pair]) -> list[float]:
     """In the order given."""
     order = sorted(range(len(pairs)), key=lambda i: len(pairs[i].ids))
@@ -126,7 +161,11 @@ def curve_point(model: Learner, dev: Sequence[Pair]) -> dict[str, float]:
 
 
 def train(
-    model: Learner, batches: Sequence[list[Pair]], dev: Sequence[Pair], rate_at_most: float
+    model: Learner,
+    batches: Sequence[list[Pair]],
+    dev: Sequence[Pair],
+    rate_at_most: float,
+    loss_of: Callable[[Tensor, Sequence[Pair]], Tensor] = loss_of,
 ) -> list[dict[str, Any]]:
     """The curve."""
     decayed = [p for p in model.parameters() if p.ndim > 1]
@@ -160,6 +199,7 @@ def train(
             )
         if step in points:
             point = {"examples": seen, "loss": round(float(np.mean(losses[-100:])), 4)} | curve_point(model, dev)
+            point |= first_ratings(model, dev)
             curve.append(point)
             print(json.dumps(point), flush=True)
     return curve

