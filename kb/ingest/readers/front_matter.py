@@ -13,6 +13,10 @@ from kb.frozen import dataclass
 # "---" fences YAML, which may also end with "..."; "+++" fences TOML (Hugo, Zola).
 _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:(?<=\n)|^)(?:\1|(?<!\+)\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _LONGEST_CHARS = 100_000  # a fence that is closed later than this is not front matter
+# A value that begins a list, a quotation or a block of lines is one that was not finished.
+_LINE = re.compile(
+    r"(?P<key>[A-Za-z][\w-]*):[ \t]+(?:(?P<plain>[^\s\[\"'|>].*?)|\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|\[(?P<list>[^\[\]]*)\])[ \t]*"
+)
 # Lists of links in front matter are short; a longer one is data, and the graph needs only its beginning.
 _MOST_VALUES, _LONGEST_VALUE_CHARS, _DEEPEST = 200, 300, 4
 
@@ -107,5 +111,25 @@ def _load(fence: str, body: str) -> Mapping[str, Any] | None:
     try:
         values = yaml.safe_load(body)
     except yaml.YAMLError as error:
+        if plain := _by_lines(body):
+            return plain
         raise ValueError(str(error)) from error
     return values if isinstance(values, dict) else None
+
+
+def _by_lines(body: str) -> dict[str, str | list[str]]:
+    """What is no YAML for a sign in a value alone, `title: Part 1: the start`, or `title: {@html ...}`; empty where a line is no `key: value`.
+
+    >>> _by_lines("title: Part 1: the start\\nsummary: 'It begins'\\ntags: [a, b]")
+    {'title': 'Part 1: the start', 'summary': 'It begins', 'tags': ['a', 'b']}
+    >>> _by_lines("title: [broken")
+    {}
+    """
+    found = [_LINE.fullmatch(line) for line in body.split("\n") if line.strip()]
+    return {row["key"]: _value_of(row) for row in found if row} if all(found) else {}
+
+
+def _value_of(row: re.Match[str]) -> str | list[str]:
+    if row["list"] is not None:
+        return [part.strip(" \t\"'") for part in row["list"].split(",")]
+    return row["plain"] or row["double"] or row["single"] or ""
