@@ -58,7 +58,7 @@ _LINES = re.compile(
 )
 # Of links, and of paragraphs at their end; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
 _ATTRIBUTES = re.compile(
-    r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}|^(?![ \t]*#)[^\n]*?(?P<last>[ \t]*\{:?[ \t]*(?:[#.][\w-]+[ \t]*)+\}[ \t]*)$",
+    r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}|^(?![ \t]*#)[^\n]*?(?P<last>(?<![ \t])[ \t]*\{:?[ \t]*(?:[#.][\w-]+[ \t]*)+\}[ \t]*)$",
     re.M,
 )
 _ICON = re.compile(r":(?:fontawesome|material|octicons|simple)-[\w-]+:(?:\{[^{}\n]*\})?[ \t]*")
