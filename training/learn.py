@@ -111,11 +111,11 @@ def loss_of_rated(scores: Tensor, batch: Sequence[Pair]) -> Tensor:
 
 def first_ratings(model: Learner, dev: Sequence[Pair]) -> dict[str, float]:
     """Of questions with a rated quote that answers: the share whose first by score is right and readable, or answers at all."""
-    scores = score(model, dev)
+    rated = [(pair, pair.example.rating) for pair in dev if pair.example.rating is not None]
+    scores = score(model, [pair for pair, _ in rated])
     groups: dict[int, list[tuple[float, int]]] = {}
-    for logit, pair in zip(scores, dev, strict=True):
-        if pair.example.rating is not None:
-            groups.setdefault(pair.example.group, []).append((logit, pair.example.rating))
+    for logit, (pair, rating) in zip(scores, rated, strict=True):
+        groups.setdefault(pair.example.group, []).append((logit, rating))
     firsts = [max(rows)[1] for rows in groups.values() if max(rating for _, rating in rows) >= 2]
     if not firsts:
         return {}

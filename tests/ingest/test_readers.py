@@ -179,6 +179,7 @@ def test_markdown() -> None:
         ('+++\ntitle = "A"\ntags = ["b"]\n+++\ntext', "A", ("b",), "text"),
         ("---\ntitle: 2024\ntags:\n---\n# H\ntext", "2024", (), "# H"),
         ("---\ntitle: Part 1: the start\ntags: [a, 'b']\n---\ntext", "Part 1: the start", ("a", "b"), "text"),
+        ("---\ntitle: A: b\ndate:\n---\ntext", "A: b", (), "text"),
         ("---\ntitle: {@html ...}\nsummary: 'It'\n---\ntext", "{@html ...}", (), "text"),
         ("---\ntitle: [broken\n---\ntext", None, (), "---\ntitle: [broken\n---"),
         ("+++\nbroken\n+++\ntext", None, (), "+++\nbroken\n+++\ntext"),

@@ -15,7 +15,7 @@ _FENCED = re.compile(r"(---|\+\+\+)[ \t]*\n(.*?)(?:(?<=\n)|^)(?:\1|(?<!\+)\.\.\.
 _LONGEST_CHARS = 100_000  # a fence that is closed later than this is not front matter
 # A value that begins a list, a quotation or a block of lines is one that was not finished.
 _LINE = re.compile(
-    r"(?P<key>[A-Za-z][\w-]*):[ \t]+(?:(?P<plain>[^\s\[\"'|>].*?)|\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|\[(?P<list>[^\[\]]*)\])[ \t]*"
+    r"(?P<key>[A-Za-z][\w-]*):(?:[ \t]+(?:(?P<plain>[^\s\[\"'|>].*)|\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|\[(?P<list>[^\[\]]*)\]))?"
 )
 # Lists of links in front matter are short; a longer one is data, and the graph needs only its beginning.
 _MOST_VALUES, _LONGEST_VALUE_CHARS, _DEEPEST = 200, 300, 4
@@ -118,15 +118,17 @@ def _load(fence: str, body: str) -> Mapping[str, Any] | None:
 
 
 def _by_lines(body: str) -> dict[str, str | list[str]]:
-    """What is no YAML for a sign in a value alone, `title: Part 1: the start`, or `title: {@html ...}`; empty where a line is no `key: value`.
+    """What is no YAML for a sign in a value alone, `title: Part 1: the start`, or `title: {@html ...}`; empty where a line is no `key: value`, or
+    none is a title: prose has colons, too.
 
-    >>> _by_lines("title: Part 1: the start\\nsummary: 'It begins'\\ntags: [a, b]")
-    {'title': 'Part 1: the start', 'summary': 'It begins', 'tags': ['a', 'b']}
-    >>> _by_lines("title: [broken")
-    {}
+    >>> _by_lines("title: Part 1: the start\\nsummary: 'It begins'\\ndate:\\ntags: [a, b]")
+    {'title': 'Part 1: the start', 'summary': 'It begins', 'date': '', 'tags': ['a', 'b']}
+    >>> _by_lines("title: [broken"), _by_lines("Warning: this: that")
+    ({}, {})
     """
-    found = [_LINE.fullmatch(line) for line in body.split("\n") if line.strip()]
-    return {row["key"]: _value_of(row) for row in found if row} if all(found) else {}
+    found = [_LINE.fullmatch(line.strip()) for line in body.split("\n") if line.strip()]
+    values = {row["key"]: _value_of(row) for row in found if row}
+    return values if all(found) and "title" in values else {}
 
 
 def _value_of(row: re.Match[str]) -> str | list[str]:

@@ -56,11 +56,10 @@ _LINES = re.compile(
     r"|^[ \t]*\{\*[^\n]*\*\}[ \t]*$|^[ \t]*\{%[^\n]*%\}[ \t]*$|^[ \t]*\{\{[<%#][^\n]*\}\}[ \t]*$",  # directives of site builders
     re.M,
 )
-# Of links, and of paragraphs at their end; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
-_ATTRIBUTES = re.compile(
-    r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}|^(?![ \t]*#)[^\n]*?(?P<last>(?<![ \t])[ \t]*\{:?[ \t]*(?:[#.][\w-]+[ \t]*)+\}[ \t]*)$",
-    re.M,
-)
+# Of links; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
+_ATTRIBUTES = re.compile(r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}", re.M)
+# Of paragraphs, at their end. A run of blanks is looked at once.
+_LAST_ATTRIBUTES = re.compile(r"^(?![ \t]*#)[^\n]*?(?<![ \t])([ \t]*\{:?[ \t]*(?:[#.][\w-]+[ \t]*)+\}[ \t]*)$", re.M)
 _ICON = re.compile(r":(?:fontawesome|material|octicons|simple)-[\w-]+:(?:\{[^{}\n]*\})?[ \t]*")
 # `> [!NOTE]` of GitHub, `> [!tip]-` of Obsidian.
 _ALERT = re.compile(r"^[ \t]*(?:>[ \t]?)+(\[![A-Za-z][\w-]*\][+-]?[ \t]*)", re.M)
@@ -145,10 +144,10 @@ def _in_prose(prose: str, is_mdx: bool) -> Iterator[Edit]:
         yield Edit(start, end, _newlines(prose[start:end]))
     for pattern in [_LINES, _ATTRIBUTES, _ICON, *([_MODULE_LINES] if is_mdx else [])]:
         for match in pattern.finditer(prose):
-            start, end = match.span("last" if match.re is _ATTRIBUTES and match["last"] else 0)
-            yield Edit(start, end, _newlines(prose[start:end]))
-    for match in _ALERT.finditer(prose):
-        yield Edit(*match.span(1), "")
+            yield Edit(match.start(), match.end(), _newlines(match.group()))
+    for pattern in (_ALERT, _LAST_ATTRIBUTES):
+        for match in pattern.finditer(prose):
+            yield Edit(*match.span(1), "")
     for match in _RAISED.finditer(prose):
         before, text = prose[max(0, match.start() - _BASE_CHARS) : match.start()], " ".join(match[1].split())
         opening, _, closing = raised(before, text).partition(text)
