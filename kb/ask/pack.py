@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
+from kb.ask.passages import Passage, choose_passages, with_sections
 from kb.ask.prompt import PLACEHOLDER, Template, fence_tag, render_entry, render_user, template_for, uses_fence
 from kb.ask.records import PackedChunk
 from kb.ask.stages import Judged, Packed, Ranked
 from kb.context.node_input import NodeText
-from kb.frozen import dataclass
+from kb.llm.extractive import CONTEXT_TOKENS, PROVIDER
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.llm.server import ContextExceeded
-from kb.packing.packs import Limits
-from kb.packing.selection import Found, select_neighbourhoods
-from kb.records import Chunk, ModelRef, SearchResponse
+from kb.records import ModelRef, SearchResponse
 from kb.runtime import Runtime
-from kb.search.passages import merge_adjacent
 from kb.search.retrieve import can_read
 from kb.text import estimate_tokens
 
@@ -44,7 +42,11 @@ def pack_evidence(
     template = template_for(version, question.language)
     fixed = estimate_tokens(template.system) + estimate_tokens(template.user) + estimate_tokens(asked)
     budget = evidence_budget(rag.max_context_tokens, window_tokens, fixed, llm.max_answer_tokens)
-    packed = _fit(kb, judged, budget if most_tokens is None else min(budget, most_tokens), template)
+    budget = budget if most_tokens is None else min(budget, most_tokens)
+    packed = _fit(kb, judged, budget, template)
+    used = count_used(packed)
+    if model.provider == PROVIDER:
+        packed = _extend(kb, packed, template)
     left = window_tokens - fixed - _entry_tokens(packed) - llm.max_answer_tokens - RESERVE_TOKENS
     doc_ids = tuple(dict.fromkeys(p.chunk.doc_id for p in packed))
     nodes = question.decision.read_for_prompt(doc_ids, left) if question.decision else ()
@@ -54,7 +56,7 @@ def pack_evidence(
         packed = with_fence(packed, fence)
     if spoken:
         template, version = with_context_slot(template, question.language), version + NODES_SUFFIX
-    retrieval = replace(judged.findings.retrieval, chunks_used=count_used(packed))
+    retrieval = replace(judged.findings.retrieval, chunks_used=used)
     verdict = judged.findings.verdict
     prompt = GenerateRequest(
         system=template.system,
@@ -98,6 +100,13 @@ def _fit(kb: Runtime, judged: Judged, budget_tokens: int, template: Template) ->
     if kb.config.rag.packing == "ranked":
         return pack_chunks(judged.ranked, budget_tokens, fence)
     return pack_passages(choose_passages(kb, judged, budget_tokens, fence), budget_tokens, fence)
+
+
+def _extend(kb: Runtime, packed: Sequence[PackedChunk], template: Template) -> tuple[PackedChunk, ...]:
+    """The passages with the rest of their sections, for a model that quotes; the budget is a language model's."""
+    fence = PLACEHOLDER if uses_fence(template) else ""
+    passages = [Passage(p.chunk, p.score, p.members or (p.chunk.chunk_id,)) for p in packed]
+    return pack_passages(with_sections(kb, passages), CONTEXT_TOKENS, fence)
 
 
 def _user_message(
@@ -166,72 +175,3 @@ def pack_chunks(ranked: Ranked, budget_tokens: int, fence: str = "") -> tuple[Pa
 def with_fence(packed: Sequence[PackedChunk], fence: str) -> tuple[PackedChunk, ...]:
     """The same passages with the tag in their headers."""
     return tuple(replace(p, entry=render_entry(p.marker, p.chunk, fence)) for p in packed)
-
-
-# Scores by words alone spread wider than those that cosines are part of: of the least share, what is asked of them then.
-# At .35 the span questions lose no recall at 2,000 tokens, at .5 .8 points (benchmarks/context_packs.py).
-WORDS_ALONE = 0.7
-# Digits of a marker that stands for any, while passages are measured.
-MARKER = 99
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A stretch of a document for the prompt.
-
-    chunk    one chunk, or one with the text and the lines of several that stand side by side
-    score    of its best chunk in the search
-    members  chunk_ids of what it is made of
-    """
-
-    chunk: Chunk
-    score: float
-    members: tuple[int, ...]
-
-
-def choose_passages(kb: Runtime, judged: Judged, budget_tokens: int, fence: str) -> list[Passage]:
-    """The passages for a prompt, best first, made of the request's k chunks at most.
-
-    fence  the tag of the headers, or one that is as long
-    """
-    if kb.config.rag.packing == "stability":
-        return _by_stability(kb, judged, budget_tokens)
-    has_vectors = bool(judged.retrieved.response.trace and judged.retrieved.response.trace.vector)
-    least_share = kb.config.rag.least_share * (1.0 if has_vectors else WORDS_ALONE)
-    candidates = judged.candidates
-    if judged.retrieved.has_rank_scores:  # scores that only order say nothing of how far below the best a chunk is
-        candidates, least_share = _above(candidates, judged.retrieved.relevance, least_share), 0.0
-    chunks = {chunk.chunk_id: chunk for chunk, _ in candidates}
-    found = [
-        Found(c.chunk_id, c.doc_id, c.position, estimate_tokens(render_entry(MARKER, c, fence)), score)
-        for c, score in candidates
-    ]
-    passages = []
-    most = judged.retrieved.question.request.k
-    for run in select_neighbourhoods(found, budget_tokens, most, least_share=least_share):
-        best = max(run, key=lambda f: (f.score, -f.chunk_id))
-        merged = merge_adjacent([chunks[f.chunk_id] for f in run], best.chunk_id)
-        passages += [Passage(chunk, best.score, members) for chunk, members in merged]
-    return passages
-
-
-def _above(candidates: Ranked, relevance: Mapping[int, float], least_share: float) -> Ranked:
-    """The candidates, in their order, whose relevance is at least this share of the most relevant one's."""
-    best = max((relevance.get(chunk.chunk_id, 0.0) for chunk, _ in candidates), default=0.0)
-    return [row for row in candidates if relevance.get(row[0].chunk_id, 0.0) >= least_share * best]
-
-
-def _by_stability(kb: Runtime, judged: Judged, budget_tokens: int) -> list[Passage]:
-    # Imported here: it brings the scoring of context stability, which few questions are packed by.
-    from kb.search.passage_packs import pack_found
-
-    response, candidates = judged.retrieved.response, judged.candidates
-    has_vectors = response.mode != "lexical" and can_read(kb, response.query)
-    query = kb.encode_query(response.query) if has_vectors else None
-    ranking = [(chunk.chunk_id, score) for chunk, score in candidates]
-    with kb.snapshot():
-        packing = pack_found(kb, response.query, ranking, query, {}, Limits(total_tokens=budget_tokens))
-    # Documents may have been replaced since they were found.
-    return [Passage(chunk, score, members) for chunk, score, members in packing.passages] or [
-        Passage(chunk, score, (chunk.chunk_id,)) for chunk, score in candidates[:1]
-    ]

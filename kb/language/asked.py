@@ -83,6 +83,8 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     'price'
     >>> lacks_what_is_asked("How many beds has the room on floor 2?", "New staff sleep on floor 2.")
     'count'
+    >>> lacks_what_is_asked("How many lines has it?", "By speed we mean both how soon it starts and how far it gets.")
+    'count'
     >>> lacks_what_is_asked("What do thirty eggs cost?", "Eggs: size M, from the farm.")
     'price'
     >>> lacks_what_is_asked("What does the shot cost?", "- vaccine: Rabavert\\n- doses: 2\\n- clinic: 265")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from kb.language.interface import PatternKind
 
-# "the next one", "one of them" and "zero-cost" count nothing.
+# "the next one", "one of them", "zero-cost" and "both how fast and how far" count nothing.
 _NO_PRONOUN = "".join(
     f"(?<!{word} )"
     for word in ("next", "this", "that", "the", "another", "first", "last", "each", "every", "any", "no")
@@ -14,7 +14,7 @@ _NO_PRONOUN = "".join(
 _NUMBER_WORDS = (
     rf"\b(?:zero|{_NO_PRONOUN}one(?!\s+(?:of|another))|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen"
     r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?|dozens?|half|quarter"
-    r"|once|twice|several|couple|pair|both|none|single|multiple|unlimited|as many|fortnight)\b(?!-)|\bno\s+(?:limit|maximum|more)\b"
+    r"|once|twice|several|couple|pair|both(?!\s+(?:how|what|when|where|why|in|for|to)\b)|none|single|multiple|unlimited|as many|fortnight)\b(?!-)|\bno\s+(?:limit|maximum|more)\b"
 )
 _MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"

@@ -16,6 +16,7 @@ from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES
 from kb.language.sentences import is_forged
 from kb.llm.extractive_blocks import Block, find_blocks, first_number
+from kb.llm.extractive_choice import choose_quote, quotes_of
 from kb.llm.extractive_inline import bare_title
 from kb.llm.extractive_quote import Quote, quote_around, quote_sentence
 from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
@@ -143,14 +144,19 @@ class ExtractiveModel:
         )
         if not order:
             return []
-        best = candidates[order[0]]
-        entry = request.evidence[best.passage]
-        quote = quote_around(entry.text, blocks[best.passage], best, asked)
-        tokens = [shown_quote(best, entry, quote)]
+
+        def quote_for(candidate: Candidate) -> Quote:
+            return quote_around(request.evidence[candidate.passage].text, blocks[candidate.passage], candidate, asked)
+
+        choices = quotes_of(candidates, scores, order, quote_for)
+        chosen = choose_quote(self._read, asked, choices, candidates)
+        best, quote = candidates[chosen.at], chosen.quote
+        tokens = [shown_quote(best, request.evidence[best.passage], quote)]
         used = estimate_tokens(tokens[0].text)
         further = self._sides(asked, candidates, quote)
-        others = [i for i in order if i == order[0] or not _is_of_another(candidates[i], best, asked.question)]
-        further += self._further([candidates[i] for i in others], [scores[i] or 0.0 for i in others], quote, further)
+        others = [i for i in order if i != chosen.at and not _is_of_another(candidates[i], best, asked.question)]
+        ranked = [(candidates[i], scores[i] or 0.0) for i in others]
+        further += self._further(ranked, scores[order[0]] or 0.0, best.passage, quote, further)
         for other in further:
             entry = request.evidence[other.passage]
             token = _further_token(other, entry, is_first=len(tokens) == 1, language=request.language)
@@ -217,17 +223,24 @@ class ExtractiveModel:
         return [candidate for candidate in found if candidate is not None]
 
     def _further(
-        self, ranked: Sequence[Candidate], scores: Sequence[float], quote: Quote, taken: Sequence[Candidate]
+        self,
+        ranked: Sequence[tuple[Candidate, float]],
+        best_score: float,
+        quoted: int,
+        quote: Quote,
+        taken: Sequence[Candidate],
     ) -> list[Candidate]:
         """Sentences of other passages that answer nearly as well and say something else.
 
-        taken  is quoted below the passage already
+        ranked      with their scores, best first; best_score is that of the best sentence
+        quoted      the passage that `quote` is of
+        taken       is quoted below it already
         """
         chosen: list[Candidate] = []
         texts = [quote.text, *(candidate.text for candidate in taken)]
-        passages = {ranked[0].passage, *(candidate.passage for candidate in taken)}
-        for candidate, score in zip(ranked[1:], scores[1:], strict=True):
-            if len(chosen) + len(taken) + 1 >= self._weights.most or score < self._weights.close * scores[0]:
+        passages = {quoted, *(candidate.passage for candidate in taken)}
+        for candidate, score in ranked:
+            if len(chosen) + len(taken) + 1 >= self._weights.most or score < self._weights.close * best_score:
                 break
             if candidate.passage in passages or candidate.kind not in ("prose", "list") or leans(candidate.text):
                 continue
@@ -302,7 +315,7 @@ def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> lis
 
 def shown_quote(best: Candidate, entry: Evidence, quote: Quote) -> Token:
     """The passage under its heading, the sentence that answers marked by its place."""
-    heading = " › ".join(dict.fromkeys(part for part in best.heading.split(" > ") if part))
+    heading = best.shown_heading()
     opening = f"{heading}\n\n" if heading else ""
     key = (quote.key[0] + len(opening), quote.key[1] + len(opening)) if quote.key else None
     behind = "\n" if quote.text.endswith(("```", "~~~", " |")) else " "

@@ -99,6 +99,10 @@ class Candidate:
         """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
         return f"{self.heading}: {self.text}" if self.heading else self.text
 
+    def shown_heading(self) -> str:
+        """The headings above it, as they are shown."""
+        return " › ".join(dict.fromkeys(part for part in self.heading.split(" > ") if part))
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -173,6 +177,11 @@ def leans(sentence: str) -> bool:
     return _LEANS.match(sentence) is not None
 
 
+def is_recap(candidate: Candidate) -> bool:
+    """True for a sentence below a heading such as "Summary": what can be done is named there once more, and not how."""
+    return _RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None
+
+
 def shape_bonus(asked: Asked, candidate: Candidate) -> float:
     """What is added for the shape that the question asks for; measured by benchmarks/answers.py."""
     text = candidate.text
@@ -196,7 +205,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
     if asked.wants_steps:
         bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * (_STEP.match(plain) is not None)
         bonus += 0.05 * (_ADVICE.match(plain) is not None)
-        bonus -= 0.25 * (_RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None)
+        bonus -= 0.25 * is_recap(candidate)
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)

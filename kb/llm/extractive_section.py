@@ -18,7 +18,7 @@ Piece = tuple[str, Span]
 # A section up to this is quoted whole.
 WHOLE_CHARS = 900
 # Of a longer one is quoted from its beginning where that is no further away than the first, else from the block on; up to the second.
-LEAD_CHARS, MOST_CHARS = 500, 1_200
+LEAD_CHARS, MOST_CHARS = 1_000, 1_400
 # Of a block so much is read to see whether it leans on the one before.
 OPENING_CHARS = 60
 

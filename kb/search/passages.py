@@ -9,8 +9,9 @@ from itertools import pairwise
 from kb.records import Chunk
 from kb.store.chunks import make_citation
 
-# White space that the chunker leaves out between two chunks; more means that something else was left out.
-LARGEST_GAP_CHARS = 16
+# White space that the chunker leaves out between two chunks, and a mark that a reader does, such as `!!! important "Title"`;
+# more means that text was left out.
+LARGEST_GAP_CHARS = 80
 
 
 def merge_adjacent(chunks: Sequence[Chunk], centre: int) -> list[tuple[Chunk, tuple[int, ...]]]:

@@ -43,7 +43,7 @@ def test_of_a_long_section_its_beginning_is_quoted_where_it_is_near() -> None:
 
 
 def test_far_from_the_beginning_a_list_brings_the_paragraph_before_it() -> None:
-    text = "\n\n".join([*[FILLING * 4] * 5, "You need these:", "- a lamp\n- a coat"])
+    text = "\n\n".join([*[FILLING * 4] * 6, "You need these:", "- a lamp\n- a coat"])
     assert quoted(text, "a lamp", is_whole=False).startswith("You need these:")
 
 

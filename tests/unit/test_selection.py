@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from kb.packing.selection import Found, lift_scores, select_neighbourhoods
 from kb.records import Chunk
-from kb.search.passages import merge_adjacent
+from kb.search.passages import LARGEST_GAP_CHARS, merge_adjacent
 from kb.store.chunks import make_citation
 
 SOURCE = "# Mirror\n\nClean it.\nTwice.\n\n## Snow\n\nUse snow,\nnever cloth.\n"
@@ -105,7 +105,7 @@ def test_overlapping_text_is_not_said_twice() -> None:
 
 
 def test_a_gap_or_another_page_begins_another_passage() -> None:
-    far = cut((0, 5), (40, 50))
+    far = cut((0, 5), (5 + LARGEST_GAP_CHARS + 1, 5 + LARGEST_GAP_CHARS + 9))
     assert [members for _, members in merge_adjacent(far, 10)] == [(10,), (11,)]
 
 

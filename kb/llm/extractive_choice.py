@@ -1,0 +1,89 @@
+"""The sentences that answer best → the quote to show: the best few are read once more, as they would be shown.
+
+A sentence that fits the question may stand in a section about something else; what the user reads is the section.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kb.frozen import dataclass
+from kb.llm.extractive_quote import Quote
+from kb.llm.extractive_rank import Asked, Candidate, is_recap
+from kb.llm.protocol import Read
+
+# So many quotes are read, and so much of each: three find as many as six, 800 characters as many as all (`benchmarks/manuals.py`).
+READ_QUOTES, READ_CHARS = 3, 800
+# What a logit of the reader adds to the score of the sentence, and what a thousand characters add: a short quote is more often half an answer.
+# Anything from .1 to .2 and from .2 to .4 chooses as well.
+BY_LOGIT, BY_THOUSAND_CHARS = 0.15, 0.15
+# What a recap loses where steps are asked for: to a reader "you learnt how to update it" is an answer.
+RECAP = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A quote that may be shown.
+
+    at     index of the sentence that answers in it, among the candidates
+    score  of that sentence
+    """
+
+    at: int
+    quote: Quote
+    score: float
+
+
+def quotes_of(
+    candidates: Sequence[Candidate],
+    scores: Sequence[float | None],
+    order: Sequence[int],
+    quote_for: Callable[[Candidate], Quote],
+    most: int = READ_QUOTES,
+) -> list[Choice]:
+    """The best sentences with their quotes, each stretch once, best first.
+
+    order  indices of the candidates, best first; empty gives an empty list
+    """
+    found: list[Choice] = []
+    for at in order:
+        candidate = candidates[at]
+        if any(_holds(candidates[choice.at], choice.quote, candidate) for choice in found):
+            continue
+        found.append(Choice(at, quote_for(candidate), scores[at] or 0.0))
+        if len(found) == most:
+            break
+    return found
+
+
+def choose_quote(read: Read | None, asked: Asked, choices: Sequence[Choice], candidates: Sequence[Candidate]) -> Choice:
+    """The first of the choices, or the one that a reader finds to answer better.
+
+    candidates  that the choices were made of
+    """
+    # Of Korean quotes, which are paragraphs, the reader has read all there is.
+    if read is None or not asked.is_english or len(choices) < 2:
+        return choices[0]
+    keys = [candidates[choice.at] for choice in choices]
+    texts = [as_read(key, choice.quote) for key, choice in zip(keys, choices, strict=True)]
+    logits = read(asked.question, texts)
+    if not logits:
+        return choices[0]
+    worth = [
+        choice.score
+        + BY_LOGIT * logit
+        + BY_THOUSAND_CHARS * len(choice.quote.text) / 1000
+        - RECAP * (asked.wants_steps and is_recap(key))
+        for choice, key, logit in zip(choices, keys, logits, strict=True)
+    ]
+    return choices[max(range(len(choices)), key=lambda i: (worth[i], -i))]
+
+
+def as_read(key: Candidate, quote: Quote) -> str:
+    """What a reader is given of a quote: its headings and its beginning."""
+    text = " ".join(quote.text.split())
+    return f"{key.shown_heading()} {text}".strip()[:READ_CHARS]
+
+
+def _holds(quoted: Candidate, quote: Quote, other: Candidate) -> bool:
+    return quoted.passage == other.passage and quote.start <= other.start < quote.end

@@ -1,0 +1,61 @@
+"""A quote is a section, also where the search has found only a later part of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.journey.conftest import Call
+
+OPENING = "The lamp keeps what it has read in a cache, which grows by a megabyte a day and is emptied with one command:"
+# Longer than what fits in a chunk beside the rest, and shorter than what is quoted.
+KEPT = (
+    "It keeps a file for each lighthouse that it has heard from, another for each ship that has called it by radio, and a third "
+    "one for the tides.",
+    "The tides are read again at noon and at midnight, whatever the weather may be, since they change with the moon and with the "
+    "wind, and no ship waits for them.",
+    "A file of a ship is left alone for a year, as the harbour office asks for it, and after that a clerk comes by and carries it "
+    "to the archive on the hill.",
+    "What the archive keeps is bound in grey linen, and whoever wants to read it rings at the gate on a Tuesday and brings a pair "
+    "of white gloves with him.",
+    "Lighthouses are asked for their files in spring, when the light is long, and those that do not answer are visited by the "
+    "inspector of the coast in the summer.",
+    "The inspector writes with a pencil, because ink freezes on the rocks, and reads out in the evening what he has seen, so that "
+    "the keepers may sign it before he rows home.",
+)
+ANSWER = "If the purge of an entry cannot be confirmed, the purge is tried again after ten seconds, and then given up."
+PAGE = "\n\n".join(
+    [
+        "# Lamp manual",
+        "## Installing",
+        "Put the lamp on its foot and turn it until it clicks.",
+        "## Emptying the cache",
+        OPENING,
+        "```console\n$ lamp cache empty\n```",
+        *KEPT[:-1],
+        ANSWER,
+        KEPT[-1],
+        "## Removing",
+        "Lift the lamp from its foot.\n",
+    ]
+)
+
+
+def test_a_quote_begins_with_its_section_though_a_later_part_was_found(kb: Call, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "manual"
+    folder.mkdir()
+    (folder / "lamp.md").write_text(PAGE)
+    kb("ingest", folder, home=home)
+    question = "What happens if the purge of an entry cannot be confirmed?"
+    hit = kb("search", question, "-k", "1", "--json", home=home).json()["hits"][0]
+    opening = PAGE.split("\n").index(OPENING) + 1
+    assert hit["citation"]["start_line"] > opening
+
+    answer = kb("ask", question, "-k", "1", "--json", home=home).json()
+    assert OPENING in answer["answer"]
+    assert "lamp cache empty" in answer["answer"]
+    assert "tried again after ten seconds" in answer["answer"]
+    assert "Lift the lamp" not in answer["answer"]
+    assert answer["retrieval"]["chunks_used"] == 1
+    (cited,) = answer["citations"]
+    assert cited["citation"]["start_line"] == opening
+    assert PAGE.split("\n")[cited["citation"]["end_line"] - 1] == KEPT[-1]

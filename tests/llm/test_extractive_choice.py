@@ -1,0 +1,84 @@
+"""Of the best sentences, the one whose quote answers best as it would be shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from kb.llm.extractive_choice import READ_CHARS, READ_QUOTES, choose_quote, quotes_of
+from kb.llm.extractive_quote import Quote
+from kb.llm.extractive_rank import Asked, Candidate
+
+QUESTION = "How do I update it?"
+
+
+def candidate(passage: int, start: int = 0, heading: str = "Caching") -> Candidate:
+    return Candidate(passage, 0, start, start + 10, f"sentence {passage}", heading, "", "prose")
+
+
+def quoted(each: Candidate, chars: int = 100) -> Quote:
+    return Quote(f"quote {each.passage} ".ljust(chars, "x"), each.start, each.start + 50, None)
+
+
+def chosen(
+    candidates: Sequence[Candidate], scores: Sequence[float], logits: dict[int, float], question: str = QUESTION
+) -> int:
+    """The passage whose quote is chosen; each is read as the logits say."""
+
+    def read(asked: str, texts: Sequence[str]) -> list[float]:
+        assert asked == question
+        return [next(logit for n, logit in logits.items() if f"quote {n} " in text) for text in texts]
+
+    order = sorted(range(len(candidates)), key=lambda i: -scores[i])
+    choices = quotes_of(candidates, scores, order, quoted)
+    return candidates[choose_quote(read, Asked.of(question), choices, candidates).at].passage
+
+
+def test_a_quote_that_reads_better_is_shown_before_a_sentence_that_scores_higher() -> None:
+    candidates = [candidate(n) for n in range(2)]
+    assert chosen(candidates, [1.0, 0.9], {0: -4.0, 1: 5.0}) == 1
+    assert chosen(candidates, [1.0, 0.9], {0: 4.0, 1: 4.1}) == 0
+    assert chosen(candidates, [3.0, 0.9], {0: -4.0, 1: 5.0}) == 0
+
+
+def test_a_longer_quote_wins_where_the_rest_is_equal() -> None:
+    candidates = [candidate(0), candidate(1)]
+    quotes = [quoted(candidates[0], 60), quoted(candidates[1], 900)]
+    choices = quotes_of(candidates, [1.0, 1.0], [0, 1], lambda each: quotes[each.passage])
+    assert choose_quote(lambda asked, texts: [1.0] * len(texts), Asked.of(QUESTION), choices, candidates).at == 1
+
+
+@pytest.mark.parametrize(("question", "passage"), [(QUESTION, 0), ("What is it?", 1)])
+def test_where_steps_are_asked_for_a_recap_is_no_answer(question: str, passage: int) -> None:
+    candidates = [candidate(0), candidate(1, heading="Chapter > Summary")]
+    assert chosen(candidates, [1.0, 1.0], {0: 0.0, 1: 6.0}, question) == passage
+
+
+def test_without_a_reader_or_in_korean_the_best_sentence_decides() -> None:
+    candidates = [candidate(0), candidate(1)]
+    choices = quotes_of(candidates, [1.0, 0.9], [0, 1], quoted)
+    assert choose_quote(None, Asked.of(QUESTION), choices, candidates).at == 0
+    assert choose_quote(lambda asked, texts: [], Asked.of(QUESTION), choices, candidates).at == 0
+    assert choose_quote(lambda asked, texts: [0.0, 9.0], Asked.of("어떻게 하나요?"), choices, candidates).at == 0
+
+
+def test_a_stretch_is_read_once_and_only_so_many() -> None:
+    candidates = [candidate(0), candidate(0, start=20), *(candidate(n) for n in range(1, 6))]
+    choices = quotes_of(candidates, [1.0] * 7, range(7), quoted)
+    assert [candidates[choice.at].passage for choice in choices] == [0, 1, 2]
+    assert len(choices) == READ_QUOTES
+
+
+def test_the_reader_is_given_headings_and_beginning() -> None:
+    candidates = [candidate(0, heading="Manual > Caching"), candidate(1)]
+    given: list[str] = []
+
+    def read(asked: str, texts: Sequence[str]) -> list[float]:
+        given.extend(texts)
+        return [0.0] * len(texts)
+
+    choices = quotes_of(candidates, [1.0, 1.0], [0, 1], lambda each: quoted(each, 5000))
+    choose_quote(read, Asked.of(QUESTION), choices, candidates)
+    assert given[0].startswith("Manual › Caching quote 0")
+    assert all(len(text) == READ_CHARS for text in given)
