@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from kb.ask.cite import is_refusal
+from kb.ask.mentions import find_mention
 from kb.ask.pack import count_used
 from kb.ask.records import AnswerCitation, Outcome, PackedChunk, RefusalReason, Verification
 from kb.ask.stages import Ended, Findings, Generated, Question, Written
@@ -43,10 +44,14 @@ def refuse_evidence(
     outcome = _outcome(findings, reason)
     replies = LANGUAGES[question.language].replies
     why = replies["nothing_found"] if reason == "no_chunks" else None
+    places = near_citations(findings)
     if reason == "weak_evidence" and findings.verdict:
-        why = explain_weakness(findings.verdict, question.language)
+        word = held_elsewhere(findings.verdict)
+        mention = find_mention(kb, question.request.query, findings.response, word) if word else None
+        places += (AnswerCitation(marker=None, citation=mention),) if mention else ()
+        why = explain_weakness(findings.verdict, question.language, is_placed=mention is not None)
     text = " ".join(filter(None, (replies[outcome], why)))
-    return replace(ended, text=text, outcome=outcome, citations=near_citations(findings))
+    return replace(ended, text=text, outcome=outcome, citations=places)
 
 
 def refuse_answer(generated: Generated, reason: RefusalReason, verification: Verification | None) -> Ended:
@@ -154,19 +159,39 @@ _WORD_SIGNALS = frozenset(
 _MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin", "nearness", "by_chance", "alike", "subject"))
 
 
-def explain_weakness(verdict: Verdict, language: str) -> str:
-    """One sentence on what the evidence lacks: the words it does not hold where the words are what it lacks most."""
+def explain_weakness(verdict: Verdict, language: str, *, is_placed: bool = False) -> str:
+    """One sentence on what the evidence lacks: the words it does not hold where the words are what it lacks most.
+
+    is_placed  where documents hold these words all the same, a passage that does stands last among the places below
+    """
     replies, weighed, score = LANGUAGES[language].replies, verdict.weighed, verdict.score
-    lacking, missing = _telling(weighed.lacking), _telling(weighed.missing)
-    if lacking:
-        return replies["missing"].format(words=_quoted(lacking))
-    if missing and (score.weakest in _WORD_SIGNALS or weighed.signals.cosine is None):
-        return replies["missing"].format(words=_quoted(missing))
+    if absent := _absent(verdict):
+        nowhere = [word for word in absent if word not in weighed.elsewhere]
+        if nowhere:
+            return replies["missing"].format(words=_quoted(nowhere))
+        return replies["elsewhere" if is_placed else "not_near"].format(
+            words=_quoted(absent[: 1 if is_placed else None])
+        )
     if weighed.apart and score.weakest not in _MEANING_SIGNALS:
         return replies["apart"].format(words=_quoted(weighed.apart))
-    if missing:
-        return replies["missing"].format(words=_quoted(missing))
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
+
+
+def held_elsewhere(verdict: Verdict) -> str | None:
+    """The first word that a refusal names, where passages that were not packed hold all that it names."""
+    absent = _absent(verdict)
+    return absent[0] if absent and all(word in verdict.weighed.elsewhere for word in absent) else None
+
+
+def _absent(verdict: Verdict) -> tuple[str, ...]:
+    """The words that a refusal names: no packed passage holds them; none where words are not what tells."""
+    weighed, score = verdict.weighed, verdict.score
+    lacking, missing = _telling(weighed.lacking), _telling(weighed.missing)
+    if lacking:
+        return lacking
+    tells = score.weakest in _WORD_SIGNALS or weighed.signals.cosine is None
+    is_apart = bool(weighed.apart) and score.weakest not in _MEANING_SIGNALS
+    return missing if tells or not is_apart else ()
 
 
 def _telling(found: Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ Costs one batch of a few sentences through the encoder; the rest is words.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from kb.ask.records import AskRequest, EvidenceView
@@ -64,6 +64,7 @@ class Weighed:
     is_spoken  the passages are a speech or a letter: who speaks is named by the question alone
     common   what is asked about and stands in more than FEW chunks, and one of a hundred: it tells little of which one is meant
     everywhere  the same, in a quarter of the chunks: what the corpus is about, as Rust in a book on Rust
+    elsewhere  of what is missing or lacking, what chunks hold that were not packed
     """
 
     signals: Signals = Signals()
@@ -74,6 +75,7 @@ class Weighed:
     is_spoken: bool = False
     common: tuple[str, ...] = ()
     everywhere: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +193,22 @@ def weigh_chunks(
         lacking = _lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
     missing, apart = _gaps(units, weights, passages)
     common, everywhere = _told_often(units, weights, frequencies, statistics.rows)
-    return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common=common, everywhere=everywhere)
+    elsewhere = _elsewhere(units, {*missing, *lacking[0]}, frequencies)
+    return Weighed(
+        replace(signals, subject=subject),
+        missing,
+        apart,
+        *lacking,
+        common=common,
+        everywhere=everywhere,
+        elsewhere=elsewhere,
+    )
+
+
+def _elsewhere(units: Sequence[Unit], gone: Collection[str], frequencies: Mapping[str, int]) -> tuple[str, ...]:
+    """Of the units that no packed passage holds, those that chunks of the corpus do."""
+    held = ((u.text, u.terms if u.is_run() else u.terms[:1]) for u in units if u.text in gone)
+    return tuple(text for text, terms in held if all(frequencies.get(term) for term in terms))
 
 
 def _told_often(

@@ -13,7 +13,7 @@ from typing import Literal
 from kb.frozen import dataclass
 from kb.language import korean
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
-from kb.language.registry import words
+from kb.language.registry import has_letters, words
 from kb.text import analyze, analyze_query, find_words
 
 # The least share of a unit's terms that counts as a match.
@@ -69,9 +69,12 @@ def units_of(question: str) -> list[Unit]:
     ['Biden', 'jobs', 'created']
     >>> [u.text for u in units_of("쿼리 매개변수는 어떻게 선언하나요?")]
     ['쿼리', '매개변수', '선언']
+    >>> [units_of(question)[0].kind for question in ("Ubuntu runs it?", "Ubuntu에서 되나요?")]
+    ['word', 'name']
     """
     units: list[Unit] = []
-    is_first = True
+    # A capital at the beginning tells nothing in English; in a Korean question it is a name's.
+    is_first = not has_letters("ko", question)
     for word in find_words(question):
         for piece in _pieces(word):
             units.extend(_units_of_piece(piece, is_first))

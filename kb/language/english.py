@@ -321,6 +321,8 @@ _REPLIES = {
     "other": "All right{name}. Ask me anything about your documents.",
     # Why evidence is too weak: {words} stand in no passage; in none together; nothing is near in meaning; no answer is there.
     "missing": "No passage mentions {words}.",
+    "not_near": "No passage near to your question mentions {words}.",
+    "elsewhere": "No passage near to your question mentions {words}; the last one below does.",
     "apart": "No passage mentions {words} together.",
     "far": "No passage comes near the question in meaning.",
     "topic": "Some passages touch the topic, none seems to answer the question.",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.ask.refuse import explain_weakness
+from kb.ask.refuse import explain_weakness, held_elsewhere
 from kb.ask.weigh import Verdict, Weighed
 from kb.config import Config
 from kb.evidence.gate import (
@@ -152,11 +152,11 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
 @pytest.mark.parametrize(
     ("found", "english", "korean"),
     [
-        (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
-        (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
+        (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
+        (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
         (verdict("adjacency", (), ("a", "b")), "No passage mentions 'a', 'b' together.", "'a', 'b' 함께 다룬 글이 없습니다."),
         # What is said in any talk, and a verb in the past, tell nothing of a topic.
-        (verdict("cosine", ("hasn't", "got", "zircon")), "No passage mentions 'zircon'.", "찾은 글 어디에도 'zircon' 언급이 없습니다."),
+        (verdict("cosine", ("hasn't", "got", "zircon")), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
         (verdict("cosine", ("stuff", "심었지")), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
         (verdict("nearness"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
         (
@@ -169,6 +169,24 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
 def test_what_was_weak_is_said_in_both_languages(found: Verdict, english: str, korean: str) -> None:
     assert explain_weakness(found, "en") == english
     assert explain_weakness(found, "ko") == korean
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "is_placed", "told", "word"),
+    [
+        ((), False, "No passage mentions 'zircon', 'Oslo'.", None),
+        (("Oslo",), False, "No passage mentions 'zircon'.", None),
+        (("Oslo", "zircon"), False, "No passage near to your question mentions 'zircon', 'Oslo'.", "zircon"),
+        (("Oslo", "zircon"), True, "No passage near to your question mentions 'zircon'; the last one below does.", "zircon"),
+    ],
+)  # fmt: skip
+def test_what_documents_hold_elsewhere_is_not_said_to_be_nowhere(
+    elsewhere: tuple[str, ...], is_placed: bool, told: str, word: str | None
+) -> None:
+    found = verdict("cosine", ("zircon", "Oslo"))
+    found = replace(found, weighed=replace(found.weighed, elsewhere=elsewhere))
+    assert explain_weakness(found, "en", is_placed=is_placed) == told
+    assert held_elsewhere(found) == word
 
 
 def test_what_is_lacking_is_named_before_what_is_missing() -> None:
