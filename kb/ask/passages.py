@@ -64,33 +64,30 @@ def choose_passages(kb: Runtime, judged: Judged, budget_tokens: int, fence: str)
 
 def with_sections(kb: Runtime, passages: Sequence[Passage]) -> list[Passage]:
     """The passages with the rest of their sections; those that meet then are one, where the better of them stood."""
-    members = [chunk_id for passage in passages for chunk_id in passage.members]
-    around = kb.corpus.fetch_chunks(kb.corpus.neighbours.chunks_around(members, REACH_CHUNKS))
+    found = {chunk_id for passage in passages for chunk_id in passage.members}
+    around = kb.corpus.fetch_chunks(kb.corpus.neighbours.chunks_around(found, REACH_CHUNKS))
     placed: dict[int, dict[int, Chunk]] = {}
     for chunk in around.values():
         placed.setdefault(chunk.doc_id, {})[chunk.position] = chunk
     runs: list[tuple[Passage, dict[int, Chunk]]] = []
     for passage in passages:
         run = [around[chunk_id] for chunk_id in passage.members if chunk_id in around]
-        if not run:  # its document was replaced since it was found
-            continue
-        wide = {chunk.position: chunk for chunk in extend_run(run, placed[run[0].doc_id])}
+        # A document may have been replaced since it was found: what was found of it stands alone then.
+        wide_run = extend_run(run, placed[run[0].doc_id]) if run else [passage.chunk]
+        wide = {chunk.position: chunk for chunk in wide_run}
         for better, taken in runs:
-            if better.chunk.doc_id == passage.chunk.doc_id and _meet(taken, wide):
+            if better.chunk.doc_id == passage.chunk.doc_id and not taken.keys().isdisjoint(wide):
                 taken |= wide
                 break
         else:
             runs.append((passage, wide))
+    # What a page, or text that is in no chunk, parts from all that was found stays out.
     return [
         merged
         for passage, taken in runs
         for merged in _merged([taken[p] for p in sorted(taken)], passage.chunk.chunk_id, passage.score)
+        if not found.isdisjoint(merged.members)
     ]
-
-
-def _meet(one: Mapping[int, Chunk], other: Mapping[int, Chunk]) -> bool:
-    """Whether two stretches of a document overlap."""
-    return not one.keys().isdisjoint(other)
 
 
 def _merged(run: Sequence[Chunk], centre: int, score: float) -> list[Passage]:

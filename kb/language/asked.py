@@ -71,6 +71,8 @@ def asks_fact(question: str) -> bool:
 
     >>> asks_fact("How long does a build take?"), asks_fact("Why does it take long?"), asks_fact("What is a build?")
     (True, False, False)
+    >>> asks_fact("What is the default port of HTTPS?"), asks_fact("What is the default branch?")
+    (True, False)
     """
     asked = _asked(question)
     return asked is not None and asked[0] != "reason"

@@ -42,7 +42,11 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
         r"kilomet|nanomet|micromet|km|feet|foot|inch|page|episode|term|until|till|as long as|while|since|apart)|\b\d{1,4}\s?(?:ad|bc|bce|ce)\b|\bad\s\d"
     ),
     "asks_count": r"\bhow\s+(?:many|old|tall|heavy)\b|\bwhat\s+(?:percentage|number)\s+of\b",
-    "asks_number": r"\bhow\s+(?:much|high|fast|deep|big|large)\b|\bwhat\s+(?:time|age)\b",
+    "asks_number": (
+        r"\bhow\s+(?:much|high|fast|deep|big|large)\b|\bwhat\s+(?:time|age)\b"
+        r"|\b(?:what|which)(?:'s|\s+is)?\s+(?:the\s+)?(?:(?:default|standard|maximum|minimum|max|min|largest|smallest|highest|lowest|latest)\s+)"
+        r"(?:[\w-]+\s+)?(?:port|number|size|value|length|limit|count|speed|timeout|interval|age|width|height|depth|capacity|temperature|version)\b"
+    ),
     "tells_number": _NUMBER_WORDS,
     "asks_event_date": r"\bwhen\s+(?:was|were|did)\b|\bwhat\s+(?:year|date)\s+(?:was|were|did)\b",
     "tells_event_date": (

@@ -99,7 +99,7 @@ def test_words_that_ask_nothing_are_quoted_for_all_that(kb: Call, corpus_home: P
         ("Who is the CEO of the Marigold telescope?", ["No passage mentions 'CEO'."]),
         (
             "세종대왕은 언제 태어났습니까?",
-            ["찾은 글 어디에도 ", "'세종대왕'", "문서에서 이 질문의 답을 찾지 못했습니다."],
+            ["문서 어디에도 ", "'세종대왕'", "문서에서 이 질문의 답을 찾지 못했습니다."],
         ),
     ],
 )

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from kb.ask.passages import Passage, with_sections
+from kb.config import Config
+from kb.runtime import open_runtime
 from tests.journey.conftest import Call
 
 OPENING = "The lamp keeps what it has read in a cache, which grows by a megabyte a day and is emptied with one command:"
@@ -59,3 +62,17 @@ def test_a_quote_begins_with_its_section_though_a_later_part_was_found(kb: Call,
     (cited,) = answer["citations"]
     assert cited["citation"]["start_line"] == opening
     assert PAGE.split("\n")[cited["citation"]["end_line"] - 1] == KEPT[-1]
+
+
+def test_what_was_replaced_since_it_was_found_stands_alone(kb: Call, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "manual"
+    folder.mkdir()
+    (folder / "lamp.md").write_text(PAGE)
+    kb("ingest", folder, home=home)
+    with open_runtime(home, Config()) as opened:
+        (document,) = opened.corpus.list_documents()
+        chunk = opened.corpus.fetch_chunks(document.chunk_ids)[document.chunk_ids[0]]
+    kb("rm", "lamp.md", "--yes", home=home)
+    passage = Passage(chunk, 1.0, (chunk.chunk_id,))
+    with open_runtime(home, Config()) as opened:
+        assert with_sections(opened, [passage]) == [passage]
