@@ -323,7 +323,7 @@ _REPLIES = {
     "missing": "No passage mentions {words}.",
     "not_near": "No passage near to your question mentions {words}.",
     "elsewhere": "No passage near to your question mentions {words}; the last one below does.",
-    "apart": "No passage mentions {words} together.",
+    "apart": "No passage near to your question mentions {words} together.",
     "far": "No passage comes near the question in meaning.",
     "topic": "Some passages touch the topic, none seems to answer the question.",
     # Refusals (kb/ask/refuse.py): what is said first, why, and the outcome in a footer.
