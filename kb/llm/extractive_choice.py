@@ -61,7 +61,7 @@ def choose_quote(read: Read | None, asked: Asked, choices: Sequence[Choice], can
 
     candidates  that the choices were made of
     """
-    # Of Korean quotes, which are paragraphs, the reader has read all there is.
+    # In Korean kb-reader chose worse so: of 127 questions 58 to 62 were right and readable, of its paragraphs 64.
     if read is None or not asked.is_english or len(choices) < 2:
         return choices[0]
     keys = [candidates[choice.at] for choice in choices]
