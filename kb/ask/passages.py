@@ -71,16 +71,21 @@ def with_sections(kb: Runtime, passages: Sequence[Passage]) -> list[Passage]:
         placed.setdefault(chunk.doc_id, {})[chunk.position] = chunk
     runs: list[tuple[Passage, dict[int, Chunk]]] = []
     for passage in passages:
-        run = [around[chunk_id] for chunk_id in passage.members if chunk_id in around]
+        found_run = [around[chunk_id] for chunk_id in passage.members if chunk_id in around]
         # A document may have been replaced since it was found: what was found of it stands alone then.
-        wide_run = extend_run(run, placed[run[0].doc_id]) if run else [passage.chunk]
-        wide = {chunk.position: chunk for chunk in wide_run}
-        for better, taken in runs:
-            if better.chunk.doc_id == passage.chunk.doc_id and not taken.keys().isdisjoint(wide):
-                taken |= wide
-                break
-        else:
-            runs.append((passage, wide))
+        whole_run = extend_run(found_run, placed[found_run[0].doc_id]) if found_run else [passage.chunk]
+        wide = {chunk.position: chunk for chunk in whole_run}
+        doc_id = passage.chunk.doc_id
+        met = [
+            n
+            for n, (other, taken) in enumerate(runs)
+            if other.chunk.doc_id == doc_id and not taken.keys().isdisjoint(wide)
+        ]
+        best = runs[met[0]][0] if met else passage
+        for n in met:
+            wide |= runs[n][1]
+        runs = [run for n, run in enumerate(runs) if n not in met]
+        runs.insert(met[0] if met else len(runs), (best, wide))
     # What a page, or text that is in no chunk, parts from all that was found stays out.
     return [
         merged

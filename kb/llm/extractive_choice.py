@@ -12,10 +12,10 @@ from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate, is_recap
 from kb.llm.protocol import Read
 
-# So many quotes are read, and so much of each: three find as many as six, 800 characters as many as all (`benchmarks/manuals.py`).
+# So many quotes are read, and so much of each: three find as many as six (`benchmarks/quote_choice.py`).
 READ_QUOTES, READ_CHARS = 3, 800
 # What a logit of the reader adds to the score of the sentence, and what a thousand characters add: a short quote is more often half an answer.
-# Anything from .1 to .2 and from .2 to .4 chooses as well.
+# On manuals .1 to .2 and .15 to .4 choose as well; with .3 for length fewer of `benchmarks/answers.py`'s first quotes hold the answer.
 BY_LOGIT, BY_THOUSAND_CHARS = 0.15, 0.15
 # What a recap loses where steps are asked for: to a reader "you learnt how to update it" is an answer.
 RECAP = 1.0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from kb.ask.passages import Passage, with_sections
 from kb.config import Config
+from kb.records import Document
 from kb.runtime import open_runtime
 from tests.journey.conftest import Call
 
@@ -76,3 +77,27 @@ def test_what_was_replaced_since_it_was_found_stands_alone(kb: Call, tmp_path: P
     passage = Passage(chunk, 1.0, (chunk.chunk_id,))
     with open_runtime(home, Config()) as opened:
         assert with_sections(opened, [passage]) == [passage]
+
+
+def test_passages_whose_sections_meet_are_one_where_the_better_stood(kb: Call, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "manual"
+    folder.mkdir()
+    long = "\n\n".join(f"{number}. {line}" for number in range(6) for line in KEPT)
+    (folder / "lamp.md").write_text(f"# Lamp\n\n{long}\n")
+    (folder / "other.md").write_text("# Other\n\nNothing of it.\n")
+    kb("ingest", folder, home=home)
+    with open_runtime(home, Config()) as opened:
+        lamp, other = opened.corpus.list_documents()
+        chunks = opened.corpus.fetch_chunks([*lamp.chunk_ids, *other.chunk_ids])
+
+        def passage(document: Document, at: int) -> Passage:
+            chunk_id = document.chunk_ids[at]
+            return Passage(chunks[chunk_id], 1.0, (chunk_id,))
+
+        assert len(lamp.chunk_ids) > 4
+        first, last = passage(lamp, 0), passage(lamp, len(lamp.chunk_ids) - 1)
+        middle = passage(lamp, len(lamp.chunk_ids) // 2)
+        found = with_sections(opened, [first, passage(other, 0), last, middle])
+    assert [each.chunk.doc_id for each in found] == [lamp.doc_id, other.doc_id]
+    assert found[0].members == lamp.chunk_ids
+    assert found[0].chunk.chunk_id == lamp.chunk_ids[0]
