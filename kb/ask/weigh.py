@@ -194,15 +194,7 @@ def weigh_chunks(
     missing, apart = _gaps(units, weights, passages)
     common, everywhere = _told_often(units, weights, frequencies, statistics.rows)
     elsewhere = _elsewhere(units, {*missing, *lacking[0]}, frequencies)
-    return Weighed(
-        replace(signals, subject=subject),
-        missing,
-        apart,
-        *lacking,
-        common=common,
-        everywhere=everywhere,
-        elsewhere=elsewhere,
-    )
+    return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common, everywhere, elsewhere)
 
 
 def _elsewhere(units: Sequence[Unit], gone: Collection[str], frequencies: Mapping[str, int]) -> tuple[str, ...]:
