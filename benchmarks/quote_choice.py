@@ -3,7 +3,7 @@
     python benchmarks/quote_choice.py PAGES_FOLDER HOMES_FOLDER [--only uv,svelte]
 
 Folders and ratings are those of manuals.py. The evidence of each question is captured once, its best sections are read once, and each way to
-choose among them is judged by the rating of what it shows first. A question counts where one of its quotes is rated 2 or 3. English alone: Korean
+choose among them is judged by the rating of what it shows first; that a recap loses is left out. A question counts where one of its quotes is rated 2 or 3. English alone: Korean
 quotes are not read again.
 """
 

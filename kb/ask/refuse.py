@@ -48,6 +48,8 @@ def refuse_evidence(
     if reason == "weak_evidence" and findings.verdict:
         word = held_elsewhere(findings.verdict)
         mention = find_mention(kb, question.request.query, findings.response, word) if word else None
+        if mention and any(place.citation.uri == mention.uri for place in places):
+            mention = None  # another passage of a document that is listed as a whole
         places += (AnswerCitation(marker=None, citation=mention),) if mention else ()
         why = explain_weakness(findings.verdict, question.language, is_placed=mention is not None)
     text = " ".join(filter(None, (replies[outcome], why)))
@@ -169,9 +171,9 @@ def explain_weakness(verdict: Verdict, language: str, *, is_placed: bool = False
         nowhere = [word for word in absent if word not in weighed.elsewhere]
         if nowhere:
             return replies["missing"].format(words=_quoted(nowhere))
-        return replies["elsewhere" if is_placed else "not_near"].format(
-            words=_quoted(absent[: 1 if is_placed else None])
-        )
+        if is_placed:
+            return replies["elsewhere"].format(words=_quoted(absent[:1]))
+        return replies["not_near"].format(words=_quoted(absent))
     if weighed.apart and score.weakest not in _MEANING_SIGNALS:
         return replies["apart"].format(words=_quoted(weighed.apart))
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]

@@ -321,9 +321,9 @@ _REPLIES = {
     "other": "All right{name}. Ask me anything about your documents.",
     # Why evidence is too weak: {words} stand in no passage; in none together; nothing is near in meaning; no answer is there.
     "missing": "No passage mentions {words}.",
-    "not_near": "No passage near to your question mentions {words}.",
-    "elsewhere": "No passage near to your question mentions {words}; the last one below does.",
-    "apart": "No passage near to your question mentions {words} together.",
+    "not_near": "No passage close to your question mentions {words}.",
+    "elsewhere": "No passage close to your question mentions {words}; the last one below does.",
+    "apart": "No passage close to your question mentions {words} together.",
     "far": "No passage comes near the question in meaning.",
     "topic": "Some passages touch the topic, none seems to answer the question.",
     # Refusals (kb/ask/refuse.py): what is said first, why, and the outcome in a footer.

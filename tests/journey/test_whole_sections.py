@@ -101,3 +101,20 @@ def test_passages_whose_sections_meet_are_one_where_the_better_stood(kb: Call, t
     assert [each.chunk.doc_id for each in found] == [lamp.doc_id, other.doc_id]
     assert found[0].members == lamp.chunk_ids
     assert found[0].chunk.chunk_id == lamp.chunk_ids[0]
+
+
+def test_what_dropped_text_parts_from_all_that_was_found_stays_out(kb: Call, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "manual"
+    folder.mkdir()
+    comment = f"<!-- {'not for readers, ' * 200} -->"  # longer than a chunk, so that one ends there
+    (folder / "lamp.md").write_text("\n\n".join(["# Lamp", *KEPT, comment, *KEPT]))
+    kb("ingest", folder, home=home)
+    with open_runtime(home, Config()) as opened:
+        (document,) = opened.corpus.list_documents()
+        chunks = opened.corpus.fetch_chunks(document.chunk_ids)
+        first, last = chunks[document.chunk_ids[0]], chunks[document.chunk_ids[-1]]
+        assert first.heading_path == last.heading_path
+        found = with_sections(opened, [Passage(first, 1.0, (first.chunk_id,))])
+        everything = with_sections(opened, [Passage(each, 1.0, (each.chunk_id,)) for each in (first, last)])
+    assert len(found) == 1
+    assert len(everything) == 2

@@ -21,7 +21,7 @@ KOREAN = (
 @pytest.mark.parametrize(
     ("texts", "question", "told", "places"),
     [
-        (ENGLISH, "How do I install the lamp on Ubuntu?", "near to your question mentions 'Ubuntu'; the last one below does.", 2),
+        (ENGLISH, "How do I install the lamp on Ubuntu?", "close to your question mentions 'Ubuntu'; the last one below does.", 2),
         (ENGLISH, "How do I install the lamp on Fedora?", "No passage mentions 'Fedora'.", 1),
         (KOREAN, "Ubuntu에서 램프를 어떻게 설치하나요?", "'Ubuntu' 언급이 없고, 아래 마지막 글에 있습니다.", 2),
         (KOREAN, "Fedora에서 램프를 어떻게 설치하나요?", "문서 어디에도 'Fedora' 언급이 없습니다.", 1),
@@ -41,3 +41,19 @@ def test_a_word_that_stands_elsewhere_is_shown_there(
     assert told in answer["answer"]
     cited = [each["citation"]["path"] for each in answer["citations"]]
     assert cited == ["lamp.md", "history.md"][:places]
+
+
+def test_a_document_that_is_listed_as_a_whole_is_listed_once(kb: Call, tmp_path: Path) -> None:
+    from docx import Document
+
+    home, folder = tmp_path / "home", tmp_path / "manual"
+    folder.mkdir()
+    manual = Document()
+    for title, text in (text.removeprefix("# ").split("\n\n", 1) for text in ENGLISH):
+        manual.add_heading(title, 1)
+        manual.add_paragraph(text.replace("## Install the lamp\n\n", ""))
+    manual.save(str(folder / "lamp.docx"))
+    kb("ingest", folder, home=home)
+    answer = kb("ask", "How do I install the lamp on Ubuntu?", "-k", "1", "--json", home=home).json()
+    assert answer["answer"].endswith("No passage close to your question mentions 'Ubuntu'.")
+    assert [each["citation"]["path"] for each in answer["citations"]] == ["lamp.docx"]

@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 import pytest
 
+from kb.llm.extractive import ExtractiveModel
 from kb.llm.extractive_choice import READ_CHARS, READ_QUOTES, choose_quote, quotes_of
 from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate
+from kb.llm.protocol import Evidence, GenerateRequest, Token
 
 QUESTION = "How do I update it?"
 
@@ -82,3 +84,27 @@ def test_the_reader_is_given_headings_and_beginning() -> None:
     choose_quote(read, Asked.of(QUESTION), choices, candidates)
     assert given[0].startswith("Manual › Caching quote 0")
     assert all(len(text) == READ_CHARS for text in given)
+
+
+def test_the_model_shows_what_reads_best_as_a_whole() -> None:
+    """Paragraph by paragraph the first passage is as good; only the second one's section answers."""
+    evidence = (
+        Evidence(1, "Update the lamp with care.\n\nIt is heavy."),
+        Evidence(2, "Update the lamp at night.\n\nTurn it twice."),
+    )
+
+    def read(asked: str, texts: Sequence[str]) -> list[float]:
+        return [9.0 if "at night" in text and "twice" in text else 0.0 for text in texts]
+
+    request = GenerateRequest(
+        system="",
+        user="",
+        question="How do I update the lamp?",
+        evidence=evidence,
+        language="en",
+        max_tokens=500,
+        evidence_score=0.9,
+    )
+    first = next(event for event in ExtractiveModel(read=read).generate_stream(request) if isinstance(event, Token))
+    assert first.quoted is not None
+    assert first.quoted.marker == 2

@@ -154,7 +154,7 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
     [
         (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
         (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
-        (verdict("adjacency", (), ("a", "b")), "No passage near to your question mentions 'a', 'b' together.", "질문에 가까운 글 가운데 'a', 'b' 함께 다룬 것이 없습니다."),
+        (verdict("adjacency", (), ("a", "b")), "No passage close to your question mentions 'a', 'b' together.", "질문에 가까운 글 가운데 'a', 'b' 함께 다룬 것이 없습니다."),
         # What is said in any talk, and a verb in the past, tell nothing of a topic.
         (verdict("cosine", ("hasn't", "got", "zircon")), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
         (verdict("cosine", ("stuff", "심었지")), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
@@ -176,8 +176,8 @@ def test_what_was_weak_is_said_in_both_languages(found: Verdict, english: str, k
     [
         ((), False, "No passage mentions 'zircon', 'Oslo'.", None),
         (("Oslo",), False, "No passage mentions 'zircon'.", None),
-        (("Oslo", "zircon"), False, "No passage near to your question mentions 'zircon', 'Oslo'.", "zircon"),
-        (("Oslo", "zircon"), True, "No passage near to your question mentions 'zircon'; the last one below does.", "zircon"),
+        (("Oslo", "zircon"), False, "No passage close to your question mentions 'zircon', 'Oslo'.", "zircon"),
+        (("Oslo", "zircon"), True, "No passage close to your question mentions 'zircon'; the last one below does.", "zircon"),
     ],
 )  # fmt: skip
 def test_what_documents_hold_elsewhere_is_not_said_to_be_nowhere(

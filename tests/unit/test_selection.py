@@ -109,6 +109,12 @@ def test_a_gap_or_another_page_begins_another_passage() -> None:
     assert [members for _, members in merge_adjacent(far, 10)] == [(10,), (11,)]
 
 
+def test_a_mark_that_was_left_out_parts_no_passage() -> None:
+    """As long as `!!! important "Read this first"`."""
+    (merged,) = merge_adjacent(cut((0, 5), (40, 50)), 10)
+    assert merged[1] == (10, 11)
+
+
 @given(st.lists(st.integers(1, len(SOURCE) - 1), min_size=1, max_size=6, unique=True), st.integers(0, 3))
 def test_any_cut_of_the_source_is_put_together_again(cuts: list[int], overlap: int) -> None:
     edges = [0, *sorted(cuts), len(SOURCE)]
