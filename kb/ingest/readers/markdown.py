@@ -12,6 +12,7 @@ from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import read_front_matter
 from kb.ingest.readers.lines import Lines
+from kb.ingest.readers.markdown_code import with_fences
 from kb.ingest.readers.markdown_markup import markup_edits, without_boxes
 from kb.ingest.readers.markdown_signs import without_builder_tags
 from kb.text import HEADING_ANCHOR
@@ -42,7 +43,8 @@ def read_markdown(raw: bytes, path: str) -> Parsed:
     """
     decoded = decode(raw)
     matter = read_front_matter(decoded.text)
-    blocks = tuple(markdown_blocks(decoded.text, matter.end))
+    text = with_fences(decoded.text, matter.end)
+    blocks = tuple(markdown_blocks(text, matter.end))
     first = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
     title = html.unescape(matter.title) if matter.title else first
     if title and first is None and blocks:
@@ -50,7 +52,7 @@ def read_markdown(raw: bytes, path: str) -> Parsed:
         blocks = (Block("heading", at, at, level=1, title=" ".join(title.split())), *blocks)
     notes = [note for note in (decoded.note, matter.note) if note]
     return Parsed(
-        decoded.text,
+        text,
         blocks,
         title,
         matter.tags,
@@ -58,7 +60,7 @@ def read_markdown(raw: bytes, path: str) -> Parsed:
         True,
         "; ".join(notes) or None,
         matter.fields,
-        markup_edits(decoded.text, matter.end, is_mdx=path.lower().endswith(".mdx")),
+        markup_edits(text, matter.end, is_mdx=path.lower().endswith(".mdx")),
     )
 
 

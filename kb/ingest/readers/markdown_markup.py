@@ -14,14 +14,11 @@ from functools import cache
 
 from kb.drafts import Edit
 from kb.ingest.readers.markdown_boxes import MARKS, box_edits
+from kb.ingest.readers.markdown_code import code_and_prose
 from kb.ingest.readers.markdown_signs import CODE, ENTITY, sign_edits
+from kb.ingest.readers.markdown_tables import table_edits
 from kb.ingest.readers.raised import raised
 
-_FENCED = re.compile(
-    r"^[ \t]*(?:>[ \t]?)*(`{3,}|~{3,})[^\n]*\n(?:.*?\n)??[ \t]*(?:>[ \t]?)*\1[`~]*[ \t]*$|^[ \t]*(`{3,}|~{3,})[^\n]*\n(?![\s\S]*^[ \t]*\2).*\Z",
-    re.M | re.S,
-)
-_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.S)
 # What a page colours its console with, and the fences where it does.
 _CONSOLE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:`{3,}|~{3,})[ \t]*console\b")
 _COLOUR = re.compile(r"</?(?:font|span|b|u|i)(?:\s[^<>\n]*)?>")
@@ -53,8 +50,9 @@ _LINES = re.compile(
     r"^ {0,3}\[[^\]\n^][^\]\n]*\]:[ \t]*\n?[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$"  # link definitions
     r"|^[ \t]*///[^\n]*$|^[ \t]*:::+[^\n]*$"  # fences of admonitions
     r"|^[ \t]*--8<--[^\n]*$"  # another file, put in here
+    r"|^[ \t]*(?:\[\[_?toc_?\]\]|\[toc\]|\$\{toc\}|\{:toc\})[ \t]*$"  # a list of contents, put in here
     r"|^[ \t]*\{\*[^\n]*\*\}[ \t]*$|^[ \t]*\{%[^\n]*%\}[ \t]*$|^[ \t]*\{\{[<%#][^\n]*\}\}[ \t]*$",  # directives of site builders
-    re.M,
+    re.M | re.I,
 )
 # Of links; the anchors of headings stay, whose words find the section: `## 기능 { #features }`.
 _ATTRIBUTES = re.compile(r"(?<=\))\{:?[ \t]*[#.][\w.#:-][^{}\n]*\}", re.M)
@@ -75,13 +73,13 @@ def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Ed
     start   what stands before it is no Markdown
     is_mdx  lines that import and export are module code
     """
-    code, prose = _code_and_prose(text, start)
+    code, prose = code_and_prose(text, start)
     found = [edit for a, b in code for edit in _in_code(text, a, b)]
     found += _in_prose(prose, is_mdx)
-    found += sign_edits(text, prose)
+    found += [*sign_edits(text, prose), *table_edits(text, prose, start)]
     found += box_edits(text, prose, start) if MARKS.search(prose, start) else []
     edits: list[Edit] = []
-    for edit in sorted(found, key=lambda edit: (edit.start, -edit.end)):
+    for edit in sorted(found, key=lambda edit: (edit.start, edit.start < edit.end, -edit.end)):
         if not edits or edit.start >= edits[-1].end:
             edits.append(edit)
     return tuple(edits)
@@ -91,26 +89,7 @@ def without_boxes(text: str, start: int = 0) -> str:
     """A text whose tabs and boxes of MkDocs are plain Markdown, line for line."""
     if not MARKS.search(text, start):
         return text
-    return _edited(text, [*box_edits(text, _code_and_prose(text, start)[1], start)])
-
-
-def _code_and_prose(text: str, start: int) -> tuple[list[tuple[int, int]], str]:
-    """The spans of fenced code, and the text with all code blanked."""
-    code = [match.span() for match in _FENCED.finditer(text, start)]
-    return code, _CODE_SPAN.sub(lambda match: _blanked(match.group()), _without(text, [(0, start), *code]))
-
-
-def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    """A text whose spans, in order, are blanked: put together once, for a page may have thousands of code blocks."""
-    pieces, at = [], 0
-    for start, end in spans:
-        pieces += [text[at:start], _blanked(text[start:end])]
-        at = end
-    return "".join([*pieces, text[at:]])
-
-
-def _blanked(text: str) -> str:
-    return re.sub(r"[^\n]", CODE, text)
+    return _edited(text, [*box_edits(text, code_and_prose(text, start)[1], start)])
 
 
 def without_markup(text: str) -> str:
@@ -127,13 +106,17 @@ def _edited(text: str, edits: Sequence[Edit]) -> str:
 
 
 def _in_code(text: str, start: int, end: int) -> Iterator[Edit]:
-    """The include directives of a code block; the whole of one that holds nothing else."""
+    """The include directives of a code block; the whole of one that holds nothing else. Blanks behind its fences, which stand for tags."""
     included = [Edit(m.start(), m.end(), "") for m in _INCLUDE.finditer(text, start, end)]
     block = text[start:end]
     if included and not _INCLUDE.sub("", block).split("\n", 1)[-1].strip(" \t\n>`~"):
         yield Edit(start, end, _newlines(block))
         return
     yield from included
+    opening = block.partition("\n")[0]
+    for part in (opening, block):
+        if (kept := len(part.rstrip(" \t"))) < len(part):
+            yield Edit(start + kept, start + len(part), "")
     if _CONSOLE.match(block) and _COLOUR.search(block):
         for match in re.finditer(rf"{_COLOUR.pattern}|{ENTITY.pattern}", block):
             yield Edit(start + match.start(), start + match.end(), _plain(match.group()))
