@@ -21,7 +21,7 @@ CODE_LINES = 30
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
-_HEADING = re.compile(r"^ {0,3}#{1,6}\s+(.*?)\s*#*\s*$")
+_HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _NUMBER = re.compile(r"\s*(\d{1,3})[.)]\s")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
@@ -49,6 +49,7 @@ class Block:
     start, end  [start, end) in the passage, its fence included
     sentences   what can be the answer in it: sentences; of a table its rows; code as a whole
     title       of a heading
+    level       of a heading, 1 is the highest; 0 of other blocks
     table       of a table whose cells are known
     """
 
@@ -57,6 +58,7 @@ class Block:
     end: int
     sentences: tuple[Span, ...] = ()
     title: str = ""
+    level: int = 0
     table: Table | None = None
 
 
@@ -78,8 +80,8 @@ def find_blocks(text: str, heading: str = "") -> list[Block]:
             stop = min(stop + 1, len(lines))
             blocks += _code(text, start, _end(lines[stop - 1]))
         elif titled := _HEADING.match(line):
-            title = _MARKS.sub(r"\1", _ATTRIBUTES.sub("", titled[1]))
-            blocks.append(Block("heading", start, _end(lines[at]), title=title))
+            title = _MARKS.sub(r"\1", _ATTRIBUTES.sub("", titled[2]))
+            blocks.append(Block("heading", start, _end(lines[at]), title=title, level=len(titled[1])))
         elif table := tables.get(start):
             while stop < len(lines) and lines[stop][0] < table.end:
                 stop += 1
@@ -99,7 +101,8 @@ def find_blocks(text: str, heading: str = "") -> list[Block]:
             while stop < len(lines) and _goes_on(lines[stop][1]):
                 stop += 1
             if stop < len(lines) and stop == at + 1 and re.match(r"^\s{0,3}(?:=+|-{2,})\s*$", lines[stop][1]):
-                blocks.append(Block("heading", start, _end(lines[at]), title=line.strip()))
+                level = 1 if lines[stop][1].strip().startswith("=") else 2
+                blocks.append(Block("heading", start, _end(lines[at]), title=line.strip(), level=level))
             else:
                 blocks += _prose(text, lines[at:stop])
         at = stop

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
 from kb.language.tables import Table
-from kb.llm.extractive_blocks import Block, Span, code_span, first_number, is_beside, is_item, items_of
+from kb.llm.extractive_blocks import Block, Span, code_span, find_blocks, first_number, is_beside, is_item, items_of
 from kb.llm.extractive_inline import inline, without_links
 from kb.llm.extractive_rank import Asked, Candidate, leans
-from kb.llm.extractive_section import Piece, part_of_section, whole_section
+from kb.llm.extractive_section import Piece, lead_with_below, part_of_section, whole_section
 
 # A paragraph up to this is quoted whole; of a longer one, sentences around the answer up to the second.
 WHOLE_PARAGRAPH_CHARS, PARAGRAPH_CHARS = 700, 480
@@ -65,7 +65,9 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, asked: Ask
     # (`benchmarks/manuals.py`), and of 24 questions 14 and 16, 16 and 17 (`benchmarks/answers.py`).
     wants_section = asked.is_english and not asked.wants_fact
     whole = whole_section(text, blocks, at) if wants_section or asked.wants_steps else []
-    pieces = _procedure(text, blocks, at) if asked.wants_steps and not whole else []
+    pieces = lead_with_below(text, blocks, at) if wants_section and asked.wants_steps else []
+    if asked.wants_steps and not whole and not pieces:
+        pieces = _procedure(text, blocks, at)
     if not pieces:
         part = part_of_section(text, blocks, at) if wants_section else []
         pieces = _with_section(whole or part, _closest(text, blocks, best, wants_steps=asked.wants_steps))
@@ -339,6 +341,10 @@ def _laid_out(table: Table, start: int, end: int) -> str:
 
 
 def _tidy(text: str, kind: str) -> str:
+    if kind == "gap":
+        return "…"
+    if kind == "heading":
+        return neutralize_markers(find_blocks(text)[0].title)
     if kind == "code":
         return _fenced(text)
     if kind == "table":

@@ -6,7 +6,7 @@ A paragraph alone often says half: what it is about stands above it, and its cod
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from kb.language.sentences import is_forged
 from kb.llm.extractive_blocks import Block, Span, code_span, is_beside
@@ -19,6 +19,8 @@ Piece = tuple[str, Span]
 WHOLE_CHARS = 900
 # Of a longer one is quoted from its beginning where that is no further away than the first, else from the block on; up to the second.
 LEAD_CHARS, MOST_CHARS = 1_000, 1_400
+# A section of paragraphs up to the first leads over to those below it; so much of them is added that all is no longer than the second.
+LEAD_SECTION_CHARS, WITH_BELOW_CHARS = 500, 1_200
 # Of a block so much is read to see whether it leans on the one before.
 OPENING_CHARS = 60
 
@@ -58,6 +60,69 @@ def part_of_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
     while end < last and blocks[end + 1].end - blocks[first].start <= MOST_CHARS:
         end += 1
     return _pieces(text, blocks, first, at, end)
+
+
+def lead_with_below(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
+    """A short section of paragraphs and the sections below it that follow, with their headings; empty where there are none.
+
+    What is left out between them is a piece of its own, of the kind "gap".
+    """
+    first, last = _section_of(text, blocks, at)
+    own = blocks[first - 1] if first else None
+    pieces = _pieces(text, blocks, first, at, last)
+    if own is None or own.kind != "heading" or {kind for kind, _ in pieces} != {"prose"}:
+        return []
+    if pieces[-1][1][1] - pieces[0][1][0] > LEAD_SECTION_CHARS:
+        return []
+    room = WITH_BELOW_CHARS - _chars(pieces)
+    found: list[Piece] = []
+    for titles, below in _sections_below(text, blocks, last + 1, own.level):
+        fitting = [piece for n, piece in enumerate(below) if _chars(below[: n + 1]) <= room]
+        is_whole = len(fitting) == len(below)
+        if not fitting or (found and not is_whole):
+            break
+        found += [*titles, *fitting]
+        room -= _chars(fitting)
+        if not is_whole:
+            break
+    if not found:
+        return []
+    is_parted = text[pieces[-1][1][1] : found[0][1][0]].strip() != ""
+    gap: list[Piece] = [("gap", (pieces[-1][1][1], found[0][1][0]))] if is_parted else []
+    return [*pieces, *gap, *found]
+
+
+def _sections_below(
+    text: str, blocks: Sequence[Block], at: int, level: int
+) -> Iterator[tuple[list[Piece], list[Piece]]]:
+    """The sections from a heading on that stand below this level: their headings, and what is quoted of them.
+
+    It ends with the first that is too long, of which is the beginning, and before one of which nothing can be quoted.
+    """
+    titles: list[Piece] = []
+    while at < len(blocks):
+        block = blocks[at]
+        if block.kind == "heading":
+            if block.level <= level:
+                return
+            titles.append(("heading", (block.start, block.end)))
+            at += 1
+            continue
+        first, last = _section_of(text, blocks, at)
+        end = last
+        while end > first and blocks[end].end - block.start > MOST_CHARS:
+            end -= 1
+        pieces = _pieces(text, blocks, first, first, end)
+        if not titles or not pieces:
+            return
+        yield titles, pieces
+        if end < last:
+            return
+        titles, at = [], last + 1
+
+
+def _chars(pieces: Sequence[Piece]) -> int:
+    return sum(end - start for _, (start, end) in pieces)
 
 
 def _pieces(text: str, blocks: Sequence[Block], first: int, at: int, last: int) -> list[Piece]:

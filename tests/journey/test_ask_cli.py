@@ -96,7 +96,8 @@ class TestPrinted:
         assert [p["marker"] for p in stored(kb, corpus_home)["packed_chunks"]] == [1, 2]
         whole = kb("ask", QUESTION, "--explain", "--json", home=corpus_home).json()
         valid(whole)
-        assert len(whole["explanation"]["packed"]) == whole["retrieval"]["chunks_used"] == 10
+        assert whole["retrieval"]["chunks_used"] == 10
+        assert 1 < len(whole["explanation"]["packed"]) <= 10  # chunks of one section are one passage
         assert whole["explanation"]["trace"]["lexical"]
 
     @pytest.mark.parametrize("question", ["", "  \n "])

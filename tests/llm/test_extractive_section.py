@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kb.llm.extractive_blocks import find_blocks
-from kb.llm.extractive_section import MOST_CHARS, WHOLE_CHARS, part_of_section, whole_section
+from kb.llm.extractive_section import (
+    LEAD_SECTION_CHARS,
+    MOST_CHARS,
+    WHOLE_CHARS,
+    WITH_BELOW_CHARS,
+    part_of_section,
+    whole_section,
+)
 from kb.llm.protocol import Evidence
 from tests.llm.test_extractive import ask
 
@@ -128,3 +135,57 @@ def test_a_number_or_a_time_and_korean_are_told_by_the_paragraph(question: str, 
     fact = "The pump is a machine that runs for 9 minutes each night, 펌프는 9분 돈다, and nobody who sleeps in the house has ever heard it, it is said, in all these many years since it came by boat."
     told = ask(question, [Evidence(1, f"{fact}\n\nIt stands below.")])
     assert ("It stands below." in told) is is_whole
+
+
+HOW = "How do I start the pump?"
+LEAD = "The pump can be started in two ways, by hand and from the shore."
+BELOW = f"# Pump\n\n## Starting the pump\n\n{LEAD}\n\n### By hand\n\nTurn the wheel.\n\n#### In winter\n\n- Warm the wheel.\n- Turn it.\n\n## Stopping it\n\nPull the cord."
+
+
+def starting(text: str, question: str = HOW) -> str:
+    """The first quote, without its marker."""
+    reply = ask(question, [Evidence(1, text, ("Pump", "Starting the pump"))])
+    return reply.split("\n\n", 1)[1].partition(" [#1]")[0]
+
+
+def test_a_section_that_leads_over_is_quoted_with_those_below_it() -> None:
+    assert starting(BELOW) == f"{LEAD}\n\nBy hand\n\nTurn the wheel.\n\nIn winter\n\n- Warm the wheel.\n- Turn it."
+
+
+def test_headings_that_follow_one_another_stay_together() -> None:
+    text = BELOW.replace("Turn the wheel.\n\n", "")
+    assert starting(text) == f"{LEAD}\n\nBy hand\n\nIn winter\n\n- Warm the wheel.\n- Turn it."
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        (BELOW, "What is the pump for?"),
+        (BELOW.replace(LEAD, f"{LEAD} {FILLING * 11}".strip()), HOW),  # a long section
+        (BELOW.replace(LEAD, f"{LEAD}\n\n```\npump on\n```"), HOW),  # it has its own steps
+        (BELOW.replace("### By hand\n\n", "### By hand\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n"), HOW),
+        (BELOW.replace("### By hand", "## By hand"), HOW),
+        (BELOW.removeprefix("# Pump\n\n## Starting the pump\n\n"), HOW),  # of what level it is, no one knows
+    ],
+)
+def test_what_is_below_is_not_quoted(text: str, question: str) -> None:
+    assert len(LEAD + FILLING * 11) > LEAD_SECTION_CHARS
+    assert starting(text, question).startswith(LEAD)
+    assert "Turn the wheel" not in starting(text, question)
+
+
+def test_of_what_is_below_no_more_is_quoted_than_fits() -> None:
+    steps = "".join(f"### Step {n}\n\n{n}. pump. {FILLING * 5}\n\n".replace(". pump", " pump") for n in range(9))
+    found = starting(f"## Starting the pump\n\n{LEAD}\n\n{steps}")
+    assert found.endswith(FILLING.strip())
+    assert "Step 3" in found
+    assert len(found) <= WITH_BELOW_CHARS + 10 * 9 + 2 * 9
+    first = "\n\n".join(f"{n} pump. {FILLING * 5}" for n in range(9))
+    found = starting(f"## Starting the pump\n\n{LEAD}\n\n### Step\n\n{first}\n\n### Other\n\nTurn the wheel.")
+    assert "3 pump" in found
+    assert "Turn the wheel" not in found
+
+
+def test_between_the_two_what_speaks_of_code_that_is_not_there_is_marked_as_left_out() -> None:
+    text = BELOW.replace(LEAD, f"{LEAD}\n\nThis example is shown in Listing 4-1.")
+    assert starting(text).startswith(f"{LEAD}\n\n…\n\nBy hand")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from kb.packing.sections import MOST_BEFORE_CHARS, MOST_BEHIND_CHARS, extend_run
+from kb.packing.sections import LEAD_SECTION_CHARS, MOST_BEFORE_CHARS, MOST_BEHIND_CHARS, WITH_BELOW_CHARS, extend_run
 from kb.records import Chunk
 from kb.store.chunks import make_citation
 
 
 def chunk(position: int, heading: str, chars: int = 500) -> Chunk:
     return Chunk(
-        chunk_id=position, doc_id=1, source="s", path="a.md", title="T", heading_path=("Manual", heading), text="x" * chars,
+        chunk_id=position, doc_id=1, source="s", path="a.md", title="T", heading_path=("Manual", *heading.split("/")), text="x" * chars,
         citation=make_citation("a.md", position + 1, position + 1, None, None), token_count=5, position=position,
         start=position * 1000, end=position * 1000 + chars, text_hash="", tags=(), indexed_at="",
     )  # fmt: skip
@@ -42,3 +42,17 @@ def test_of_a_long_section_whole_chunks_are_added_up_to_a_length() -> None:
 def test_a_chunk_that_is_not_at_hand_ends_the_section() -> None:
     chunks = [chunk(n, "Caching") for n in (1, 2, 4, 5)]
     assert extended(chunks, 4) == [4, 5]
+
+
+def test_behind_a_short_section_come_those_below_it_up_to_a_length() -> None:
+    lead = LEAD_SECTION_CHARS
+    chunks = [chunk(0, "Install", lead), *(chunk(n, f"Install/Step {n}", 300) for n in range(1, 5)), chunk(5, "Remove")]
+    assert extended(chunks, 0) == list(range(1 + (WITH_BELOW_CHARS - lead) // 300))
+    assert extended([chunks[0], chunk(1, "Remove"), chunk(2, "Install/Step 2")], 0) == [0]
+    assert extended([chunk(0, "Install", lead + 1), *chunks[1:]], 0) == [0]
+
+
+def test_a_section_below_does_not_bring_what_is_beside_it() -> None:
+    chunks = [chunk(0, "Install"), chunk(1, "Install/Step 1"), chunk(2, "Install/Step 2"), chunk(3, "Remove")]
+    assert extended(chunks, 1) == [1]
+    assert extended(chunks, 0) == [0, 1, 2]
