@@ -225,7 +225,7 @@ def main() -> None:
     options = parser.parse_args()
     encode: Encode | None = None
     if options.encoder:
-        from benchmarks.extractive import CachedEncoder
+        from benchmarks.cached_encoder import CachedEncoder
 
         encode = CachedEncoder()
     cases = [

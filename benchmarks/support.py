@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.extractive import CachedEncoder
+from benchmarks.cached_encoder import CachedEncoder
 from rank_bm25 import BM25Okapi
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
