@@ -142,7 +142,10 @@ def _is_same_korean(one: str, other: str) -> bool:
     """True for two forms of one verb (켠다, 켜지) and for a noun with and without another particle."""
     if _plain_verb(one) == _plain_verb(other):
         return True
-    a, b = sorted((unicodedata.normalize("NFD", bare_verb(word)) for word in (one, other)), key=len)
+    bare = sorted((bare_verb(word) for word in (one, other)), key=len)
+    if len(bare[0]) == 1 < len(bare[1]):  # many words begin with any one syllable: 이는, 이웃
+        return False
+    a, b = sorted((unicodedata.normalize("NFD", word) for word in bare), key=len)
     return len(a) >= 2 and b.startswith(a) and (len(a) >= 5 or len(b) - len(a) <= 3 or len(a) >= 0.6 * len(b))
 
 

@@ -11,9 +11,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from kb.frozen import dataclass
+from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
 from kb.support.contrast import bounds_of, contrasts, wrong_bounds
+from kb.support.near_copies import altered, is_joined, is_turned
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
@@ -62,6 +64,8 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
     if claim.startswith(("```", "~~~")):
         return _faults_of_code(claim, texts)
     sentences = [text[unit.start : unit.end] for text in texts for unit in units_of(text)]
+    if is_joined(claim, sentences) or any(is_turned(claim, sentence) for sentence in sentences):
+        return Found()
     against = list(dict.fromkeys(_against(claim, sentences, texts, windows)))
     facts = [facts_of(text) for text in texts]
     absent = [f"{number} is not there" for number in _absent_numbers(claim, facts)]
@@ -124,6 +128,7 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
     if _holds(part, sentence):
         return []
     found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
+    found += next((faults for s in dict.fromkeys((sentence, *clauses_of(sentence))) if (faults := altered(part, s))), [])
     if max(len(part), len(sentence)) > LONGEST_SENTENCE_CHARS:
         return found
     weights = weights_of(part)
@@ -186,7 +191,7 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
     joined = " ".join(texts)
     clauses = clauses_of(claim)
     for clause in clauses:
-        words = [word for word in content_of(clause) if not word.key[:1].isdigit() and word.text.lower() not in _COMMON]
+        words = [word for word in content_of(clause) if _tells(word)]
         if len(words) >= LEAST_UNSAID_WORDS and len(clauses) > 1:
             said = sum(_is_known(word, keys, joined) for word in words) / len(words)
             close = max((shared(words, content_of(s)) for s in sentences), default=0.0)
@@ -196,12 +201,18 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
         yield from _foreign_nouns(claim, sentences, keys, joined)
 
 
+def _tells(word: Word) -> bool:
+    """False for a number, which is checked apart, and for words that stand in any text: of Korean those of one syllable, 이, 그, 수."""
+    if word.key[:1].isdigit() or word.text.lower() in _COMMON:
+        return False
+    return len(word.key) > 1 or not is_hangul(word.key)
+
+
 def _is_known(word: Word, keys: set[str], joined: str) -> bool:
-    return (
-        word.key in keys
-        or (re.match("[가-힣]{2}", word.key) is not None and word.key in joined)
-        or any(is_same(word.key, key) for key in keys)
-    )
+    if is_hangul(word.key):
+        # One syllable is the beginning of many words: 이, 이웃.
+        return (len(word.key) > 1 and word.key in joined) or any(len(k) > 1 and is_same(word.key, k) for k in keys)
+    return word.key in keys or any(is_same(word.key, key) for key in keys)
 
 
 def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined: str) -> Iterator[str]:

@@ -293,6 +293,7 @@ def exchanged_nouns(claim: str, sentence: str, elsewhere: str) -> list[str]:
     elsewhere  the whole text: only a word of the text is surely another thing; a foreign one may be a synonym
     """
     found = []
+    elsewhere = elsewhere.casefold()
     for clause in clauses_of(claim):
         ours = words_of(clause)
         if len(ours) < 3 or not is_hangul(ours[-1].text):
@@ -305,7 +306,7 @@ def exchanged_nouns(claim: str, sentence: str, elsewhere: str) -> list[str]:
             if word.role not in ("subject", "object", "goal", "source") or len(word.key) < 2 or _is_said(word, nearest):
                 continue
             place = [t for t in theirs if t.role == word.role and not any(_is_alike(t, o) for o in ours)]
-            if place and word.key in elsewhere:
+            if place and word.key.casefold() in elsewhere:
                 found.append(f"'{word.key}' stands for '{place[0].key}'")
     return found
 

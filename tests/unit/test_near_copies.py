@@ -1,0 +1,97 @@
+"""A sentence copied but for one word, or with two stretches in each other's place."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb.support.faults import find_faults
+from kb.support.near_copies import altered, is_joined, is_turned
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        # An opposite that stands in the sentence already.
+        ("A west fork and a west fork join near the old town.", "A west fork and an east fork join near the old town."),
+        ("You must declare that it is still required here.", "You can declare that it is still required here."),
+        ("이는 이후 버전의 FastAPI와 동일한 동작입니다.", "이는 이전 버전의 FastAPI와 동일한 동작입니다."),
+        ("같은 컴포넌트가 그 역할을 하고 같은 무언가가 담당합니다.", "같은 컴포넌트가 그 역할을 하고 다른 무언가가 담당합니다."),
+        # Names of several words, and of one, in each other's place.
+        ("He has an affair with Jane Adams (played by Ann Brodie).", "He has an affair with Ann Brodie (played by Jane Adams)."),
+        ("In turn the sultan recognized the bishop as his heir.", "In turn the bishop recognized the sultan as his heir."),
+        ("The ship sailed from Rome by night to Bari and back.", "The ship sailed from Bari by night to Rome and back."),
+        # The particles stay, the nouns change places.
+        ("이 파일에서는 디스크로 예시를 시뮬레이션합니다.", "이 예시에서는 디스크로 파일을 시뮬레이션합니다."),
+    ],
+)  # fmt: skip
+def test_what_was_altered_is_found(claim: str, sentence: str) -> None:
+    assert altered(claim, sentence), claim
+    assert find_faults(claim, [sentence], sentence).against
+
+
+@pytest.mark.parametrize(
+    ("claim", "sentence"),
+    [
+        ("The tower was erected on the northern cliff.", "The tower was built on the northern cliff."),
+        ("Paris is still the capital of France.", "The capital of France is still Paris."),
+        ("Ada Quill and Tom Brandt built the lamp.", "Tom Brandt and Ada Quill built the lamp."),
+        ("In Rome she met him in 1990 by chance.", "In 1990 she met him in Rome by chance."),
+        ("By night the ship left from Bari.", "From Bari the ship left by night."),
+        ("디스크로 파일을 이 예시에서는 시뮬레이션합니다.", "파일을 디스크로 이 예시에서는 시뮬레이션합니다."),
+        ("Ada paid Tom.", "Tom paid Ada."),  # too short to be a copy
+        ("The lamp of the harbour hangs above the gate.", "A lamp hangs above the gate."),
+    ],
+)
+def test_what_says_the_same_is_not(claim: str, sentence: str) -> None:
+    assert altered(claim, sentence) == []
+
+
+def test_a_part_moved_to_the_end_is_no_fault() -> None:
+    sentence = "In March 1916, the infantry began to move while the cavalry stayed in the area."
+    turned = "The infantry began to move while the cavalry stayed in the area in March 1916."
+    assert is_turned(turned, sentence)
+    assert find_faults(turned, [sentence], sentence) == find_faults(sentence, [sentence], sentence)
+    assert not is_turned(turned.replace("infantry", "navy"), sentence)
+    assert not is_turned("Tom paid Ada.", "Ada, Tom paid.")
+    assert not is_turned(sentence.replace("infantry", "cavalry", 1), sentence)
+
+
+def test_another_sentence_that_says_so_excuses() -> None:
+    texts = ["The valve is open at the south end. The valve is open at the north end."]
+    assert not find_faults("The valve is open at the north end.", texts, texts[0]).against
+
+
+def test_korean_words_of_one_syllable_do_not_make_a_clause_said() -> None:
+    text = "이는 이전을 위한 임시 기능이었습니다. 일은 이미 끝났습니다."
+    claim = "이는 이전을 위한 임시 기능이었습니다, 그리고 이 일은 이웃 마을과의 긴 소송으로 이어졌다."
+    assert find_faults(claim, [text], text).unsaid
+
+
+def test_a_latin_word_in_the_place_of_a_korean_noun_is_another() -> None:
+    text = "선택적 구성을 어디서나 할 수 있습니다. 필요한 API를 정의하기 위해 조정할 수 있습니다."
+    assert find_faults("선택적 API를 어디서나 할 수 있습니다.", [text], text).against
+
+
+def test_sentences_of_the_text_joined_are_no_fault() -> None:
+    sentences = ["The lamp does not burn by day.", "It can be lit by hand.", "The pump is red and loud."]
+    text = " ".join(sentences)
+    for claim in (
+        "The lamp does not burn by day, and it can be lit by hand.",
+        "It can be lit by hand, but the lamp does not burn by day.",
+        "The pump is red and loud, and the lamp does not burn by day, and it can be lit by hand.",
+    ):
+        assert is_joined(claim, sentences), claim
+        assert find_faults(claim, [text], text).against == ()
+    for claim in (
+        "The lamp does burn by day, and it can be lit by hand.",
+        "The lamp does not burn by day, and the pump is red.",
+        "It is not true that it can be lit by hand.",
+    ):
+        assert not is_joined(claim, sentences), claim
+
+
+def test_everyday_korean_words_for_the_same_are_no_fault() -> None:
+    text = "등대는 약 열두 해 동안 켜져 있었고, 등과 거울 그리고 종을 두었다."
+    claim = "등대는 대략 열두 해 동안 켜져 있었고, 등과 거울 또한 종을 두었다."
+    found = find_faults(claim, [text], text)
+    assert (found.against, found.unsaid) == ((), ())
