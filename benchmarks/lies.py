@@ -1,6 +1,6 @@
 """Measures the verdict on models' answers: lies that it shows with a tick, and true answers that it doubts, by kind.
 
-    .venv/bin/python benchmarks/lies.py DATA [--half held] [--wordnet FOLDER] [--show 3] [--encoder]
+    .venv/bin/python benchmarks/lies.py DATA [--half held] [--wordnet FOLDER] [--show 3] [--each 150] [--seed 23] [--encoder]
 
 Sentences of documents are made false, or said in other words (benchmarks/lies_edits.py), and put into an answer that
 cites their passage: as a sentence, in a heading, a list, a table, a question, before a colon, behind a marker in code. The
@@ -113,30 +113,30 @@ def human_answers(data: Path) -> Iterator[Case]:
             )
 
 
-def make_cases(data: Path, half: str, wordnet: Path | None) -> Iterator[Case]:
-    """Every case of a half, at most EACH of a kind."""
+def make_cases(data: Path, half: str, wordnet: Path | None, each: int = EACH, seed: int = SEED) -> Iterator[Case]:
+    """Every case of a half, at most `each` of a kind; the seed chooses the sentences."""
     pairs = wordnet_antonyms(wordnet) if wordnet else ANTONYMS[half]
     for language in ("en", "ko"):
         sentences = [
             (s, p[max(0, i - AROUND) : i + AROUND + 1]) for p in passages(data, language, half) for i, s in enumerate(p)
         ]
-        random.Random(SEED).shuffle(sentences)
+        random.Random(seed).shuffle(sentences)
         lies = dict(LIES[language])
         if language == "en":
             lies["antonym"] = exchange(pairs, both_ways=True)
         for kind, edit in lies.items():
-            made = _edited(sentences, edit, kind)
+            made = _edited(sentences, edit, kind, each, seed)
             yield from (Case(language, kind, False, _cite(lie), passage) for _, lie, passage in made)
         for kind, edit in TRUTHS[language].items():
-            made = _edited(sentences, edit, kind)
+            made = _edited(sentences, edit, kind, each, seed)
             yield from (Case(language, kind, True, _cite(said), passage) for _, said, passage in made)
         wrong = lies["number"]
         for kind, shape in SHAPES.items():
-            for true, lie, passage in _edited(sentences, wrong, kind):
+            for true, lie, passage in _edited(sentences, wrong, kind, each, seed):
                 yield Case(language, kind, False, shape.format(true=_bare(true), lie=_bare(lie)), passage)
                 yield Case(language, kind, True, shape.format(true=_bare(true), lie=_bare(true)), passage)
     if half == "dev":
-        yield from list(human_answers(data))[: 4 * EACH]
+        yield from list(human_answers(data))[: 4 * each]
 
 
 # The lie and its true sentence in one answer.
@@ -150,8 +150,10 @@ SHAPES = {
 }
 
 
-def _edited(sentences: Iterable[tuple[str, list[str]]], edit: Edit, kind: str) -> Iterator[tuple[str, str, str]]:
-    dice = random.Random(f"{SEED} {kind}")
+def _edited(
+    sentences: Iterable[tuple[str, list[str]]], edit: Edit, kind: str, each: int, seed: int
+) -> Iterator[tuple[str, str, str]]:
+    dice = random.Random(f"{seed} {kind}")
     made = 0
     for sentence, passage in sentences:
         changed = edit(sentence, dice, passage)
@@ -159,7 +161,7 @@ def _edited(sentences: Iterable[tuple[str, list[str]]], edit: Edit, kind: str) -
             continue
         made += 1
         yield sentence, changed, " ".join(passage)
-        if made == EACH:
+        if made == each:
             return
 
 
@@ -220,6 +222,8 @@ def main() -> None:
     parser.add_argument("--half", choices=("dev", "held"), default="dev")
     parser.add_argument("--wordnet", type=Path, default=None)
     parser.add_argument("--show", type=int, default=0)
+    parser.add_argument("--each", type=int, default=EACH, help="cases of a kind at most")
+    parser.add_argument("--seed", type=int, default=SEED, help="of the sentences that are taken")
     parser.add_argument("--only", default="")
     parser.add_argument("--encoder", action="store_true")
     options = parser.parse_args()
@@ -229,7 +233,9 @@ def main() -> None:
 
         encode = CachedEncoder()
     cases = [
-        c for c in make_cases(options.data, options.half, options.wordnet) if options.only in f"{c.language} {c.kind}"
+        c
+        for c in make_cases(options.data, options.half, options.wordnet, options.each, options.seed)
+        if options.only in f"{c.language} {c.kind}"
     ]
     report(cases, encode, options.show)
 

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.cached_encoder import CachedEncoder
 from rank_bm25 import BM25Okapi
 from scipy.optimize import minimize
 from sklearn.metrics import roc_auc_score
 
+from benchmarks.cached_encoder import CachedEncoder
 from kb.support import check as support
 from kb.support.claims import find_claims
 from kb.support.overlap import weights_of

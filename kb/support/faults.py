@@ -128,7 +128,9 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
     if _holds(part, sentence):
         return []
     found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
-    found += next((faults for s in dict.fromkeys((sentence, *clauses_of(sentence))) if (faults := altered(part, s))), [])
+    found += next(
+        (faults for s in dict.fromkeys((sentence, *clauses_of(sentence))) if (faults := altered(part, s))), []
+    )
     if max(len(part), len(sentence)) > LONGEST_SENTENCE_CHARS:
         return found
     weights = weights_of(part)

@@ -16,7 +16,9 @@ from kb.text import STOP_WORDS
 LEAST_WORDS = 5
 # A full name has two or three.
 LONGEST_STRETCH_WORDS = 4
-_PREPOSITIONS = frozenset("in on at for with during of under over near through by from to since until after before".split())
+_PREPOSITIONS = frozenset(
+    "in on at for with during of under over near through by from to since until after before".split()
+)
 # Between two things that are each the other: "Paris is the capital" is "the capital is Paris".
 _EVEN = frozenset(
     "and or nor with versus vs both between is are was were be been being also as called named like equals equal than"
@@ -125,7 +127,9 @@ def _stretches_exchanged(ours: Sequence[Word], theirs: Sequence[Word], first: in
             return
 
 
-def _may_turn(stretches: tuple[Sequence[Word], Sequence[Word]], between: Sequence[str], before: tuple[str, str]) -> bool:
+def _may_turn(
+    stretches: tuple[Sequence[Word], Sequence[Word]], between: Sequence[str], before: tuple[str, str]
+) -> bool:
     """True where the order says nothing: of what "and" or "is" joins, of phrases such as "in Rome", and of words that tell nothing.
 
     before  the words before both stretches
