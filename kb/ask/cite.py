@@ -11,8 +11,10 @@ from collections.abc import Sequence
 
 from kb.ask.records import AnswerCitation
 from kb.language.registry import pattern, says
+from kb.llm.extractive_blocks import find_blocks
+from kb.llm.extractive_inline import bare_title
 from kb.records import Chunk, Citation
-from kb.store.chunks import make_citation
+from kb.store.chunks import last_headings, make_citation
 from kb.support.claims import find_claims
 from kb.support.overlap import Window
 
@@ -74,4 +76,19 @@ def _place(chunk: Chunk, start: int, end: int) -> Citation:
     if place.start_line is None:
         return place
     first = place.start_line + chunk.text.count("\n", 0, start)
-    return make_citation(place.path, first, first + chunk.text.count("\n", start, end), place.page, place.section)
+    section = place.section
+    if section == last_headings(chunk.heading_path):
+        section = last_headings(_headings_at(chunk, start))
+    return make_citation(place.path, first, first + chunk.text.count("\n", start, end), place.page, section)
+
+
+def _headings_at(chunk: Chunk, start: int) -> tuple[str, ...]:
+    """The headings above a place in a passage: it may be made of several sections, which share only the first of them."""
+    above: list[tuple[int, str]] = []
+    for block in find_blocks(chunk.text[:start]):
+        if block.kind == "heading":
+            above = [*((level, title) for level, title in above if level < block.level), (block.level, block.title)]
+    titles = [title for _, title in above]
+    known = [bare_title(title) for title in chunk.heading_path]
+    kept = known.index(bare_title(titles[0])) if titles and bare_title(titles[0]) in known else len(known)
+    return (*chunk.heading_path[:kept], *titles)

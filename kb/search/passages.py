@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from kb.records import Chunk
-from kb.store.chunks import make_citation
+from kb.store.chunks import last_headings, make_citation
 
 # White space that the chunker leaves out between two chunks, and a mark that a reader does, such as `!!! important "Title"`;
 # more means that text was left out.
@@ -53,11 +53,15 @@ def _merge(group: Sequence[Chunk], centre: int) -> Chunk:
         end = max(end, chunk.end)
     kept = next((chunk for chunk in group if chunk.chunk_id == centre), first)
     place = first.citation
+    headings = _shared_headings(group) or kept.heading_path
+    section = kept.citation.section
+    if section == last_headings(kept.heading_path):  # and no place of its own, as in a .docx
+        section = last_headings(headings)
     return replace(
         kept,
-        heading_path=_shared_headings(group) or kept.heading_path,
+        heading_path=headings,
         text=text,
-        citation=make_citation(first.path, place.start_line, last.citation.end_line, place.page, kept.citation.section),
+        citation=make_citation(first.path, place.start_line, last.citation.end_line, place.page, section),
         token_count=tokens,
         position=first.position,
         start=first.start,

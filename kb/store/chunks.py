@@ -77,7 +77,7 @@ def _to_chunk(row: tuple[Any, ...]) -> Chunk:
         title=str(title),
         heading_path=heading_path,
         text=str(text),
-        citation=make_citation(str(path), start_line, end_line, page, section or _last_headings(heading_path)),
+        citation=make_citation(str(path), start_line, end_line, page, section or last_headings(heading_path)),
         token_count=tokens,
         position=position,
         start=start,
@@ -96,7 +96,7 @@ def read_headings(stored: object) -> tuple[str, ...]:
         return ()
 
 
-def _last_headings(heading_path: tuple[str, ...]) -> str | None:
+def last_headings(heading_path: tuple[str, ...]) -> str | None:
     """Where in a document a chunk is, for formats without lines or pages."""
     return " > ".join(heading_path[-2:]) or None
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kb.ask.cite import narrow_citation
 from kb.packing.selection import Found, lift_scores, select_neighbourhoods
 from kb.records import Chunk
 from kb.search.passages import LARGEST_GAP_CHARS, merge_adjacent
-from kb.store.chunks import make_citation
+from kb.store.chunks import last_headings, make_citation
+from kb.support.overlap import Window
 
 SOURCE = "# Mirror\n\nClean it.\nTwice.\n\n## Snow\n\nUse snow,\nnever cloth.\n"
 
@@ -125,3 +128,18 @@ def test_any_cut_of_the_source_is_put_together_again(cuts: list[int], overlap: i
     place = passage.citation
     assert place.start_line == 1
     assert "\n".join(SOURCE.split("\n")[: place.end_line]).startswith(SOURCE.rstrip("\n"))
+
+
+def test_a_passage_of_two_sections_is_cited_by_the_one_that_its_quote_begins_in() -> None:
+    chunks = [
+        replace(c, citation=replace(c.citation, section=last_headings(c.heading_path)))
+        for c in cut((0, 27), (28, len(SOURCE)))
+    ]
+    ((passage, _),) = merge_adjacent(chunks, 11)
+    assert passage.citation.section == "Mirror"
+    for words, section in (("Twice.", "Mirror"), ("Use snow", "Mirror > Snow"), ("never", "Mirror > Snow")):
+        at = passage.text.index(words)
+        cited = narrow_citation(1, passage, [Window(at, at + len(words), 1.0)])
+        assert cited.citation.section == section
+    place = replace(passage, citation=replace(passage.citation, section="Sheet 2"))  # a place of its own stays
+    assert narrow_citation(1, place, [Window(30, 40, 1.0)]).citation.section == "Sheet 2"
