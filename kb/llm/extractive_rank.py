@@ -197,9 +197,8 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
             bonus += 0.2
         heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
         if candidate.opens and set(asked.defined) <= heading and len(heading) <= len(asked.defined) + 1:
-            bonus += (
-                0.2 if set(asked.defined) == heading else 0.08
-            )  # "Path parameters", "Path parameters containing paths"
+            # "Path parameters", "Path parameters containing paths"
+            bonus += 0.2 if set(asked.defined) == heading else 0.08
     bonus += 0.1 * _alike(asked.terms, candidate.heading.rpartition(" > ")[2])
     if asked.sides and len(asked.sides) == 2:
         held, near = set(analyze(text)), set(analyze(candidate.around))

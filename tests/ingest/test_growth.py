@@ -57,6 +57,8 @@ def line(size: int) -> str:
 
 SHAPES: dict[str, tuple[str, Callable[[int], str]]] = {
     "a log without sentence ends": ("a.log", lines("2026-01-01T00:00:00 {w} {i} ms")),
+    "code tags that nothing ends": ("a.md", lines("{{{{< highlight go >}}}}\n{w}")),
+    "rules of tables": ("a.md", lines("{w}|{i}\n-|-")),
     "one list": ("a.md", lines("- {w}")),
     "one list of open items": ("a.md", lines("- [ ] {w}")),
     "one deep list": ("a.md", lambda size: "\n".join(f"{'  ' * (i % 40)}- {words(6)}" for i in range(size // 85))),

@@ -448,6 +448,17 @@ class TestShape:
         )
         assert shape_bonus(asked, titled) > shape_bonus(asked, wide) > 0
 
+    def test_the_heading_that_is_the_thing_itself_comes_before_one_with_another_word(self) -> None:
+        asked = Asked.of("What is a path parameter?")
+        text = "You can take a part of the address."
+        titles = ("Guide > Path parameters", "Guide > Path parameters containing paths", "Guide > Routes")
+        itself, more, other = (
+            shape_bonus(asked, Candidate(0, 1, 0, len(text), text, title, text, "prose", opens=True))
+            for title in titles
+        )
+        assert itself > more + 0.1
+        assert more > other
+
     @pytest.mark.parametrize("over", ["But speed costs money.", "So which one is fast?", "하지만 비싸다."])
     def test_a_sentence_that_only_leads_over_is_left_out_before_the_answer(self, over: str) -> None:
         text = f"Your boiler is thus loud.\n\n## Size\n\n{over} A small boiler heats twelve rooms at 60 degrees."

@@ -189,3 +189,20 @@ def test_of_what_is_below_no_more_is_quoted_than_fits() -> None:
 def test_between_the_two_what_speaks_of_code_that_is_not_there_is_marked_as_left_out() -> None:
     text = BELOW.replace(LEAD, f"{LEAD}\n\nThis example is shown in Listing 4-1.")
     assert starting(text).startswith(f"{LEAD}\n\n…\n\nBy hand")
+
+
+def test_a_section_below_that_is_quoted_in_part_is_the_last() -> None:
+    lead = f"## Starting the pump\n\n{LEAD}\n\n"
+    # More than there is room for, of paragraphs that fit one by one; then of one that is too long to be quoted at all.
+    for parts in ([5] * 5, [18, 16]):
+        paragraphs = "\n\n".join(f"{n} pump. {FILLING * n}".strip() for n in parts)
+        found = starting(f"{lead}### By hand\n\n{paragraphs}\n\n### In winter\n\nTurn the wheel.")
+        assert f"{parts[0]} pump" in found
+        assert "Turn the wheel" not in found
+
+
+def test_a_later_section_below_is_quoted_whole_or_not() -> None:
+    first, second = f"One pump. {FILLING * 12}".strip(), f"Two pump. {FILLING * 6}\n\nThree pump. {FILLING * 9}"
+    found = starting(f"## Starting the pump\n\n{LEAD}\n\n### By hand\n\n{first}\n\n### In winter\n\n{second}")
+    assert "One pump" in found
+    assert "Two pump" not in found

@@ -95,3 +95,33 @@ def test_everyday_korean_words_for_the_same_are_no_fault() -> None:
     claim = "등대는 대략 열두 해 동안 켜져 있었고, 등과 거울 또한 종을 두었다."
     found = find_faults(claim, [text], text)
     assert (found.against, found.unsaid) == ((), ())
+
+
+def test_joined_sentences_are_not_held_against_each_other() -> None:
+    first = "The states change in response to the calls of the users on the post, but they do not have to manage the states directly."
+    second = "Also, users cannot make a mistake with the states, such as showing a post before it is read."
+    text = f"{first} {second}"
+    claim = f"{first[:-1]}, and {second}"
+    assert find_faults(claim, [text], text).against == ()
+    assert find_faults(claim.replace("cannot make", "can make"), [text], text).against
+
+
+def test_a_clause_is_held_against_the_clause_that_it_copies() -> None:
+    text = (
+        "The path leads from Long Bay by the lamp to Old Mill, and nobody came to the harbour to look at it for a year."
+    )
+    claim = "The path leads from Old Mill by the lamp to Long Bay."
+    assert "'Old Mill' and 'Long Bay' have changed places" in find_faults(claim, [text], text).against
+
+
+def test_words_that_tell_nothing_may_change_places() -> None:
+    assert altered("This pump feeds that lamp here.", "That pump feeds this lamp here.") == []
+
+
+def test_a_word_alone_is_no_sentence_that_was_joined() -> None:
+    assert not is_joined("No, the lamp burns by day.", ["No.", "The lamp burns by day."])
+
+
+def test_korean_words_of_one_syllable_are_not_asked_for() -> None:
+    text = "성(姓)은 김(金), 휘는 단(旦), 자는 군진(君晉), 호는 송헌(松軒)이다."
+    assert find_faults(text.replace("이다.", "입니다."), [text], text).unsaid == ()

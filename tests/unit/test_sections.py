@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kb.packing.sections import LEAD_SECTION_CHARS, MOST_BEFORE_CHARS, MOST_BEHIND_CHARS, WITH_BELOW_CHARS, extend_run
 from kb.records import Chunk
 from kb.store.chunks import make_citation
@@ -50,6 +52,11 @@ def test_behind_a_short_section_come_those_below_it_up_to_a_length() -> None:
     assert extended(chunks, 0) == list(range(1 + (WITH_BELOW_CHARS - lead) // 300))
     assert extended([chunks[0], chunk(1, "Remove"), chunk(2, "Install/Step 2")], 0) == [0]
     assert extended([chunk(0, "Install", lead + 1), *chunks[1:]], 0) == [0]
+
+
+def test_of_a_document_without_a_heading_nothing_is_below() -> None:
+    chunks = [replace(chunk(0, "A"), heading_path=()), chunk(1, "A")]
+    assert extended(chunks, 0) == [0]
 
 
 def test_a_section_below_does_not_bring_what_is_beside_it() -> None:

@@ -141,5 +141,8 @@ def test_a_passage_of_two_sections_is_cited_by_the_one_that_its_quote_begins_in(
         at = passage.text.index(words)
         cited = narrow_citation(1, passage, [Window(at, at + len(words), 1.0)])
         assert cited.citation.section == section
+    more = replace(passage, text=f"{passage.text}\n## Rain\n\nUse a roof.\n")  # beside the one before, not below it
+    at = more.text.index("roof")
+    assert narrow_citation(1, more, [Window(at, at + 4, 1.0)]).citation.section == "Mirror > Rain"
     place = replace(passage, citation=replace(passage.citation, section="Sheet 2"))  # a place of its own stays
     assert narrow_citation(1, place, [Window(30, 40, 1.0)]).citation.section == "Sheet 2"

@@ -23,14 +23,12 @@ def table_edits(text: str, prose: str, start: int = 0) -> Iterator[Edit]:
     """
     at = start
     for rule in _RULE.finditer(prose, start):
-        if rule.start() < at:
-            continue  # of the table before
         head_end = rule.start() - 1
         head_start = prose.rfind("\n", 0, max(head_end, 0)) + 1
         columns = rule.group().strip().strip("|").count("|") + 1
         if head_end <= start or _cells(prose[head_start:head_end]) != columns:
             continue
-        at = max(at, head_start)
+        at = max(at, head_start)  # behind the table before, which may hold this rule
         while at < len(prose):
             end = prose.find("\n", at)
             end = len(prose) if end < 0 else end
