@@ -65,7 +65,10 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, asked: Ask
     # (`benchmarks/manuals.py`), and of 24 questions 14 and 16, 16 and 17 (`benchmarks/answers.py`).
     wants_section = asked.is_english and not asked.wants_fact
     whole = whole_section(text, blocks, at) if wants_section or asked.wants_steps else []
-    pieces = lead_with_below(text, blocks, at) if wants_section and asked.wants_steps else []
+    pieces: list[Piece] = []
+    if wants_section and asked.wants_steps:
+        # The title of front matter is no line of the text.
+        pieces = lead_with_below(text, blocks, at, opens_page=bool(best.heading) and " > " not in best.heading)
     if asked.wants_steps and not whole and not pieces:
         pieces = _procedure(text, blocks, at)
     if not pieces:

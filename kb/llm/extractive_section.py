@@ -62,21 +62,23 @@ def part_of_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
     return _pieces(text, blocks, first, at, end)
 
 
-def lead_with_below(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
+def lead_with_below(text: str, blocks: Sequence[Block], at: int, *, opens_page: bool = False) -> list[Piece]:
     """A short section of paragraphs and the sections below it that follow, with their headings; empty where there are none.
 
     What is left out between them is a piece of its own, of the kind "gap".
+
+    opens_page  where no heading stands before it, it stands below the title of the page
     """
     first, last = _section_of(text, blocks, at)
-    own = blocks[first - 1] if first else None
+    level = blocks[first - 1].level if first else int(opens_page)
     pieces = _pieces(text, blocks, first, at, last)
-    if own is None or own.kind != "heading" or {kind for kind, _ in pieces} != {"prose"}:
+    if not level or {kind for kind, _ in pieces} != {"prose"}:
         return []
     if pieces[-1][1][1] - pieces[0][1][0] > LEAD_SECTION_CHARS:
         return []
     room = WITH_BELOW_CHARS - _chars(pieces)
     found: list[Piece] = []
-    for titles, below in _sections_below(text, blocks, last + 1, own.level):
+    for titles, below in _sections_below(text, blocks, last + 1, level):
         fitting = [piece for n, piece in enumerate(below) if _chars(below[: n + 1]) <= room]
         is_whole = len(fitting) == len(below)
         if not fitting or (found and not is_whole):

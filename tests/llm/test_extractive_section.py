@@ -152,6 +152,14 @@ def test_a_section_that_leads_over_is_quoted_with_those_below_it() -> None:
     assert starting(BELOW) == f"{LEAD}\n\nBy hand\n\nTurn the wheel.\n\nIn winter\n\n- Warm the wheel.\n- Turn it."
 
 
+def test_below_the_title_of_front_matter_no_heading_stands_in_the_text() -> None:
+    page = f"{LEAD}\n\n## By hand\n\nTurn the wheel.\n\n# Other\n\nPull the cord."
+    for title, is_page in ((("Pump",), True), (("Pump", "Starting"), False), ((), False)):
+        reply = ask(HOW, [Evidence(1, page, title)])
+        assert ("Turn the wheel" in reply) is is_page
+        assert "Pull" not in reply
+
+
 def test_headings_that_follow_one_another_stay_together() -> None:
     text = BELOW.replace("Turn the wheel.\n\n", "")
     assert starting(text) == f"{LEAD}\n\nBy hand\n\nIn winter\n\n- Warm the wheel.\n- Turn it."
