@@ -25,7 +25,8 @@ _EVEN = frozenset(
     " meets met marries married joins joined resembles resembled shares shared differs means meant represents"
     " still now then today currently once always only".split()
 )
-_JOINING = frozenset("and but while so then 그리고 하지만 그러나 또한".split())
+# None that says why: "so" would be a claim of its own.
+_JOINING = frozenset("and but while 그리고 하지만 그러나 또한".split())
 _MAY, _MUST = frozenset("can could may might".split()), frozenset("must shall".split())
 
 
