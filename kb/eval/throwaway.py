@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from tempfile import mkdtemp
 
 from kb.config import Config, CorpusConfig
 from kb.embed.registry import open_encoder
@@ -24,6 +26,8 @@ from kb.store.store import Store
 OnEvent = Callable[[IngestEvent], None]
 DONE = "complete"
 SOURCE = "collection"
+# A home that a kb was killed over while it was filled.
+LEFT_AFTER_SECONDS = 86_400
 
 
 def collection_home(
@@ -41,14 +45,32 @@ def collection_home(
     config = replace(config, corpus=CorpusConfig())  # a collection is nobody else's, wherever the user's corpus is
     home = cache / "eval" / f"{_safe(name)}-{_key(cache, config, content_sha256)}"
     if not (home / DONE).exists():
-        shutil.rmtree(home, ignore_errors=True)
-        with open_runtime(home, config, write=True, notify=notify) as kb:
-            fill(kb)
-        (home / DONE).touch()
+        _make(home, config, fill, notify)
     else:
         with Store(home, write=True) as store:  # a home of an older kb gets today's schema
             store.corpus.neighbours.heal_neighbours(store.corpus.stored_encoder()[1])
     return open_runtime(home, config, notify=notify)
+
+
+def _make(home: Path, config: Config, fill: Callable[[Runtime], None], notify: Notify) -> None:
+    """A home filled aside and put in its place whole: another kb may be making the same one."""
+    home.parent.mkdir(parents=True, exist_ok=True)
+    for left in home.parent.glob(f"{home.name}.*"):
+        if time.time() - left.stat().st_mtime > LEFT_AFTER_SECONDS:
+            shutil.rmtree(left, ignore_errors=True)
+    aside = Path(mkdtemp(prefix=f"{home.name}.", dir=home.parent))
+    try:
+        with open_runtime(aside, config, write=True, notify=notify) as kb:
+            fill(kb)
+        (aside / DONE).touch()
+        if not (home / DONE).exists():
+            shutil.rmtree(home, ignore_errors=True)  # what an older kb left when it was cut off
+            aside.rename(home)
+    except OSError:
+        if not (home / DONE).exists():  # put there between the look and the move: as good as this one
+            raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def fill_from_documents(documents: Iterable[CollectionDocument], on_event: OnEvent) -> Callable[[Runtime], None]:
