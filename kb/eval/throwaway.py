@@ -6,6 +6,7 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -56,8 +57,9 @@ def _make(home: Path, config: Config, fill: Callable[[Runtime], None], notify: N
     """A home filled aside and put in its place whole: another kb may be making the same one."""
     home.parent.mkdir(parents=True, exist_ok=True)
     for left in home.parent.glob(f"{home.name}.*"):
-        if time.time() - left.stat().st_mtime > LEFT_AFTER_SECONDS:
-            shutil.rmtree(left, ignore_errors=True)
+        with suppress(FileNotFoundError):  # another kb has just put it in its place
+            if time.time() - left.stat().st_mtime > LEFT_AFTER_SECONDS:
+                shutil.rmtree(left, ignore_errors=True)
     aside = Path(mkdtemp(prefix=f"{home.name}.", dir=home.parent))
     try:
         with open_runtime(aside, config, write=True, notify=notify) as kb:

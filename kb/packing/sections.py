@@ -6,7 +6,7 @@ other chunks, which the search need not have found. A short section may only lea
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from kb.records import Chunk
 
@@ -22,42 +22,29 @@ def extend_run(run: Sequence[Chunk], around: Mapping[int, Chunk]) -> list[Chunk]
     run     adjacent chunks of one document, in reading order
     around  position → chunk of the same document; the run may be among them
     """
-    before = _beside(run[0], -1, around, MOST_BEFORE_CHARS)
-    behind = _beside(run[-1], 1, around, MOST_BEHIND_CHARS)
+
+    def beside(end: Chunk, step: int, most_chars: int, belongs: Callable[[tuple[str, ...]], bool]) -> list[Chunk]:
+        """The chunks from one end outwards, while their headings belong and they are not too much."""
+        taken: list[Chunk] = []
+        position = end.position + step
+        while (chunk := around.get(position)) and belongs(chunk.heading_path):
+            most_chars -= len(chunk.text)
+            if most_chars < 0:
+                break
+            taken.append(chunk)
+            position += step
+        return taken
+
+    before = beside(run[0], -1, MOST_BEFORE_CHARS, lambda headings: headings == run[0].heading_path)
+    behind = beside(run[-1], 1, MOST_BEHIND_CHARS, lambda headings: headings == run[-1].heading_path)
     section = [*reversed(before), *run, *behind]
-    return [*section, *_below(section, around)]
-
-
-def _below(section: Sequence[Chunk], around: Mapping[int, Chunk]) -> list[Chunk]:
-    """The chunks of the sections below one that is short."""
-    path = section[-1].heading_path
+    path = run[-1].heading_path
     used = sum(len(chunk.text) for chunk in section if chunk.heading_path == path)
-    if not path or used > LEAD_SECTION_CHARS:
-        return []
-    taken: list[Chunk] = []
-    position = section[-1].position + 1
-    while (
-        (chunk := around.get(position))
-        and len(chunk.heading_path) > len(path)
-        and chunk.heading_path[: len(path)] == path
-    ):
-        used += len(chunk.text)
-        if used > WITH_BELOW_CHARS:
-            break
-        taken.append(chunk)
-        position += 1
-    return taken
-
-
-def _beside(end: Chunk, step: int, around: Mapping[int, Chunk], most_chars: int) -> list[Chunk]:
-    """The section's chunks from one end of a run outwards, while they are not too much."""
-    taken: list[Chunk] = []
-    used = 0
-    position = end.position + step
-    while (chunk := around.get(position)) and chunk.heading_path == end.heading_path:
-        used += len(chunk.text)
-        if used > most_chars:
-            break
-        taken.append(chunk)
-        position += step
-    return taken
+    if path and used <= LEAD_SECTION_CHARS:
+        section += beside(
+            section[-1],
+            1,
+            WITH_BELOW_CHARS - used,
+            lambda headings: len(headings) > len(path) and headings[: len(path)] == path,
+        )
+    return section

@@ -10,20 +10,17 @@ from collections.abc import Iterator, Sequence
 
 from kb.language.korean_particles import is_hangul
 from kb.support.clauses import Word, are_opposite, words_of
+from kb.support.roles import BE, EVEN, PREPOSITIONS
 from kb.text import STOP_WORDS
 
 # In a shorter sentence one word is much of it.
 LEAST_WORDS = 5
 # A full name has two or three.
 LONGEST_STRETCH_WORDS = 4
-_PREPOSITIONS = frozenset(
-    "in on at for with during of under over near through by from to since until after before".split()
-)
-# Between two things that are each the other: "Paris is the capital" is "the capital is Paris".
-_EVEN = frozenset(
-    "and or nor with versus vs both between is are was were be been being also as called named like equals equal than"
-    " meets met marries married joins joined resembles resembled shares shared differs means meant represents"
-    " still now then today currently once always only".split()
+_PREPOSITIONS = PREPOSITIONS | frozenset("by from to since until after before".split())
+# Between two things that are each the other: "Paris is still the capital" is "the capital is still Paris".
+_EVEN_BETWEEN = (
+    EVEN | BE | frozenset("nor as called named than still now then today currently once always only".split())
 )
 # None that says why: "so" would be a claim of its own.
 _JOINING = frozenset("and but while 그리고 하지만 그러나 또한".split())
@@ -121,7 +118,7 @@ def _stretches_exchanged(ours: Sequence[Word], theirs: Sequence[Word], first: in
                 continue
             stretches = ours[first : first + left], ours[last - right : last]
             before = ours[first - 1].text.lower() if first else "", between[-1]
-            if _may_turn(stretches, between, before):
+            if _may_turn(stretches, ours[first + left : last - right], before):
                 continue
             names = [" ".join(word.text for word in stretch) for stretch in stretches]
             yield f"'{names[0]}' and '{names[1]}' have changed places"
@@ -129,13 +126,13 @@ def _stretches_exchanged(ours: Sequence[Word], theirs: Sequence[Word], first: in
 
 
 def _may_turn(
-    stretches: tuple[Sequence[Word], Sequence[Word]], between: Sequence[str], before: tuple[str, str]
+    stretches: tuple[Sequence[Word], Sequence[Word]], between: Sequence[Word], before: tuple[str, str]
 ) -> bool:
     """True where the order says nothing: of what "and" or "is" joins, of phrases such as "in Rome", and of words that tell nothing.
 
     before  the words before both stretches
     """
-    if all(word in _EVEN or word in STOP_WORDS for word in between):
+    if all({word.key, word.text.lower()} & (_EVEN_BETWEEN | STOP_WORDS) for word in between):
         return True
     if before[0] == before[1] and before[0] in _PREPOSITIONS:
         return True

@@ -24,10 +24,10 @@ SAME_PLACE = 0.6
 _PIVOTS = frozenset("than before after until since instead".split())
 _ARTICLES = frozenset("the a an her his its their our my your this that these those".split())
 _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".split())
-_PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
+PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
 _MONTHS = frozenset(MONTHS)
-_BE = frozenset("is are was were be been being get gets got".split())
-_EVEN = frozenset(
+BE = frozenset("is are was were be been being get gets got".split())
+EVEN = frozenset(
     "and or with versus vs & both between equal equals like meet met marri join share resembl same differ represent mean".split()
 )
 _PAST = re.compile(r"(?:ed|ought|aught|old|ent|ook|ave|ote|eat|rew|ept|uilt|ound|on|es|s)$")
@@ -111,7 +111,7 @@ def _is_aside(word: Word, ours: Sequence[Word], theirs: Sequence[Word]) -> bool:
 
 
 def _follows_preposition(word: Word, words: Sequence[Word]) -> bool:
-    return any(w.text.lower() in _PREPOSITIONS for w in words if 0 < word.place - w.place <= 3)
+    return any(w.text.lower() in PREPOSITIONS for w in words if 0 < word.place - w.place <= 3)
 
 
 def _tells_both(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: Word) -> bool:
@@ -138,7 +138,7 @@ def _in(word: Word, others: Sequence[Word]) -> bool:
 
 def _is_passive(words: Sequence[Word], verb: Word) -> bool:
     return verb.text.endswith(("ed", "en", "t", "n", "ld", "de", "ght")) and any(
-        w.text.lower() in _BE for w in words if 0 < verb.place - w.place <= 2
+        w.text.lower() in BE for w in words if 0 < verb.place - w.place <= 2
     )
 
 
@@ -146,11 +146,11 @@ def _is_even(words: Sequence[Word], one: Word, other: Word) -> bool:
     """True where "and" stands between two words: their order says nothing."""
     first, last = sorted((one.place, other.place))
     between = [w for w in words if first < w.place < last]
-    return len(between) <= 3 and any(w.text.lower() in _EVEN for w in between)
+    return len(between) <= 3 and any(w.text.lower() in EVEN for w in between)
 
 
 def _is_even_pivot(pivot: Word) -> bool:
-    return pivot.key in _EVEN or pivot.text.lower() in _EVEN
+    return pivot.key in EVEN or pivot.text.lower() in EVEN
 
 
 def _slots_swapped(claim: str, sentence: str) -> Iterator[str]:
@@ -273,7 +273,7 @@ def _beside(word: Word, words: Sequence[Word], step: int) -> Word | None:
     at = word.place + step
     while 0 <= at < len(words):
         text = words[at].text
-        if not text[:1].isupper() and text.lower() not in _ARTICLES | _BE | {"of", "and", "by"}:
+        if not text[:1].isupper() and text.lower() not in _ARTICLES | BE | {"of", "and", "by"}:
             return words[at]
         at += step
     return None

@@ -20,8 +20,8 @@ _OPENS_CODE = re.compile(
     rf"|\{{%-?[ \t]*(?P<liquid>{_CODE_TAG})(?P<liquid_said>[ \t][^{{}}\n]*)?%\}})[ \t]*$",
     re.M,
 )
-# A line of it, blanked.
-FENCE = "\n" + CODE * 3
+# A fence, blanked.
+_FENCE = "\n" + CODE * 3
 _LANGUAGE = re.compile(r"\s*(?:(?:lang|language)\s*=\s*)?[\"']?([A-Za-z][\w+#-]*)[\"']?(?=\s|$)")
 
 
@@ -54,7 +54,7 @@ def with_fences(text: str, start: int = 0) -> str:
         closes = _end_of(name).search(prose, at)
         if closes is None:
             unended.add(name)
-        elif FENCE not in prose[at : closes.start()]:
+        elif _FENCE not in prose[at : closes.start()]:
             language = _LANGUAGE.match(opens["hugo_said"] or opens["liquid_said"] or "")
             fence = f"```{language[1] if language else ''}".ljust(len(opens.group()))
             pieces += [text[done : opens.start()], fence, text[at : closes.start()], "```".ljust(len(closes.group()))]

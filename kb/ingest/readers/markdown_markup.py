@@ -76,7 +76,7 @@ def markup_edits(text: str, start: int = 0, *, is_mdx: bool = False) -> tuple[Ed
     code, prose = code_and_prose(text, start)
     found = [edit for a, b in code for edit in _in_code(text, a, b)]
     found += _in_prose(prose, is_mdx)
-    found += [*sign_edits(text, prose), *table_edits(text, prose, start)]
+    found += [*sign_edits(text, prose), *table_edits(prose, start)]
     found += box_edits(text, prose, start) if MARKS.search(prose, start) else []
     edits: list[Edit] = []
     for edit in sorted(found, key=lambda edit: (edit.start, edit.start < edit.end, -edit.end)):

@@ -15,10 +15,10 @@ _RULE = re.compile(r"^ {0,3}:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)+\|?[ \t]*$", re
 _BAR = re.compile(r"(?<!\\)\|")
 
 
-def table_edits(text: str, prose: str, start: int = 0) -> Iterator[Edit]:
+def table_edits(prose: str, start: int = 0) -> Iterator[Edit]:
     """A bar before and behind each line of such a table, in order.
 
-    prose  the text with CODE for each character of code
+    prose  a text with CODE for each character of code
     start  what stands before it is no Markdown
     """
     at = start
