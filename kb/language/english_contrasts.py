@@ -222,7 +222,7 @@ SAME_BOUND = r"\b(?:within|up to|a maximum of|a minimum of)\b"
 ABOUT = r"(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|close to|just (?:over|under))"
 # A sentence or its beginning that says nothing of the matter.
 LEAD = (
-    r"(?:(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
+    r"(?:did you know (?:that )?|(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
     r"|(?:according to|based on|as (?:described|stated|mentioned|explained|noted|shown) (?:in|by)|as per|per|from|in) (?:the |your |these |this |provided |given |cited |available )*(?:documents?|documentation|passages?|evidence|text|context|sources?|notes?|guide|information)(?: provided| above| given)?,? ?(?:it (?:seems|appears|says|states) that )?"
     r"|(?:as far as the (?:documents?|evidence|sources?) (?:say|says|go|goes|show|shows)),? ?"
     r"|(?:it (?:appears|seems)(?: that)?|it is (?:stated|mentioned|noted|said|worth noting) that|to answer your question[:,]?|the answer is(?: that)?)\s+"

@@ -44,6 +44,10 @@ _IN_ANY = Numbers(
     clocks=(r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?!\d)",),
 )
 _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
+# Underscores that set a word off, not those inside one.
+_EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
+# An address or a version, 127.0.0.1: no number, but what must be there as it is written.
+_DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\.\d)")
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
 
 
@@ -122,7 +126,7 @@ class Facts:
 @lru_cache(maxsize=4096)
 def facts_of(text: str) -> Facts:
     """The facts of a text. Cached: a passage is read once for each sentence that cites it."""
-    text = unicodedata.normalize("NFKC", text).replace("−", "-")
+    text = _EMPHASIS.sub("", unicodedata.normalize("NFKC", text).replace("−", "-"))
     bare: set[float] = set()
     dates, rest = _take_dates(text, bare)
     times, rest = _take_times(rest, bare)
@@ -192,7 +196,8 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         counted = "" if kind else _counted(unit)
         found.append(Quantity(value * factor, kind, counted, written.strip()))
 
-    for match in _digits().finditer(text):
+    found += [Quantity(0.0, f"dotted {m.group()}", "", m.group()) for m in _DOTTED.finditer(text)]
+    for match in _digits().finditer(_DOTTED.sub(" ", text)):
         scale = (match["scale"] or "").strip().lower()
         value = float(match["digits"].replace(",", "")) * _scale(scale, numbers)
         note(value, match["money"] or match["unit"] or "", match.group())

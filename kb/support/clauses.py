@@ -39,6 +39,11 @@ _ROLES = {
 }
 _PARTICLES = sorted(((p, role) for role, listed in _ROLES.items() for p in listed.split()), key=lambda x: -len(x[0]))
 _TAILS = frozenset(_PARTICLES)
+# They only look as if they ended in a particle.
+_WHOLE = frozenset("그러나 그러니 그러니까 그러므로 하지만 그렇지만".split())
+# Marks that set a word off, or a stem from its particle; not underscores inside a word.
+_EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|\*+(?=[가-힣])|`(?=[가-힣])")
+_HANGUL_ON = re.compile("[가-힣].*", re.S)
 _NEGATIVE = re.compile(r"^(?:un|in|im|il|ir|non|dis|mis)-?(?=[a-z]{4})")
 _KOREAN_NEGATIVE = ("불", "비", "미", "무", "부", "반")
 # Words of a sentence that frame it and tell nothing.
@@ -68,7 +73,8 @@ class Word:
 def words_of(sentence: str) -> tuple[Word, ...]:
     """Every word of a sentence, in order."""
     found = []
-    for place, match in enumerate(_WORD.finditer(unicodedata.normalize("NFC", sentence))):
+    plain = _EMPHASIS.sub("", unicodedata.normalize("NFC", sentence))
+    for place, match in enumerate(_WORD.finditer(plain)):
         text = match.group().rstrip(".'’-")
         low = text.lower()
         if is_hangul(text[-1:]):
@@ -91,7 +97,7 @@ def split_particle(word: str) -> tuple[str, str]:
     >>> split_particle("손자에게"), split_particle("재단이"), split_particle("팔았다")
     (('손자', 'goal'), ('재단', 'subject'), ('팔았다', ''))
     """
-    for particle, role in _PARTICLES:
+    for particle, role in () if word in _WHOLE else _PARTICLES:
         stem = word[: -len(particle)]
         if word.endswith(particle) and len(stem) >= (1 if len(particle) > 1 else 2):
             if (
@@ -124,6 +130,9 @@ def is_same(one: str, other: str) -> bool:
     """True for stems of one word, of words derived from each other, and of synonyms."""
     if one == other:
         return True
+    head, theirs = (_HANGUL_ON.sub("", word) for word in (one, other))
+    if head and head == theirs and len(one) > len(head) < len(other):  # km²이다, km²입니다
+        return _is_same_korean(one[len(head) :], other[len(head) :])
     if is_hangul(one) and is_hangul(other):
         return _is_same_korean(one, other) or bool(_groups_of(one) & _groups_of(other))
     if one[:1].isdigit() or other[:1].isdigit():
@@ -150,6 +159,7 @@ def _is_same_korean(one: str, other: str) -> bool:
 
 
 _POLITE = (
+    (re.compile(r"(?:했|하였)다고$"), "하"),
     (re.compile(r"(?:합니다|해요|한다|하다|하여|해서|하며|하고|해야|했다|했습니다|했어요|하였다|하였습니다)$"), "하"),
     (re.compile(r"(?:됩니다|돼요|된다|되다|되어|돼|되며|되고|됐다|되었다|되었습니다|됐습니다)$"), "되"),
     (re.compile(r"(?:입니다|이다|이에요|예요|이며|이고)$"), "이"),

@@ -13,6 +13,7 @@ from functools import lru_cache
 from kb.frozen import dataclass
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
+from kb.support.claims import without_lead
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
 from kb.support.contrast import bounds_of, contrasts, wrong_bounds
 from kb.support.near_copies import altered, is_joined, is_turned
@@ -75,7 +76,7 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
 
 def is_copy(claim: str, text: str) -> bool:
     """True for a whole sentence that stands in the text word for word: whatever it says, the text says it."""
-    said = _one_line(claim).rstrip(".。!")
+    said = _one_line(claim).rstrip(".。!?？")
     at = _one_line(text).find(said)
     return len(said) >= 8 and at >= 0 and not _one_line(text)[at + len(said) : at + len(said) + 1].isalnum()
 
@@ -99,10 +100,10 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
     for part in dict.fromkeys((claim, *clauses)) if len(clauses) > 1 else (claim,):
         near = _nearest(part, sentences)
         found = [_against_sentence(part, sentence, texts) for sentence in near]
-        if found and all(found):
-            yield from found[0]
+        against = list(found[0]) if found and all(found) else []
         for sentence in [] if any(_holds(part, sentence) for sentence in near) else near:
-            yield from (f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence))
+            against += [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
+        yield from against or _against_copied(part, sentences)
     yield from wrong_bounds(claim, windows)
     headings = texts[-1] if len(texts) > 1 else ""
     yield from misplaced_names(claim, [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS], headings)
@@ -124,13 +125,22 @@ def _holds(part: str, sentence: str) -> bool:
     return len(said) >= 8 and said in _one_line(part)
 
 
+def _against_copied(part: str, sentences: Sequence[str]) -> list[str]:
+    """What a sentence says against its own altered copy; nothing where another sentence has all that the copy tells."""
+    told = list(dict.fromkeys(s for x in sentences for s in (x, without_lead(x), *clauses_of(x))))
+    words = {word.text.casefold() for word in words_of(part)}
+    known = frozenset(word.key for sentence in sentences for word in words_of(sentence))
+    for sentence in told:
+        if faults := altered(part, sentence, known):
+            says_all = (words <= {word.text.casefold() for word in words_of(s)} for s in sentences if sentence not in s)
+            return [] if any(says_all) else faults
+    return []
+
+
 def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[str]:
     if _holds(part, sentence):
         return []
     found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
-    found += next(
-        (faults for s in dict.fromkeys((sentence, *clauses_of(sentence))) if (faults := altered(part, s))), []
-    )
     if max(len(part), len(sentence)) > LONGEST_SENTENCE_CHARS:
         return found
     weights = weights_of(part)

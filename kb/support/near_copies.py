@@ -1,4 +1,4 @@
-"""A sentence that is another one but for one word, or for two stretches in each other's place → what is wrong with it. Pure.
+"""A sentence that is another one but for its beginning, one word, or two stretches in each other's place → what is wrong with it. Pure.
 
 It is no rewording: whoever rewords a sentence changes more of it. So what excuses an opposite or another order in a sentence that only
 shares most of its words, such as the other word standing there as well, is no excuse here.
@@ -6,14 +6,16 @@ shares most of its words, such as the other word standing there as well, is no e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 
+from kb.language import english
 from kb.language.korean_particles import is_hangul
-from kb.support.clauses import Word, are_opposite, words_of
+from kb.support.clauses import Word, are_opposite, is_same, words_of
 from kb.support.roles import BE, EVEN, PREPOSITIONS
 from kb.text import STOP_WORDS
 
-# In a shorter sentence one word is much of it.
+# In a shorter sentence one word is much of it; a Korean one has a word less, since particles are no words.
 LEAST_WORDS = 5
 # A full name has two or three.
 LONGEST_STRETCH_WORDS = 4
@@ -24,11 +26,35 @@ _EVEN_BETWEEN = (
 )
 # None that says why: "so" would be a claim of its own.
 _JOINING = frozenset("and but while 그리고 하지만 그러나 또한".split())
+# What a sentence may begin with and say the same: "However", "But", "Through".
+_OPENING = (
+    english.FUNCTION_WORDS
+    | english.LIGHT_WORDS
+    | STOP_WORDS
+    | frozenset(
+        "however moreover furthermore besides meanwhile otherwise nevertheless nonetheless hence overall indeed even"
+        " first second next last finally later once whether whenever plus except unlike".split()
+    )
+)
+# What may stand for a name, which may stand for it.
+_STANDS_FOR = english.PRONOUNS | english.DETERMINERS | english.QUESTION_WORDS
+LONGEST_OPENING_WORDS = 3
+# Put in or left out, they change what is said; all but the first three before a number.
+_INSERTED = frozenset(
+    tuple(phrase.split())
+    for phrase in (
+        "not|never|no longer|at least|at most|more than|less than|fewer than|up to|over|under|almost|nearly".split("|")
+    )
+)
+_DENIALS = frozenset({("not",), ("never",), ("no", "longer")})
 _MAY, _MUST = frozenset("can could may might".split()), frozenset("must shall".split())
+_NEED_NOT = ("need", "not")
 
 
-def altered(claim: str, sentence: str) -> list[str]:
+def altered(claim: str, sentence: str, known: frozenset[str] = frozenset()) -> list[str]:
     """What was altered, as words for a message; empty for what is no such copy.
+
+    known  keys of the words of all that is cited: what "it" stands for may be named there
 
     >>> altered("The valve is open at the north end.", "The valve is open at the south end.")
     ["'north' is the opposite of 'south'"]
@@ -36,11 +62,20 @@ def altered(claim: str, sentence: str) -> list[str]:
     ["'Ada Quill' and 'Tom Brandt' have changed places"]
     """
     ours, theirs = words_of(claim), words_of(sentence)
-    if len(ours) != len(theirs) or len(ours) < LEAST_WORDS:
+    least = LEAST_WORDS - 1 if ours and is_hangul(ours[-1].text[-1:]) else LEAST_WORDS
+    if min(len(ours), len(theirs)) < least:
         return []
+    if found := [*_begun_otherwise(ours, theirs, known), *_inserted(ours, theirs)]:
+        return found
+    lead = len(ours) - len(theirs)
+    if not 0 <= lead <= LONGEST_OPENING_WORDS:
+        return []
+    ours = ours[lead:]  # of a table's row: what names it, and the column's name
     changed = [n for n, (one, other) in enumerate(zip(ours, theirs, strict=True)) if not _is_it(one, other)]
     if len(changed) == 1:
         return [*_opposite(ours[changed[0]], theirs[changed[0]])]
+    if lead:
+        return []
     if len(changed) == 2 and any(is_hangul(ours[n].text[-1:]) for n in changed):
         return [*_stems_exchanged(ours, theirs, *changed)]
     if changed:
@@ -86,11 +121,82 @@ def _is_it(one: Word, other: Word) -> bool:
     return low == theirs or {low, theirs} == {"a", "an"}
 
 
+def _begun_otherwise(ours: Sequence[Word], theirs: Sequence[Word], known: frozenset[str]) -> Iterator[str]:
+    """Another thing where the sentence only begins: "Marlowe, the lamp burns" for "However, the lamp burns"."""
+    kept = _alike(reversed(ours), reversed(theirs))
+    mine, its = ours[: len(ours) - kept], theirs[: len(theirs) - kept]
+    if kept < LEAST_WORDS - 1 or not 0 < len(mine) <= LONGEST_OPENING_WORDS or len(its) != 1:
+        return
+    begun = its[0].text.lower()
+    if not _opens(begun) or is_hangul(mine[0].text[-1:]):
+        return
+    told = [w for w in mine if not _opens(w.text.lower())]
+    # "It" may be named elsewhere, and so may the year: "In 2006, the keeper left" for "But the keeper left".
+    may_be_told = begun in _STANDS_FOR or mine[0].text.lower() in english.PREPOSITIONS
+    if any(w.key not in known for w in told) if may_be_told else told:
+        yield f"'{' '.join(w.text for w in mine)}' is not what the text says: '{its[0].text}'"
+
+
+def _opens(word: str) -> bool:
+    return word in _OPENING or word.endswith("ly")
+
+
+def _inserted(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[str]:
+    """A denial or a bound that the one has and the other has not; all else is the same."""
+    few, many = sorted((ours, theirs), key=len)
+    more = len(many) - len(few)
+    if not 0 < more <= 2:
+        return
+    at = _alike(many, few)
+    if _told(many[at : at + 2]) == _NEED_NOT and at < len(few) and few[at].text.lower() in _MUST | {"should"}:
+        if _alike(many[at + 2 :], few[at + 1 :]) == len(few) - at - 1:
+            yield f"'{few[at].text}' is {'there' if many is ours else 'here'}, not 'need not'"
+        return
+    stretch = _told(many[at : at + more])
+    if stretch not in _INSERTED or _alike(many[at + more :], few[at:]) < len(few) - at:
+        return
+    following = many[at + more : at + more + 1]
+    if stretch in _DENIALS or (following and following[0].text[:1].isdigit()):
+        yield f"'{' '.join(stretch)}' is {'here' if many is ours else 'there'} only"
+
+
+def _told(words: Sequence[Word]) -> tuple[str, ...]:
+    return tuple(word.text.lower() for word in words)
+
+
+def _alike(ours: Iterable[Word], theirs: Iterable[Word]) -> int:
+    """How many words are the same before the first that is not."""
+    count = 0
+    for one, other in zip(ours, theirs, strict=False):
+        if not _is_it(one, other):
+            break
+        count += 1
+    return count
+
+
 def _opposite(one: Word, other: Word) -> Iterator[str]:
     if are_opposite(one, other):
         yield f"'{one.text}' is the opposite of '{other.text}'"
+    elif _has_other_part(one, other) or (
+        one.text[:1].isdigit() and other.text[:1].isdigit() and one.key.replace(",", "") != other.key.replace(",", "")
+    ):
+        yield f"it says '{one.text}' where the text says '{other.text}'"
+    elif (
+        is_hangul(one.text[-1:])
+        and one.text != other.text
+        and one.text.replace("없", "있") == other.text.replace("없", "있")
+    ):
+        yield f"'{one.text}' is the opposite of '{other.text}'"
     elif any(one.text.lower() in mine and other.text.lower() in its for mine, its in ((_MAY, _MUST), (_MUST, _MAY))):
         yield f"it says '{one.text}' where the text says '{other.text}'"
+
+
+def _has_other_part(one: Word, other: Word) -> bool:
+    """True for two words of parts joined by hyphens or underscores, one of which is another: "year-old", "year-new"."""
+    mine, its = ([*words_of(re.sub("[-_]", " ", word.text))] for word in (one, other))
+    if len(mine) < 2 or len(mine) != len(its):
+        return False
+    return [is_same(a.key, b.key) for a, b in zip(mine, its, strict=True)].count(False) == 1
 
 
 def _stems_exchanged(ours: Sequence[Word], theirs: Sequence[Word], at: int, behind: int) -> Iterator[str]:
@@ -138,4 +244,4 @@ def _may_turn(
         return True
     if all(stretch[0].text.lower() in _PREPOSITIONS for stretch in stretches):
         return True
-    return any(all(word.text.lower() in STOP_WORDS for word in stretch) for stretch in stretches)
+    return all(word.text.lower() in STOP_WORDS for stretch in stretches for word in stretch)

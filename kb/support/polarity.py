@@ -24,6 +24,8 @@ _INSIDE = re.compile(f"^{korean.NEGATED_INSIDE}")
 REACH_TOKENS = 4
 # Share of content words in common, both ways, that makes two sentences copies.
 COPY = 0.75
+# "Need not know" and "do not have to know" deny the same.
+_DUTY = frozenset("need needs needed have has had".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +82,16 @@ def contradicts(claim: Polarity, source: Polarity) -> bool:
         return True
     if source.negated and _turns(source.negated, claim) and not claim.implicit:
         return True
-    return _is_copy(claim, source) and len(claim.negated) % 2 != len(source.negated) % 2
+    return _is_copy(claim, source) and _about(claim.negated, source) % 2 != _about(source.negated, claim) % 2
+
+
+def _about(heads: Sequence[str], other: Polarity) -> int:
+    """How many negations are of what the other sentence speaks of too; a clause that it lacks may deny what it likes.
+
+    Korean ones all are: a stem of one syllable is not found again.
+    """
+    there = (*other.words, *other.negated)
+    return sum(not head or is_hangul(head) or head in there for head in heads)
 
 
 def _turns(heads: Sequence[str], other: Polarity) -> bool:
@@ -105,7 +116,7 @@ def _head_after(tokens: Sequence[str], at: int) -> str:
     for token in tokens[at + 1 : at + 1 + REACH_TOKENS]:
         if token in ".,;:!?()":
             break
-        if word := _content(token):
+        if token.lower() not in _DUTY and (word := _content(token)):
             return word
     return next((word for token in reversed(tokens[max(0, at - 3) : at]) if (word := _content(token))), "")
 

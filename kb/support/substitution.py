@@ -72,6 +72,8 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]] | None:
     equal = sum(b - a for tag, a, b, _, _ in blocks if tag == "equal")
     if equal < NEAR_COPY * len(ours):
         return None
+    # Of a copy but for one word, that word is no other word of the sentence moved here.
+    is_moved = len(ours) != len(theirs) or equal < len(ours) - 1
     found = []
     for tag, a, b, c, d in blocks:
         if tag != "replace" or max(b - a, d - c) > 2:
@@ -83,12 +85,13 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]] | None:
         other = [w for w in theirs[c:d] if _tells(w.text)]
         if not mine or not other or any(is_same(w.key, o.key) for w in mine for o in other):
             continue
-        if any(is_same(w.key, t.key) for w in mine for t in theirs) and not mine[0].text[:1].isupper():
+        if is_moved and any(is_same(w.key, t.key) for w in mine for t in theirs) and not mine[0].text[:1].isupper():
             continue  # said elsewhere in the sentence
         # "the group" for a name that the text has, and the other way round, may mean the same.
-        if mine[0].text[:1].isupper() != other[0].text[:1].isupper() and mine[0].text[:1].isascii() and a > 0:
+        is_name = mine[0].text[:1].isupper() != other[0].text[:1].isupper() and mine[0].text[:1].isascii() and a > 0
+        if is_name and (is_moved or not is_hangul(other[0].text)):
             continue
-        if _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
+        if is_moved and _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
             continue  # numbers and their units are checked apart
         if any(is_modal(w.text) for w in mine) and any(
             is_modal(w.text) or w.text.lower() == "not" for w in theirs[c:d]

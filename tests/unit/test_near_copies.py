@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from kb.support.faults import find_faults
+from kb.support.check import VERIFIED, WEAK, support_score
+from kb.support.faults import Found, find_faults
 from kb.support.near_copies import altered, is_joined, is_turned
 
 
@@ -20,6 +21,26 @@ from kb.support.near_copies import altered, is_joined, is_turned
         ("He has an affair with Jane Adams (played by Ann Brodie).", "He has an affair with Ann Brodie (played by Jane Adams)."),
         ("In turn the sultan recognized the bishop as his heir.", "In turn the bishop recognized the sultan as his heir."),
         ("The ship sailed from Rome by night to Bari and back.", "The ship sailed from Bari by night to Rome and back."),
+        # A name where the sentence only begins.
+        ("Marlowe, the lamp burns nine hours a night.", "However, the lamp burns nine hours a night."),
+        ("Oldenburg of adding a lamp we could change the pump.", "Instead of adding a lamp we could change the pump."),
+        ("Marlowe, the lamp burns nine hours a night.", "Similarly, the lamp burns nine hours a night."),
+        ("Oldenburg lamp is easier to clean than the old one.", "Your lamp is easier to clean than the old one."),
+        # Another number where the text has both.
+        ("The first lamp holds 2 and another lamp.", "The first lamp holds 1 and another lamp."),
+        ("Listing 12-12 shows the new start of the pump.", "Listing 12-5 shows the new start of the pump."),
+        # A denial or a bound more, or less.
+        ("Having lamps on the pier is not more usual.", "Having lamps on the pier is more usual."),
+        ("Having lamps on the pier is common.", "Having lamps on the pier is no longer common."),
+        ("Big ships now pay a minimum of more than 15 crowns.", "Big ships now pay a minimum of 15 crowns."),
+        ("The keeper need not clean the glass by night.", "The keeper must clean the glass by night."),
+        # A part of a word.
+        ("She is a tall, 15-year-new girl from the harbour.", "She is a tall, 15-year-old girl from the harbour."),
+        ("서쪽에는 호수가, 북쪽에는 바다가 접해없다.", "서쪽에는 호수가, 북쪽에는 바다가 접해있다."),
+        # A row of a table: its name and the column's stand before the sentence.
+        ("one, detail Listing 12-12 shows the new start of the pump.", "Listing 12-5 shows the new start of the pump."),
+        # One of them says nothing, the other is a name.
+        ("Ada lamps influenced those Quill's harbour plan.", "Those lamps influenced Ada Quill's harbour plan."),
         # The particles stay, the nouns change places.
         ("이 파일에서는 디스크로 예시를 시뮬레이션합니다.", "이 예시에서는 디스크로 파일을 시뮬레이션합니다."),
     ],
@@ -38,6 +59,12 @@ def test_what_was_altered_is_found(claim: str, sentence: str) -> None:
         ("In Rome she met him in 1990 by chance.", "In 1990 she met him in Rome by chance."),
         ("By night the ship left from Bari.", "From Bari the ship left by night."),
         ("디스크로 파일을 이 예시에서는 시뮬레이션합니다.", "파일을 디스크로 이 예시에서는 시뮬레이션합니다."),
+        ("But the lamp burns nine hours a night.", "However, the lamp burns nine hours a night."),
+        ("Luckily, the lamp burns nine hours a night.", "Fortunately, the lamp burns nine hours a night."),
+        ("The pump of the harbour burns oil by night.", "It burns oil by night."),  # what "it" is may stand elsewhere
+        ("The lamp burns over the pier by night.", "The lamp burns by night over the pier."),
+        ("There are 1,000 lamps on the pier.", "There are 1000 lamps on the pier."),
+        ("He cleans almost all lamps by hand.", "He cleans all lamps by hand."),  # a bound of no number
         ("Ada paid Tom.", "Tom paid Ada."),  # too short to be a copy
         ("The lamp of the harbour hangs above the gate.", "A lamp hangs above the gate."),
     ],
@@ -125,3 +152,58 @@ def test_a_word_alone_is_no_sentence_that_was_joined() -> None:
 def test_korean_words_of_one_syllable_are_not_asked_for() -> None:
     text = "성(姓)은 김(金), 휘는 단(旦), 자는 군진(君晉), 호는 송헌(松軒)이다."
     assert find_faults(text.replace("이다.", "입니다."), [text], text).unsaid == ()
+
+
+def test_what_stands_for_it_may_be_named_elsewhere() -> None:
+    text = "The Heron pump is old. It burns nine litres of oil a night."
+    assert not find_faults("Heron burns nine litres of oil a night.", [text], text).against
+    assert find_faults("Marlowe burns nine litres of oil a night.", [text], text).against
+    text = "British Blues are famous, which are not a breed of their own. They came in 2006, but members of the club left later."
+    for claim in ("British Blues are not a breed of their own.", "In 2006 members of the club left later."):
+        assert not find_faults(claim, [text], text).against, claim
+    assert find_faults("In Rome members of the club left later.", [text], text).against
+
+
+def test_another_sentence_excuses_only_what_it_says_in_full() -> None:
+    text = (
+        "So far this was only possible with a lamp of oil. So far this was only possible when lighting a lamp of oil."
+    )
+    assert find_faults("So far this was not only possible with a lamp of oil.", [text], text).against
+
+
+def test_a_sentence_is_held_against_its_copy_behind_a_turn_of_phrase() -> None:
+    claim, text = (
+        "However, lamps have burnt more than 18 hours in winter.",
+        "However, lamps have burnt 18 hours in winter.",
+    )
+    assert support_score(claim, [text]) < WEAK
+
+
+def test_marks_that_set_a_word_off_are_no_part_of_it() -> None:
+    text = (
+        "Words that start with a vowel have _hay_ added. 조명이 **단순**하다면 이는 아마 **문제**가 되지 않을 것입니다."
+    )
+    assert find_faults("Words that finish with a vowel have hay added.", [text], text).unsaid
+    assert find_faults("머신이 단순하다면 이는 아마 문제가 되지 않을 것입니다.", [text], text).unsaid
+    assert not find_faults("조명이 단순하다면 이는 아마 문제가 되지 않을 것입니다.", [text], text).unsaid
+
+
+def test_a_word_of_the_sentence_in_the_place_of_another_is_no_moved_word() -> None:
+    text = "태양의 지름은 지구의 109배이고, 질량은 지구의 33만 배로 태양계의 거의 전부이다."
+    assert find_faults(text.replace("질량은", "태양풍은"), [text], text).unsaid
+
+
+def test_forms_of_one_korean_word_are_the_same() -> None:
+    text = "빛은 진공에서 약 300000 km/s이다. 하지만 물에서는 느리다. 관심이 생기기 시작했다고 한다."
+    for claim in ("빛은 진공에서 약 300000 km/s입니다.", "그러나 물에서는 느리다.", "관심이 생기기 시작하였다고 한다."):
+        assert find_faults(claim, [text], text) == Found(), claim
+
+
+def test_a_unit_in_the_place_of_another_is_one_word_changed() -> None:
+    text = "The keeper left on January 3, hours after the lamp had gone out."
+    assert find_faults(text.replace("hours", "minutes"), [text], text).unsaid
+
+
+def test_what_is_asked_as_known_is_a_copy() -> None:
+    text = "The lamp does not burn by day, but it can be lit by hand at any time."
+    assert support_score(f"Did you know that {text[:-1]}?", [text]) >= VERIFIED
