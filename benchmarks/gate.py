@@ -1,7 +1,7 @@
 """Measures the evidence gate: does its score tell answerable questions from others, and what does the default gate refuse?
 
-    python benchmarks/gate.py [DATA_FOLDER] [--encoder MODEL] [--only CORPUS…] [--titles FOLDER] [--seconds N] [--fit] [--groups]
-        [--latency]
+    python benchmarks/gate.py [DATA_FOLDER] [--encoder MODEL] [--only CORPUS…] [--titles FOLDER] [--as-made] [--seconds N] [--fit]
+        [--groups] [--latency]
 
 Cases come from gate_sets.py, each asked of a real home through the real search (gate_features.py keeps their signals on
 disk). Every figure is out of fold: scored by weights fitted without the question's whole set, or, where a language has one
@@ -26,7 +26,19 @@ from gate_features import Weighed, weigh_all
 from gate_fit import RECIPES, Fitted, Vector, case_weights, fit, is_fitted_on, language_of, out_of_fold
 from gate_groups import print_groups
 from gate_latency import print_latency
-from gate_sets import ACROSS, ANSWERABLE, NEAR, REMOVED, SAME_TOPIC, WRONG, Case, load_cases, open_homes, read_titles
+from gate_sets import (
+    ACROSS,
+    ANSWERABLE,
+    NEAR,
+    REMOVED,
+    SAME_TOPIC,
+    WRONG,
+    Case,
+    load_cases,
+    open_homes,
+    read_titles,
+    verdict_of,
+)
 from scipy.stats import rankdata
 
 from kb.ask.judge import least_probability
@@ -227,6 +239,7 @@ def main() -> None:
     parser.add_argument("--encoder", default=Config().embedding.model, help="whose weights are fitted")
     parser.add_argument("--only", nargs="*", default=(), metavar="CORPUS", help="corpora; all when left out")
     parser.add_argument("--titles", type=Path, help="files in SQuAD's form, for the titles that the reader's rows lack")
+    parser.add_argument("--as-made", action="store_true", help="report on those too whose label raters contradict")
     parser.add_argument("--seconds", type=float, default=math.inf, help="weigh new cases for so long, then go on")
     parser.add_argument("--fit", action="store_true", help="write the weights too")
     parser.add_argument("--groups", action="store_true", help="what each group of signals is worth, nothing else")
@@ -241,7 +254,12 @@ def main() -> None:
         print_latency(homes)
         return
     kept_in = "gate-titled" if chosen.titles else "gate"
-    weighed = weigh_all(load_cases(chosen.data, homes), homes, chosen.seconds, kept_in)
+    weighed = weigh_all(load_cases(chosen.data, homes, as_made=chosen.as_made), homes, chosen.seconds, kept_in)
+    judged = [
+        w.case for w in weighed if w.case.kind != WRONG and w.case.set != "korean" and "fixtures" not in w.case.set
+    ]
+    unjudged = sum(verdict_of(case) is None for case in judged)
+    print(f"{len(weighed)} cases; of {len(judged)} to be judged {unjudged} have no verdict", file=sys.stderr)
     if chosen.fit:
         model_id, digest, _ = homes["clapnq"].stored_encoder()
         asked = {"en": "Who asks?", "ko": "누가 묻나요?"}

@@ -5,6 +5,10 @@ corpus), and questions of the reader's rows whose passage is left out of the cor
 `wrong corpus` (a question asked of another corpus); `near miss` (a name or number of an answerable question
 swapped); `gold removed` (the answering passage taken out of both retrievers' lists: labels are noisy, another passage
 may answer). Groups tie what shares a gold document: folds are cut between groups. Knows no signal.
+
+What a case is made as is not always what it is: the name that is swapped in may be another spelling of the same one, another
+passage may answer, or a passage that no longer stands under its title does not say what it is about. So all of them but
+those of other corpora were judged (gate_judged.json), and `load_cases` leaves out what its verdict contradicts.
 """
 
 from __future__ import annotations
@@ -34,6 +38,7 @@ from kb.runtime import Runtime
 
 ROOT = Path(__file__).resolve().parents[1]
 KOREAN = Path(__file__).with_name("gate_korean.yaml")
+JUDGED = Path(__file__).with_name("gate_judged.json")
 # A corpus with fewer names lends none for swapping.
 FEWEST_NAMES = 20
 ANSWERABLE, SAME_TOPIC, WRONG, NEAR, REMOVED = "answerable", "same topic", "wrong corpus", "near miss", "gold removed"
@@ -147,8 +152,11 @@ def _ignore(event: object) -> None:
     pass
 
 
-def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
-    """All cases, in a fixed order."""
+def load_cases(data: Path, homes: dict[str, Runtime], *, as_made: bool = False) -> list[Case]:
+    """All cases, in a fixed order.
+
+    as_made  those too whose label raters contradict
+    """
     asked = [*_clapnq(data), *_spans(data), *_cranfield(data)]
     asked += [case for name in READER_SETS for case, _ in reader_cases(data, name) if case.question]
     asked = [case for case in _thinned(asked) if case.home in homes]
@@ -169,7 +177,25 @@ def load_cases(data: Path, homes: dict[str, Runtime]) -> list[Case]:
     pools = {name: found for name in others if len(found := _names(homes[name])) >= FEWEST_NAMES}
     near = [swapped for case in questions if (swapped := _swap(case, homes, pools))]
     near += _swap_korean([case for case in questions if case.home == "reader-ko"], homes)
-    return [*asked, *wrong, *removed, *near, *(c for c in (*_korean(), *_fixtures()) if c.home in homes)]
+    made = [*asked, *wrong, *removed, *near, *(c for c in (*_korean(), *_fixtures()) if c.home in homes)]
+    return made if as_made else [case for case in made if not is_contradicted(case)]
+
+
+def is_contradicted(case: Case) -> bool:
+    """Whether raters found the case's label wrong, or could not decide; what was not judged is not."""
+    return verdict_of(case) not in (None, "Y" if case.is_answerable else "N")
+
+
+def verdict_of(case: Case) -> str | None:
+    """What gate_judged.json says of a case; None for one that was not judged, as those of other corpora."""
+    # A question may be asked with its passage and without it; its words belong to others, so a digest stands for them.
+    return _verdicts().get(digest(f"{case.home}\n{case.kind}\n{case.question}")[:16])
+
+
+@cache
+def _verdicts() -> dict[str, str]:
+    """Y a passage answers, N none does, M undecidable: no passage says whether it is about the thing, or two raters differ."""
+    return dict(json.loads(JUDGED.read_text(encoding="utf-8"))["verdicts"])
 
 
 def _clapnq(data: Path) -> Iterator[Case]:
