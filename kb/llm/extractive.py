@@ -19,7 +19,16 @@ from kb.llm.extractive_blocks import Block, find_blocks, first_number
 from kb.llm.extractive_choice import choose_quote, quotes_of
 from kb.llm.extractive_inline import bare_title
 from kb.llm.extractive_quote import Quote, quote_around, quote_sentence
-from kb.llm.extractive_rank import Asked, Candidate, coverage, is_held, leans, lexical_scores, shape_bonus
+from kb.llm.extractive_rank import (
+    Asked,
+    Candidate,
+    coverage,
+    is_held,
+    leans,
+    lexical_scores,
+    points_elsewhere,
+    shape_bonus,
+)
 from kb.llm.extractive_read import read_candidates
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Read, Scorers, Token
 from kb.records import ModelRef
@@ -245,6 +254,8 @@ class ExtractiveModel:
             if candidate.passage in passages or candidate.kind not in ("prose", "list") or leans(candidate.text):
                 continue
             if len(candidate.text) > LONGEST_FURTHER_CHARS or candidate.text.rstrip().endswith((":", "?")):
+                continue
+            if points_elsewhere(candidate.text):
                 continue
             if any(is_held(candidate.text, text, NEAR_DUPLICATE) for text in texts):
                 continue

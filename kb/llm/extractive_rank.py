@@ -67,6 +67,14 @@ _LEANS = re.compile(
     r"|(?:그리고|또는|반면|한편|마찬가지로|동일하게|같은 방식으로|위와 같이|지금까지|이|그|저|이것|그것|이는|그는|이를|그래서|따라서|하지만|그러나|그런데|또한|즉|여기서?|이렇게|그렇게|이러한|그러한|그러면|그럼|이런|그런|이\s*경우)(?=[\s,]|은|는|를|가|에))",
     re.I,
 )
+# A sentence that only says where more is told.
+_POINTS = re.compile(
+    r"\W*(?:(?:please|also),? )?(?:(?:see|refer to|read|check out|visit|consult|learn more)\b"
+    r"|(?:for|you can find) (?:more|further|additional) (?:information|details?)\b|for details\b)"
+    r"|\W*(?:더 )?자세한 (?:내용|정보|사항|설명).*(?:참고|참조|확인|살펴|보세요|보십시오)"
+    r"|.{0,60}(?:을|를) (?:참고|참조)(?:하세요|하십시오|하시기 바랍니다)\W*$",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,15 @@ def leans(sentence: str) -> bool:
     (True, False)
     """
     return _LEANS.match(sentence) is not None
+
+
+def points_elsewhere(sentence: str) -> bool:
+    """True for a sentence that only says where more is told: there it says nothing.
+
+    >>> points_elsewhere("For more information, see the guide."), points_elsewhere("자세한 내용은 여기에서 확인하세요.")
+    (True, True)
+    """
+    return _POINTS.match(sentence) is not None
 
 
 def is_recap(candidate: Candidate) -> bool:

@@ -158,6 +158,24 @@ class TestChoice:
         assert further.startswith("- ")
         assert further.endswith("[#1]")
 
+    @pytest.mark.parametrize(
+        ("sentence", "is_quoted"),
+        [
+            ("For more information about the mirror's cleaning, see the Handbook.", False),
+            ("Read the mirror's cleaning plan to learn more.", False),
+            ("See the cleaning of Marigold's mirror.", False),
+            ("Marigold's mirror is cleaned with water; see the Handbook.", True),
+            ("Marigold's mirror needs no more cleaning in winter.", True),
+        ],
+    )
+    def test_what_only_points_elsewhere_is_no_further_quote(self, sentence: str, is_quoted: bool) -> None:
+        evidence = [Evidence(1, "Marigold's mirror is cleaned every 14 days."), Evidence(2, sentence)]
+        answer = ask(
+            "How often is Marigold's mirror cleaned?", evidence, model=ExtractiveModel(weights=Weights(close=0))
+        )
+        assert "every 14 days" in answer.partition("\n\nSee also:\n")[0]
+        assert (sentence in answer) is is_quoted
+
     @pytest.mark.parametrize(("owner", "is_quoted"), [("Thistle's", False), ("Marigold's", True), ("The second", True)])
     def test_what_is_said_of_another_name_is_no_further_quote(self, owner: str, is_quoted: bool) -> None:
         evidence = [
