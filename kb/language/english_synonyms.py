@@ -4,6 +4,7 @@ from __future__ import annotations
 
 # Words on one line may replace each other in nearly any sentence.
 SYNONYMS = """
+each every
 bring brought
 take took taken
 go went gone

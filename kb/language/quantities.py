@@ -260,7 +260,7 @@ def _digits() -> re.Pattern[str]:
     return re.compile(
         r"(?P<money>[$€£₩])?\s?(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)"
         rf"(?P<scale>{'|'.join(_numbers().scale)})?(?:st|nd|rd|th)?(?![\d])"
-        r"(?P<unit>[\s-]?(?:m/s|km/h|°[cf]|%|[℃℉])|[\s-]?[a-zµ]+(?![\w/])|\s?[가-힣]+)?",
+        r"(?P<unit>[\s-]?(?:m/s|km/h|°[cf]|%|[℃℉])|[\s-]?[a-zµ]+(?![a-zµ\d_/])|\s?[가-힣]+)?",
         re.I,
     )
 

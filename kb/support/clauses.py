@@ -133,6 +133,8 @@ def is_same(one: str, other: str) -> bool:
     head, theirs = (_HANGUL_ON.sub("", word) for word in (one, other))
     if head and head == theirs and len(one) > len(head) < len(other):  # km²이다, km²입니다
         return _is_same_korean(one[len(head) :], other[len(head) :])
+    if _spelled(one) == _spelled(other):
+        return True
     if is_hangul(one) and is_hangul(other):
         return _is_same_korean(one, other) or bool(_groups_of(one) & _groups_of(other))
     if one[:1].isdigit() or other[:1].isdigit():
@@ -145,6 +147,27 @@ def is_same(one: str, other: str) -> bool:
     ):
         return True
     return bool(_groups_of(one) & _groups_of(other))
+
+
+# British and American stems, "p.m." and "pm", "can't" and "cannot".
+_SPELLINGS = (
+    (re.compile(r"(?<=[a-z]{2})our"), "or"),
+    (re.compile(r"(?<=[a-z]{3})is(?=$|e|ing|ation)"), "iz"),
+    (re.compile(r"(?<=[a-z]{2}l)ys(?=$|e)"), "yz"),
+    (re.compile(r"(?<=[a-z]{2}[bt])er$"), "r"),
+    (re.compile(r"(?<=og)ue?$"), ""),
+    (re.compile(r"(?<=[a-z]{2}en)c(?=e?$)"), "s"),
+    (re.compile(r"\b([a-z])\.(?=[a-z]\b)"), r"\1"),
+    (re.compile(r"^can['’]?t$"), "cannot"),
+)
+
+
+@lru_cache(maxsize=16384)
+def _spelled(word: str) -> str:
+    """An English stem in one of its spellings."""
+    for pattern, other in _SPELLINGS:
+        word = pattern.sub(other, word)
+    return word
 
 
 def _is_same_korean(one: str, other: str) -> bool:

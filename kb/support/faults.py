@@ -236,6 +236,8 @@ def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined:
     if shared(words, words_of(nearest)) < 0.6:
         return
     for word in words:
+        if any(quantity.kind for quantity in facts_of(f"1 {word.key}").quantities):
+            continue  # a unit, which is checked with its number
         if (
             (
                 word.role in ("subject", "object", "goal", "source")

@@ -30,6 +30,11 @@ _DENYING = frozenset("un in im il ir dis non anti mis".split())
 _TELLING = frozenset(
     "may must can should might cannot few most many some all none no every each more less fewer never always new old only".split()
 )
+# Of a number, which kb/support/contrast.py compares.
+_BOUNDS = frozenset(
+    "over|above|more than|under|below|less than|fewer than|up to|at most|no more than|at least|no less than|no fewer than"
+    "|about|around|approximately|roughly|nearly|almost|some".split("|")
+)
 _WORD = re.compile(r"[\w%$€£₩°/.,:'’-]*\w[%°]?")
 
 
@@ -91,8 +96,10 @@ def changed_words(claim: str, sentence: str) -> list[tuple[str, str]] | None:
         is_name = mine[0].text[:1].isupper() != other[0].text[:1].isupper() and mine[0].text[:1].isascii() and a > 0
         if is_name and (is_moved or not is_hangul(other[0].text)):
             continue
-        if is_moved and _is_measured(ours, a, mine) and _is_measured(theirs, c, other):
+        if _is_measured(ours, a, mine) and _is_measured(theirs, c, other) and (is_moved or _is_unit_of(mine, other)):
             continue  # numbers and their units are checked apart
+        if _bound(ours[a:b]) in _BOUNDS and _bound(theirs[c:d]) in _BOUNDS and ours[b : b + 1]:
+            continue  # bounds of numbers too: "over", "more than"
         if any(is_modal(w.text) for w in mine) and any(
             is_modal(w.text) or w.text.lower() == "not" for w in theirs[c:d]
         ):
@@ -107,6 +114,16 @@ def _is_measured(words: Sequence[Word], at: int, changed: Sequence[Word]) -> boo
     """True where a unit of measure behind a number is what is changed."""
     digits = [w for w in words[max(0, at - 1) : at + 2] if w.text[:1].isdigit()]
     return bool(digits) and any(q.kind for w in changed for q in facts_of(f"1 {w.text}").quantities)
+
+
+def _is_unit_of(mine: Sequence[Word], other: Sequence[Word]) -> bool:
+    """True for one unit of measure, written twice: km, kilometres."""
+    one, two = (facts_of(f"1 {words[0].text}").quantities for words in (mine, other))
+    return bool(one and two) and one[0].kind == two[0].kind and one[0].value == two[0].value
+
+
+def _bound(words: Sequence[Word]) -> str:
+    return " ".join(word.text.lower() for word in words)
 
 
 def _tells(word: str) -> bool:

@@ -207,3 +207,35 @@ def test_a_unit_in_the_place_of_another_is_one_word_changed() -> None:
 def test_what_is_asked_as_known_is_a_copy() -> None:
     text = "The lamp does not burn by day, but it can be lit by hand at any time."
     assert support_score(f"Did you know that {text[:-1]}?", [text]) >= VERIFIED
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The ferry sails 5 km along the coast.", "The ferry sails 5 kilometres along the coast."),
+        ("The lamp weighs 3 kg and burns oil.", "The lamp weighs 3 kilograms and burns oil."),
+        ("관측소는 매일 5 킬로미터를 걷는 사람을 위해 연다.", "관측소는 매일 5 km를 걷는 사람을 위해 연다."),
+        ("The lamp burns nine hours each night.", "The lamp burns nine hours every night."),
+        ("The color of the lamp is red by night.", "The colour of the lamp is red by night."),
+        ("The center of the bay is analyzed by the keeper.", "The centre of the bay is analysed by the keeper."),
+        ("The lamp is lit at 10 pm each night.", "The lamp is lit at 10 p.m. each night."),
+        ("You can't open the dome before dawn today.", "You cannot open the dome before dawn today."),
+        ("It takes over 200 steps to reach the lamp.", "It takes more than 200 steps to reach the lamp."),
+        ("It takes up to 200 steps to reach the lamp.", "It takes at most 200 steps to reach the lamp."),
+    ],
+)
+def test_another_spelling_of_the_same_is_no_fault(claim: str, text: str) -> None:
+    assert find_faults(claim, [text], text) == Found()
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The ferry sails 5 miles along the coast.", "The ferry sails 5 kilometres along the coast."),
+        ("The lamp burns nine hours some nights.", "The lamp burns nine hours every night."),
+        ("It takes less than 200 steps to reach the lamp.", "It takes more than 200 steps to reach the lamp."),
+        ("The tour of the bay begins at the pier.", "The tower of the bay begins at the pier."),
+    ],
+)
+def test_another_unit_bound_or_word_is_one(claim: str, text: str) -> None:
+    assert find_faults(claim, [text], text) != Found()
