@@ -15,7 +15,7 @@ from dataclasses import field
 from functools import cache, lru_cache
 
 from kb.frozen import dataclass
-from kb.language.english import MONTHS, NUMBER_WORDS
+from kb.language.english import FUNCTION_WORDS, LIGHT_WORDS, MONTHS, NUMBER_WORDS
 from kb.language.interface import Numbers, join_numbers
 from kb.language.korean_particles import is_hangul
 from kb.language.registry import LANGUAGES
@@ -48,6 +48,8 @@ _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 # An address or a version, 127.0.0.1: no number, but what must be there as it is written.
 _DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\.\d)")
+# They begin a sentence before a name: "Because GitHub", "Every GitHub".
+_NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
 
 
@@ -277,6 +279,8 @@ def _names(text: str) -> tuple[str, ...]:
             or word.casefold() in NUMBER_WORDS
             or (word.casefold()[:3] in _MONTH_BEGINNINGS and len(word) > 2)
         ):
+            continue
+        if begins and word.casefold() in _NO_NAMES:
             continue
         if begins and not any(c.isupper() for c in word[1:]):
             following = text[match.end() : match.end() + 2]

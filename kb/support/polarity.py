@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from kb.frozen import dataclass
-from kb.language import korean
+from kb.language import english, korean
 from kb.language.korean_particles import NEGATED_ENDINGS, is_hangul, strip_ending
 from kb.language.registry import says, words
 from kb.text import STOP_WORDS, analyze
@@ -24,8 +24,12 @@ _INSIDE = re.compile(f"^{korean.NEGATED_INSIDE}")
 REACH_TOKENS = 4
 # Share of content words in common, both ways, that makes two sentences copies.
 COPY = 0.75
-# "Need not know" and "do not have to know" deny the same.
-_DUTY = frozenset("need needs needed have has had".split())
+# What stands between a negation and what it denies: "need not also know", "no way of knowing".
+_BETWEEN = english.FUNCTION_WORDS | english.LIGHT_WORDS | frozenset("need needs needed have has had".split())
+# A word that is quoted denies nothing: many say "no".
+_QUOTED = re.compile(r"[\"“‘'](?:no|not|never)[\"”’']", re.I)
+# "A rather than B": what is spared is denied too, where the other sentence does so.
+_SPARED = re.compile(r"\b(?:rather than|instead of)\s+(?:\w+\s+){0,2}?(\w{4,})", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +39,20 @@ class Polarity:
     words    content words: stems in English, whole words in Korean
     negated  heads of its negations; "" for a negation without a head
     implicit a word such as "forbidden" says no without a negator
+    spared   what "rather than" and "instead of" name
     """
 
     words: tuple[str, ...]
     negated: tuple[str, ...]
     implicit: bool
+    spared: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=4096)
 def polarity_of(sentence: str) -> Polarity:
     """The content words and the negations of a sentence."""
-    tokens = _TOKEN.findall(unicodedata.normalize("NFC", sentence).replace("’", "'"))
+    plain = _QUOTED.sub(" ", unicodedata.normalize("NFC", sentence))
+    tokens = _TOKEN.findall(plain.replace("’", "'"))
     content: list[str] = []
     negated: list[str] = []
     for at, token in enumerate(tokens):
@@ -70,7 +77,8 @@ def polarity_of(sentence: str) -> Polarity:
             negated.append(_korean_stem(inside[1] + "지"))
         elif word := _content(token):
             content.append(word)
-    return Polarity(tuple(content), tuple(negated), says("implies_no", sentence, re.I))
+    spared = tuple(word for found in _SPARED.findall(plain) if (word := _content(found)))
+    return Polarity(tuple(content), tuple(negated), says("implies_no", sentence, re.I), spared)
 
 
 def contradicts(claim: Polarity, source: Polarity) -> bool:
@@ -78,6 +86,8 @@ def contradicts(claim: Polarity, source: Polarity) -> bool:
 
     source  the sentence nearest to the claim: others may negate something else
     """
+    if claim.negated and len(claim.negated) == len(source.negated):
+        return False  # what a negation is of is told by its place, which another wording changes
     if claim.negated and _turns(claim.negated, source) and not source.implicit:
         return True
     if source.negated and _turns(source.negated, claim) and not claim.implicit:
@@ -91,12 +101,12 @@ def _about(heads: Sequence[str], other: Polarity) -> int:
     Korean ones all are: a stem of one syllable is not found again.
     """
     there = (*other.words, *other.negated)
-    return sum(not head or is_hangul(head) or head in there for head in heads)
+    return sum(not head or is_hangul(head) or head in there for head in heads if head not in other.spared)
 
 
 def _turns(heads: Sequence[str], other: Polarity) -> bool:
     for head in heads:
-        if not head or any(_is_same(head, theirs) for theirs in other.negated):
+        if not head or any(_is_same(head, theirs) for theirs in (*other.negated, *other.spared)):
             continue
         if len(head) >= 2 and any(_is_same(head, word) for word in other.words):
             return True
@@ -116,7 +126,7 @@ def _head_after(tokens: Sequence[str], at: int) -> str:
     for token in tokens[at + 1 : at + 1 + REACH_TOKENS]:
         if token in ".,;:!?()":
             break
-        if token.lower() not in _DUTY and (word := _content(token)):
+        if token.lower() not in _BETWEEN and (word := _content(token)):
             return word
     return next((word for token in reversed(tokens[max(0, at - 3) : at]) if (word := _content(token))), "")
 

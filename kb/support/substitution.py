@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from kb.language import english
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import facts_of, missing_facts
 from kb.support.clauses import Word, has_opposite, is_modal, is_same, words_of
@@ -25,6 +26,7 @@ LONGEST_EXCHANGE_WORDS = 4
 NEAR_COPY = 0.7
 # With more changes it is a rewording.
 MOST_CHANGES = 2
+_NO_NAMES = STOP_WORDS | english.FUNCTION_WORDS | frozenset("anything everything something nothing".split())
 _DENYING = frozenset("un in im il ir dis non anti mis".split())
 # Little words that change what a sentence says.
 _TELLING = frozenset(
@@ -172,7 +174,7 @@ def _is_other_name(ours: Sequence[str], theirs: Sequence[str], sentence: Sequenc
 
 def _capitals(words: Sequence[str]) -> list[str]:
     """The capitalised words of a run that is one name; empty for any other run."""
-    names = [w for w in words if w[:1].isupper() and w.casefold() not in STOP_WORDS and not is_light(w)]
+    names = [w for w in words if w[:1].isupper() and w.casefold() not in _NO_NAMES and not is_light(w)]
     inner = [w for w in words if w not in names]
     if (
         not names
