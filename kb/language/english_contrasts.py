@@ -199,6 +199,30 @@ MODALITY = {
     "should": r"\b(?:should|ought to|recommended|advised|advisable)\b",
     "may": r"\b(?:may|can|could|might)\b|\b(?:allowed|permitted|able|free|possible) to\b|\b(?:is|are) (?:allowed|permitted|possible|welcome)\b",
 }
+# (what claims more than the thing itself, what in a text lets it): an instruction lets "must".
+STRENGTH = (
+    (
+        r"(?<!not )(?<!n't )(?<!longer )\b(?:must|required|mandatory|obligatory|compulsory|indispensable|ha(?:ve|s) to)\b(?! not\b)",
+        r"\b(?:must|shall|requir\w+|mandat\w+|obligat\w+|compulsory|ha(?:ve|s|d) to|need\w*|necessary|essential|should|ought|only|sure|unless|without|until|before"
+        r"|can ?not|can't|not|n't|always|important|demand\w*|expect\w*)\b|n['’]t\b"
+        r"|^\W*(?!(?:in|on|at|for|with|when|if|as|by|from|to|after|since|while|and|but|or|then|under|over|of|about|like|is|are|was|were|do|does|did|has|had|that|this|all|both|into|through|during|between)\b)"
+        r"[a-z]+ (?:the|an?|your|it|them|each|every|any|these|those)\b"
+        r"|^\W*(?:please |then,? |next,? |first,? |also |to [^,]{3,60}, )?(?:run|use|create|add|install|import|open|set|call|write|type|enter|execute|put|declare|define|make|click|select|edit|start|pass"
+        r"|specify|configure|enable|disable|download|copy|go|check|read|keep|see|ensure|avoid|do|remember|remove|update|include|provide|give|join|save|review|follow|build|test|deploy)\b",
+    ),
+    (
+        r"\boptional(?:ly)?\b|\bnot (?:be )?(?:required|mandatory|necessary)\b|\b(?:do|does)(?:n['’]t| not) (?:have|need) to\b",
+        r"option|\b(?:may|can|could|might|not|need|want\w*|like|voluntar\w+|free|without|unnecessary|except|prefer\w*|if|no)\b|n['’]t\b|\[",
+    ),
+    (
+        r"\bonly\b",
+        r"\b(?:only|just|sole\w*|exclusive\w*|except\w*|unless|alone|mere\w*|limit\w*|restrict\w*|nothing|no|never|single|unique|not|one|until|without|reserved|dedicated|specific\w*|cannot)\b|n['’]t\b",
+    ),
+    (
+        r"\b(?:always|never|every time|in all cases|automatically)\b",
+        r"\b(?:always|never|every\w*|each|all|any\w*|whenever|must|not|no|nor|none|cannot|without|automat\w*|default\w*|forever|constant\w*|regardless|ever|continu\w*|permanent\w*|itself)\b|n['’]t\b",
+    ),
+)
 ALL = r"\b(?:all|every|each|always|everyone|everybody|everything|entirely|completely|without exception|any)\b"
 SOME = r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
 NONE = r"\b(?:no(?! (?:more|less|fewer|later))|none|never|neither|nobody|nothing|nowhere)\b"

@@ -4,6 +4,70 @@ from __future__ import annotations
 
 # Words on one line may replace each other in nearly any sentence.
 SYNONYMS = """
+right proper appropriate suitable correct
+true correct accurate
+nearest closest
+tell instruct
+extra additional
+tackle address
+handle process manage
+devoted dedicated
+extend enhance expand
+older earlier
+given specified provided supplied
+emit write written output
+avoid prevent
+directly straight
+countless uncountable
+may might
+get obtain retrieve fetch
+build construct create
+fix repair correct
+try attempt
+rarely seldom
+sometimes occasionally
+mainly mostly primarily chiefly
+first initial
+last final
+rest remainder
+site website
+docs documentation
+repo repository
+config configuration
+param parameter
+arg argument
+var variable
+env environment
+dev development
+lib library
+info information
+spec specification
+coworker colleague
+forbid prohibit ban
+clarify explain
+kilobyte kb
+megabyte mb
+gigabyte gb
+millisecond ms
+stop halt cease
+ensure guarantee
+describe outline
+suggest recommend
+worth valuable
+likely probable
+clear obvious
+hide conceal
+split divide
+join combine merge
+link hyperlink
+browse navigate
+look search
+save store
+load read
+crash fail
+default preset
+automatic automatically
+manual manually
 each every
 bring brought
 take took taken

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 from kb.frozen import dataclass
+from kb.language import korean_contrasts
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
 from kb.support.claims import without_lead
@@ -20,6 +21,7 @@ from kb.support.near_copies import altered, is_joined, is_turned
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
+from kb.support.strength import unsaid_strength
 from kb.support.substitution import changed_words, exchanged_words
 
 # A sentence that holds a smaller share of the claim may be about something else, and its negation too.
@@ -191,6 +193,7 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
     claimed = facts_of(claim)
     for name in missing_facts(claimed, _joined([facts_of(text) for text in texts]))[1]:
         yield f"'{name}' is not named there"
+    yield from unsaid_strength(claim, sentences)
     near = _nearest(claim, sentences)
     changed = [changed_words(claim, sentence) for sentence in near]
     copies = (
@@ -236,6 +239,9 @@ def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined:
     if shared(words, words_of(nearest)) < 0.6:
         return
     for word in words:
+        # A verb before a noun ends as a noun before its particle does.
+        if word.key in korean_contrasts.EVERYDAY or word.text[-1:] in ("는", "은"):
+            continue
         if any(quantity.kind for quantity in facts_of(f"1 {word.key}").quantities):
             continue  # a unit, which is checked with its number
         if (

@@ -112,7 +112,7 @@ class TestStreaming:
         assert "grounded" not in second
         assert whole.count("The mirror must be cleaned") == 1
         assert "[#1]" in whole.split("hour [#1].")[1]
-        assert "\x1b[32m✓ backed by your documents\x1b[0m" in whole
+        assert "\x1b[32m✓ checked against your documents\x1b[0m" in whole
         assert terminal.process.returncode == 0
 
     @pytest.mark.parametrize(

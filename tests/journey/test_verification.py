@@ -39,7 +39,7 @@ def test_an_answer_backed_in_the_main_has_no_tick(kb: Call, corpus_home: Path, m
         result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
     assert result.code == 0
     assert "⚠ not backed by [#1]" in result.out
-    assert "⚠ 2 of 3 sentences backed by your documents · " in result.out
+    assert "⚠ 2 of 3 sentences agree with your documents · " in result.out
     assert "✓" not in result.out
 
 
@@ -75,7 +75,7 @@ def test_other_forms_of_a_marker_are_read(
         use(server, monkeypatch)
         result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
     assert result.code == 0
-    assert "✓ backed by your documents" in result.out
+    assert "✓ checked against your documents" in result.out
     assert len(server.chats) == 1
 
 
@@ -93,7 +93,7 @@ def test_one_retry(
     one, two = (chat["messages"] for chat in server.chats)
     assert result.code == 0
     assert CITED in result.out
-    assert "✓ backed by your documents" in result.out
+    assert "✓ checked against your documents" in result.out
     assert "asking the model once more" in result.err
     assert one[0] == two[0]
     assert two[1]["content"].startswith(one[1]["content"])

@@ -155,7 +155,7 @@ def test_an_answer_higher_than_the_screen_is_there_once_and_whole(
     screen = ask_a_model(
         "\n\n".join(["The mirror must be cleaned every 14 days [#1]."] * 12), corpus_home, monkeypatch, rows=12
     )
-    assert screen.lines[-1].startswith("✓ backed by your documents")
+    assert screen.lines[-1].startswith("✓ checked against your documents")
     assert _replayed(screen).count("The mirror must be cleaned every 14 days [#1].") == 12
 
 

@@ -73,6 +73,6 @@ def test_doubts_are_marked_where_they_stand(text: str, doubtful: list[str], mark
 
 
 def test_the_verdict_is_one_line_in_the_language_of_the_question() -> None:
-    assert footer(answer_of("One.")) == "✓ backed by your documents · m:1 · 2.3 s"
-    assert footer(answer_of("One.", "One.")).startswith("⚠ 2 of 3 sentences backed by your documents")
-    assert footer(replace(answer_of("One."), question="왜 그런가요?")).startswith("✓ 문서에 근거함")
+    assert footer(answer_of("One.")) == "✓ checked against your documents · m:1 · 2.3 s"
+    assert footer(answer_of("One.", "One.")).startswith("⚠ 2 of 3 sentences agree with your documents")
+    assert footer(replace(answer_of("One."), question="왜 그런가요?")).startswith("✓ 문서와 대조함")

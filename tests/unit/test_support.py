@@ -77,6 +77,8 @@ def test_claims_lie_in_the_text_one_after_another(pieces: list[str]) -> None:
         ("at 127.0.0.1:7878", "at _127.0.0.1:7878_ in your browser"),
         ("since version 1.2.3", "1.2.3 is the first that can"),
         ("in 404.html", "in _404.html_"),
+        ("Because GitHub limits requests", "GitHub limits requests"),
+        ("Every GitHub repository", "each repository on GitHub"),
     ],
 )
 def test_facts_that_say_the_same(claim: str, source: str) -> None:
@@ -115,6 +117,15 @@ def test_facts_that_differ(claim: str, source: str) -> None:
         ("It is not only open on Mondays", "It is open on Mondays", False),
         ("The keeper doesn't have to know the tide", "The keeper doesn't need to know the tide", False),
         ("The keeper has to know the tide", "The keeper doesn't need to know the tide", True),
+        ('Many say "no" to the new lamp', "Many people say “no” to the new lamp", False),
+        (
+            "Light it from the pier rather than directly from the boat",
+            "Light it from the pier and not directly from the boat",
+            False,
+        ),
+        ("The lamp has no way of knowing the tide", "The lamp cannot know the tide", False),
+        ("Prefer not to also spell out the tide", "Preferably do not spell out the tide too", False),
+        ("The lamps do not have to come in any order", "There is no order required of the lamps", False),
         ("A slow way to count the lamps", "A slow way (that doesn't work) to count the lamps", False),
         ("새 등대의 램프는 다른 램프보다 쓰기가 쉽지 않습니다", "새 등대의 램프는 다른 램프보다 쓰기가 쉽습니다", True),
         ("거울은 14일마다 닦지 않습니다", "거울은 14일마다 닦습니다", True),
