@@ -46,7 +46,7 @@ _IN_ANY = Numbers(
 _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 # Underscores that set a word off, not those inside one.
 _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
-# An address or a version, 127.0.0.1: no number, but what must be there as it is written.
+# An address or a version, 127.0.0.1: it must be there as it is written; 127.0 of it may stand for it.
 _DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\.\d)")
 # They begin a sentence before a name: "Because GitHub", "Every GitHub".
 _NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS
@@ -199,7 +199,7 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         found.append(Quantity(value * factor, kind, counted, written.strip()))
 
     found += [Quantity(0.0, f"dotted {m.group()}", "", m.group()) for m in _DOTTED.finditer(text)]
-    for match in _digits().finditer(_DOTTED.sub(" ", text)):
+    for match in _digits().finditer(text):
         scale = (match["scale"] or "").strip().lower()
         value = float(match["digits"].replace(",", "")) * _scale(scale, numbers)
         note(value, match["money"] or match["unit"] or "", match.group())

@@ -74,8 +74,6 @@ def altered(claim: str, sentence: str, known: frozenset[str] = frozenset()) -> l
     changed = [n for n, (one, other) in enumerate(zip(ours, theirs, strict=True)) if not _is_it(one, other)]
     if len(changed) == 1:
         return [*_opposite(ours[changed[0]], theirs[changed[0]])]
-    if lead:
-        return []
     if len(changed) == 2 and any(is_hangul(ours[n].text[-1:]) for n in changed):
         return [*_stems_exchanged(ours, theirs, *changed)]
     if changed:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kb.support.check import VERIFIED, WEAK, support_score
-from kb.support.faults import Found, find_faults
+from kb.support.clauses import is_same, split_particle
+from kb.support.faults import Found, find_faults, is_copy
 from kb.support.near_copies import altered, is_joined, is_turned
 
 
@@ -26,6 +27,7 @@ from kb.support.near_copies import altered, is_joined, is_turned
         ("Oldenburg of adding a lamp we could change the pump.", "Instead of adding a lamp we could change the pump."),
         ("Marlowe, the lamp burns nine hours a night.", "Similarly, the lamp burns nine hours a night."),
         ("Oldenburg lamp is easier to clean than the old one.", "Your lamp is easier to clean than the old one."),
+        ("Marlowe, the only lamp of the bay burns oil.", "However, the _only_ lamp of the bay burns oil."),
         # Another number where the text has both.
         ("The first lamp holds 2 and another lamp.", "The first lamp holds 1 and another lamp."),
         ("Listing 12-12 shows the new start of the pump.", "Listing 12-5 shows the new start of the pump."),
@@ -39,6 +41,7 @@ from kb.support.near_copies import altered, is_joined, is_turned
         ("서쪽에는 호수가, 북쪽에는 바다가 접해없다.", "서쪽에는 호수가, 북쪽에는 바다가 접해있다."),
         # A row of a table: its name and the column's stand before the sentence.
         ("one, detail Listing 12-12 shows the new start of the pump.", "Listing 12-5 shows the new start of the pump."),
+        ("one, detail Ada Quill paid Tom Brandt for the lamp.", "Tom Brandt paid Ada Quill for the lamp."),
         # One of them says nothing, the other is a name.
         ("Ada lamps influenced those Quill's harbour plan.", "Those lamps influenced Ada Quill's harbour plan."),
         # The particles stay, the nouns change places.
@@ -65,6 +68,10 @@ def test_what_was_altered_is_found(claim: str, sentence: str) -> None:
         ("The lamp burns over the pier by night.", "The lamp burns by night over the pier."),
         ("There are 1,000 lamps on the pier.", "There are 1000 lamps on the pier."),
         ("He cleans almost all lamps by hand.", "He cleans all lamps by hand."),  # a bound of no number
+        (
+            "A well-known keeper of the bay lit it.",
+            "A long-lost keeper of the bay lit it.",
+        ),  # another word, no part of one
         ("Ada paid Tom.", "Tom paid Ada."),  # too short to be a copy
         ("The lamp of the harbour hangs above the gate.", "A lamp hangs above the gate."),
     ],
@@ -177,6 +184,34 @@ def test_a_sentence_is_held_against_its_copy_behind_a_turn_of_phrase() -> None:
         "However, lamps have burnt 18 hours in winter.",
     )
     assert support_score(claim, [text]) < WEAK
+
+
+def test_a_korean_sentence_is_held_against_its_copy_behind_a_turn_of_phrase() -> None:
+    text = "그리고 yield 직후에는 모델을 언로드합니다."
+    assert support_score("그리고 yield 모델은 직후에를 언로드합니다.", [text]) < WEAK
+
+
+def test_a_sentence_that_says_it_with_more_words_excuses() -> None:
+    text = "The valve is open at the south end. Since May the valve is also open at the north end."
+    assert not find_faults("The valve is open at the north end.", [text], text).against
+
+
+def test_everyday_nouns_and_verbs_before_a_noun_are_not_asked_for() -> None:
+    text = "새 저장소를 추가하면 이미 존재한다는 오류가 발생한다. 관련된 문서가 있으면 링크를 추가하는 것이 좋습니다."
+    assert find_faults("새 저장소를 추가하면 이름이 이미 존재한다는 오류가 발생한다.", [text], text).unsaid == ()
+    told = find_faults("관련된 문서가 있으면 링크를 곁들이는 것이 좋습니다.", [text], text).unsaid
+    assert "'곁들이' is not there" not in told
+
+
+def test_a_latin_name_in_a_copy_is_another_word_than_a_korean_noun() -> None:
+    text = "이는 애플리케이션을 배포하는 방식에 따라 달라진다. 앞에 HTTPS를 두기도 한다."
+    assert find_faults("이는 HTTPS를 배포하는 방식에 따라 달라진다.", [text], text).unsaid
+
+
+def test_words_that_only_look_as_if_they_had_a_particle() -> None:
+    assert [split_particle(word) for word in ("하지만", "그러나")] == [("하지만", ""), ("그러나", "")]
+    assert is_same("시작했다고", "시작하였다고")
+    assert is_copy("The lamp burns by day?", "The lamp burns by day.")
 
 
 def test_marks_that_set_a_word_off_are_no_part_of_it() -> None:

@@ -76,6 +76,7 @@ def test_claims_lie_in_the_text_one_after_another(pieces: list[str]) -> None:
         ("the Canadian flag", "a flag of Canada"),
         ("at 127.0.0.1:7878", "at _127.0.0.1:7878_ in your browser"),
         ("since version 1.2.3", "1.2.3 is the first that can"),
+        ("Python 3.11 or later", "Python 3.11.7 or later"),
         ("in 404.html", "in _404.html_"),
         ("Because GitHub limits requests", "GitHub limits requests"),
         ("Every GitHub repository", "each repository on GitHub"),
@@ -117,6 +118,7 @@ def test_facts_that_differ(claim: str, source: str) -> None:
         ("It is not only open on Mondays", "It is open on Mondays", False),
         ("The keeper doesn't have to know the tide", "The keeper doesn't need to know the tide", False),
         ("The keeper has to know the tide", "The keeper doesn't need to know the tide", True),
+        ("Many say “no”, and some say “yes” to the lamp", "Many say “no” and some say “yes” to the lamp", False),
         ('Many say "no" to the new lamp', "Many people say “no” to the new lamp", False),
         (
             "Light it from the pier rather than directly from the boat",
@@ -147,6 +149,7 @@ def test_a_name_in_the_place_of_another_is_seen_though_the_passage_has_both() ->
     game = "The All Star Game is played every year in July."
     assert exchanged_words("The All-Star Game is played every year in July.", game) == []
     assert exchanged_words("The station was opened by Brown.", sentence) == []
+    assert exchanged_words("Anything in GitHub is a record.", "All in GitHub is a record.") == []
 
 
 @pytest.mark.parametrize(
