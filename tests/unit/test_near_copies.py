@@ -186,6 +186,11 @@ def test_a_sentence_is_held_against_its_copy_behind_a_turn_of_phrase() -> None:
     assert support_score(claim, [text]) < WEAK
 
 
+def test_a_number_is_held_against_the_copy_behind_a_turn_of_phrase() -> None:
+    text = "However, the first lamp holds 1 and another lamp. This lamp is another lamp that holds 2 and another lamp."
+    assert find_faults("The first lamp holds 2 and another lamp.", [text], text).against
+
+
 def test_a_korean_sentence_is_held_against_its_copy_behind_a_turn_of_phrase() -> None:
     text = "그리고 yield 직후에는 모델을 언로드합니다."
     assert support_score("그리고 yield 모델은 직후에를 언로드합니다.", [text]) < WEAK
@@ -210,7 +215,7 @@ def test_a_latin_name_in_a_copy_is_another_word_than_a_korean_noun() -> None:
 
 def test_words_that_only_look_as_if_they_had_a_particle() -> None:
     assert [split_particle(word) for word in ("하지만", "그러나")] == [("하지만", ""), ("그러나", "")]
-    assert is_same("시작했다고", "시작하였다고")
+    assert is_same("했다고", "하였다고")
     assert is_copy("The lamp burns by day?", "The lamp burns by day.")
 
 
