@@ -1,6 +1,6 @@
 """Measures the verdict on models' answers: lies that it shows with a tick, and true answers that it doubts, by kind.
 
-    .venv/bin/python benchmarks/lies.py DATA [--half held] [--wordnet FOLDER] [--show 3] [--each 150] [--seed 23] [--encoder]
+    .venv/bin/python benchmarks/lies.py DATA [--half held] [--wordnet FOLDER] [--show 3] [--each 150] [--seed 23] [--encoder] [--reader]
 
 Sentences of documents are made false, or said in other words (benchmarks/lies_edits.py), and put into an answer that
 cites their passage: as a sentence, in a heading, a list, a table, a question, before a colon, behind a marker in code. The
@@ -15,6 +15,7 @@ import argparse
 import gzip
 import json
 import math
+import os
 import random
 import re
 from collections.abc import Iterable, Iterator
@@ -23,8 +24,10 @@ from pathlib import Path
 
 from benchmarks.lies_edits import ANTONYMS, LIES, TRUTHS, Edit, exchange, wordnet_antonyms
 from benchmarks.support import clean
-from kb.arrays import Encode
+from kb.arrays import Encode, ReadClaims
 from kb.ask.verify import has_tick, verify
+from kb.config import cache_folder
+from kb.reader.claims import open_claims
 from kb.records import Chunk
 from kb.store.chunks import make_citation
 from kb.text import split_sentences
@@ -188,11 +191,11 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
     return max(0.0, (middle - spread) / (1 + z * z / of)), min(1.0, (middle + spread) / (1 + z * z / of))
 
 
-def report(cases: list[Case], encode: Encode | None, show: int) -> None:
+def report(cases: list[Case], encode: Encode | None, read: ReadClaims | None, show: int) -> None:
     """A line per kind."""
     found: dict[tuple[bool, str, str], list[tuple[bool, Case, str]]] = {}
     for case in cases:
-        checked = verify(case.answer, {1: passage_as_chunk(case.passage)}, encode)
+        checked = verify(case.answer, {1: passage_as_chunk(case.passage)}, encode, read)
         why = "; ".join(f"{s.status} {s.score} {s.reasons}" for s in checked.verification.sentences)
         row = (has_tick(checked.verification), case, why)
         found.setdefault((case.is_true, case.language, case.kind), []).append(row)
@@ -226,6 +229,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED, help="of the sentences that are taken")
     parser.add_argument("--only", default="")
     parser.add_argument("--encoder", action="store_true")
+    parser.add_argument("--reader", action="store_true", help="with kb-claims, the reader of claims")
     options = parser.parse_args()
     encode: Encode | None = None
     if options.encoder:
@@ -237,7 +241,8 @@ def main() -> None:
         for c in make_cases(options.data, options.half, options.wordnet, options.each, options.seed)
         if options.only in f"{c.language} {c.kind}"
     ]
-    report(cases, encode, options.show)
+    read = open_claims(cache_folder(os.environ), print) if options.reader else None
+    report(cases, encode, read, options.show)
 
 
 if __name__ == "__main__":

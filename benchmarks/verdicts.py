@@ -1,11 +1,17 @@
-"""The verdict on answers that a language model wrote about passages of manuals: true ones doubted, false ones with a tick.
+"""The verdict on answers that a language model wrote about passages of documents: true ones doubted, false ones with a tick.
 
-    PYTHONPATH=. python benchmarks/verdicts.py PAGES_FOLDER HOMES_FOLDER [--show] [--only en|ko]
+    PYTHONPATH=. python benchmarks/verdicts.py PAGES_FOLDER HOMES_FOLDER DATA [--show] [--only en|ko] [--reader] [--fit]
 
 verdicts.jsonl.gz has some six answers a passage: three that say what it says in other words, three with something in them that it does not
 say, as fluent; the model saw the passage, and neither the check nor what it makes of them. lies.py makes its lies by script, of single
 changes that its rules know; these are what people meet. The passages are chunks of the manuals of manuals.py (PAGES_FOLDER, HOMES_FOLDER
-as there), known by a digest: the texts are others'. `held` were not looked at while rules were written. Prints shares with 95 % intervals.
+as there) and of DATA, known by a digest: the texts are others'. Prints shares with 95 % intervals, of three kinds:
+
+looked at   while rules were written, or learnt by the reader of claims (training/train_support.py)
+held out    manuals of which it has learnt nothing, answers at which nobody looked
+documents   the Rust book and FastAPI's, which the rules and the reader know from lies by script (lies.py) alone
+
+--fit writes the weights with which a reading counts (kb/support/weights.json), from the answers about manuals held out, looked at or not.
 """
 
 from __future__ import annotations
@@ -13,34 +19,63 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import os
+import random
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 import kb
-from benchmarks.lies import passage_as_chunk, wilson
+from benchmarks.lies import MARKUP, passage_as_chunk, wilson
+from benchmarks.lies_edits import LIES, TRUTHS
+from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
+from kb.config import cache_folder
+from kb.reader.claims import open_claims
+from kb.support import check
+from kb.support.claims import find_claims
+from kb.text import split_sentences
 
 ANSWERS = Path(__file__).with_name("verdicts.jsonl.gz")
+WEIGHTS = Path(check.__file__).with_name("weights.json")
+# Of these the reader of claims has learnt no answer.
+HELD_OUT = frozenset("18f-guides digitalgov nushell prometheus svelte vite helm-ko vue-ko".split())
+# Documents of DATA, and where they are.
+DOCUMENTS = {
+    "rust-book": "rust-book/src",
+    "fastapi": "fastapi-docs-en-ko/docs/en",
+    "fastapi-ko": "fastapi-docs-en-ko/docs/ko",
+}
+# Of sentences that a script edits, so many are said, and not made false.
+TRUE_SHARE = 0.65
+EDITED = 400
+PENALTY, STEPS, RATE = 0.5, 4000, 0.5
+
+Texts = tuple[str, str]
 
 
 def answers() -> list[dict[str, Any]]:
-    """manual, passage (a digest), lang, held, true, kind (what was done), answer."""
+    """manual, passage (a digest), lang, held (not looked at), true, kind (what was done), answer."""
     with gzip.open(ANSWERS, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
 
 
-def passages(pages: Path, homes: Path, manuals: Sequence[str]) -> Iterator[tuple[str, tuple[str, str]]]:
+def passages(
+    pages: Path, homes: Path, manuals: Sequence[str], data: Path | None = None
+) -> Iterator[tuple[str, tuple[str, str]]]:
     """(digest, (title, text)) of every chunk of the manuals that are there."""
     for manual in manuals:
-        if not (pages / manual).is_dir():
-            print(f"{manual}: no {pages / manual}")
+        folder = data / DOCUMENTS[manual] if data and manual in DOCUMENTS else pages / manual
+        if not folder.is_dir():
+            print(f"{manual}: no {folder}")
             continue
         with kb.open(homes / manual) as base:
-            base.ingest(pages / manual)
+            base.ingest(folder)
             ids = [row[0] for row in base.runtime().store._connection.execute("SELECT chunk_id FROM chunks")]
             for chunk in base.chunks(ids).values():
                 yield digest_of(chunk.text), (chunk.title, chunk.text)
@@ -51,31 +86,102 @@ def digest_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:16]
 
 
+def edit_sentences(
+    passages: Sequence[tuple[str, Texts]], count: int, rng: random.Random
+) -> Iterator[tuple[str, Texts, bool, str]]:
+    """Sentences of passages, said nearly as they stand or made false by a script, each with its passage.
+
+    passages  (language, (text, title))
+    returns   about `count` of (claim, (text, title), whether it is said, language)
+    """
+    for _ in range(count):
+        language, texts = rng.choice(passages)
+        sentences = [" ".join(texts[0][a:b].split()) for a, b in split_sentences(texts[0])]
+        sentences = [s for s in sentences if 25 <= len(s) <= 300 and s[-1] in ".!" and not MARKUP.match(s)]
+        is_true = rng.random() < TRUE_SHARE
+        edit = rng.choice([*(TRUTHS if is_true else LIES)[language].values()])
+        rng.shuffle(sentences)
+        for sentence in sentences:
+            found = edit(sentence, rng, sentences)
+            if found is not None and (is_true or found != sentence):
+                yield found, texts, is_true, language
+                break
+
+
+def kind_of(row: Mapping[str, Any]) -> str:
+    """See the module."""
+    if row["manual"] in DOCUMENTS:
+        return "documents"
+    return "held out" if row["manual"] in HELD_OUT and row["held"] else "looked at"
+
+
+def report(
+    rows: Sequence[Mapping[str, Any]], texts: Mapping[str, tuple[str, str]], read: ReadClaims | None, *, show: bool
+) -> None:
+    """A line per language, kind and truth."""
+    wrong: dict[tuple[str, str, bool], list[bool]] = defaultdict(list)
+    for row in rows:
+        title, text = texts[row["passage"]]
+        checked = verify(row["answer"], {1: replace(passage_as_chunk(text), title=title)}, None, read)
+        is_wrong = has_tick(checked.verification) != row["true"]
+        wrong[row["lang"], kind_of(row), row["true"]].append(is_wrong)
+        if show and is_wrong and kind_of(row) == "looked at":
+            why = [(s.status, s.score, s.reasons) for s in checked.verification.sentences]
+            print(f"{'doubted' if row['true'] else 'a tick'}: {row['kind']}\n  {row['answer']}\n  {why}")
+    for (language, kind, is_true), found in sorted(wrong.items()):
+        low, high = wilson(sum(found), len(found))
+        what = "true, doubted" if is_true else "false, with a tick"
+        print(f"{language}, {kind:9}, {what:18} {sum(found) / len(found):.3f} [{low:.3f}, {high:.3f}] of {len(found)}")
+
+
+def fit(rows: Sequence[Mapping[str, Any]], texts: Mapping[str, tuple[str, str]], read: ReadClaims) -> check.Model:
+    """A logistic regression over the doubtfullest sentence of each answer without a fault: that of a false one is the false one."""
+    values, labels = [], []
+    for row in rows:
+        title, text = texts[row["passage"]]
+        sentences = [claim.text for claim in find_claims(row["answer"])]
+        read_each = [r for _, r in check.read_claims(sentences, [(text, title)] * len(sentences), None, read)]
+        if any(reading.faults for reading in read_each):
+            continue
+        least = min((r for r in read_each if r.reader is not None), key=lambda r: r.reader or 0.0, default=None)
+        if least is not None:
+            values.append((1.0, *check.read_features_of(least)))
+            labels.append(float(row["true"]))
+    x, y = np.array(values), np.array(labels)
+    weights = np.zeros(x.shape[1])
+    for _ in range(STEPS):
+        expected = 1 / (1 + np.exp(-x @ weights))
+        weights -= RATE * (x.T @ (expected - y) + PENALTY * np.array([0.0, *weights[1:]])) / len(y)
+    return check.Model(round(float(weights[0]), 3), tuple(round(float(w), 3) for w in weights[1:]))
+
+
+def write(model: check.Model) -> None:
+    """Into weights.json, beside the others."""
+    stored = json.loads(WEIGHTS.read_text(encoding="utf-8"))
+    weights = dict(zip(check.READ, model.weights, strict=True))
+    stored["models"]["reader"] = {"recipe": "benchmarks/verdicts.py --fit", "bias": model.bias, "weights": weights}
+    WEIGHTS.write_text(json.dumps(stored, indent=2) + "\n", encoding="utf-8")
+    check.load_models.cache_clear()
+    print(model)
+
+
 def main() -> None:
     """Verify every answer against its passage."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pages", type=Path)
-    parser.add_argument("homes", type=Path)
+    for name in ("pages", "homes", "data"):
+        parser.add_argument(name, type=Path)
     parser.add_argument("--only", default="", help="a language")
-    parser.add_argument("--show", action="store_true", help="every answer that is not held but judged wrongly")
+    parser.add_argument("--show", action="store_true", help="every answer that was looked at and is judged wrongly")
+    parser.add_argument("--reader", action="store_true", help="with kb-claims, the reader of claims")
+    parser.add_argument("--fit", action="store_true")
     chosen = parser.parse_args()
     rows = [row for row in answers() if row["lang"].startswith(chosen.only)]
-    texts = dict(passages(chosen.pages, chosen.homes, sorted({row["manual"] for row in rows})))
-    wrong: dict[tuple[str, str, bool], list[bool]] = defaultdict(list)
-    for row in rows:
-        if row["passage"] not in texts:
-            continue
-        title, text = texts[row["passage"]]
-        checked = verify(row["answer"], {1: replace(passage_as_chunk(text), title=title)}, None)
-        is_wrong = has_tick(checked.verification) != row["true"]
-        wrong[row["lang"], "held" if row["held"] else "looked at", row["true"]].append(is_wrong)
-        if chosen.show and is_wrong and not row["held"]:
-            why = [(s.status, s.score, s.reasons) for s in checked.verification.sentences]
-            print(f"{'doubted' if row['true'] else 'a tick'}: {row['kind']}\n  {row['answer']}\n  {why}")
-    for (language, half, is_true), found in sorted(wrong.items()):
-        low, high = wilson(sum(found), len(found))
-        what = "true, doubted" if is_true else "false, with a tick"
-        print(f"{language}, {half:9}, {what:18} {sum(found) / len(found):.3f} [{low:.3f}, {high:.3f}] of {len(found)}")
+    texts = dict(passages(chosen.pages, chosen.homes, sorted({row["manual"] for row in rows}), chosen.data))
+    rows = [row for row in rows if row["passage"] in texts]
+    read = open_claims(cache_folder(os.environ), print) if chosen.reader or chosen.fit else None
+    if chosen.fit and read:
+        write(fit([row for row in rows if row["manual"] in HELD_OUT], texts, read))
+    report(rows, texts, read, show=chosen.show)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The types of the arrays that pass between modules. Importing numpy takes 70 ms, so at run time they are `Any`."""
+"""The types of the arrays, and of the models, that pass between modules. Importing numpy takes 70 ms, so at run time they are `Any`."""
 
 from __future__ import annotations
 
@@ -20,3 +20,5 @@ else:
 
 # Texts → their vectors: (n, d) float32, rows of unit length.
 Encode = Callable[[Sequence[str]], FloatMatrix]
+# (a claim, the texts that it cites) of each → the probability in [0, 1] that they say it, None where that cannot be told.
+ReadClaims = Callable[[Sequence[tuple[str, Sequence[str]]]], list[float | None]]

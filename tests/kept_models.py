@@ -147,8 +147,8 @@ class KeptPackaged(PackagedReader):
 
 
 class KeptTrained(TrainedReader):
-    def __init__(self, model: str, packed: Path, cache: Path) -> None:
-        super().__init__(model, packed, cache)
+    def __init__(self, model: str, packed: Path, weights: Path, cache: Path) -> None:
+        super().__init__(model, packed, weights, cache)
         self._results = Results(cache / "encoders", model)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -176,4 +176,7 @@ def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:
     put("kb.embed.encoder.open_fast", _open_encoder)
     # Every test reaches the one cache by a link of its own.
     put("kb.reader.packaged.PackagedReader", lambda model, files, _cache: _open_packaged(model, files, folder))
-    put("kb.reader.trained.TrainedReader", lambda model, packed, _cache: _open_trained(model, packed, folder))
+    put(
+        "kb.reader.trained.TrainedReader",
+        lambda model, packed, weights, _cache: _open_trained(model, packed, weights, folder),
+    )

@@ -1,95 +1,143 @@
-"""Trains a reader of claims: does a passage say what a sentence says? An experiment; kb has no such weights.
+"""Trains kb-claims, the reader of claims: does a passage say what a sentence says?
 
-    PYTHONPATH=. python training/train_support.py DATA_FOLDER PAGES_FOLDER HOMES_FOLDER OUT_FOLDER [--seconds N]
+    PYTHONPATH=. python training/train_support.py STAGE ROWS DATA_FOLDER XNLI_FOLDER OUT_FOLDER [--begin WEIGHTS] [--seconds N]
 
-It goes on from kb-reader, whose first text is a question: here it is a claim. It learns from answers that a language model wrote
-(benchmarks/verdicts.jsonl.gz, without the manuals that are held out), from labelled claims of people (DATA_FOLDER/reader/support.jsonl.gz),
-and from lies and truths by script (benchmarks/lies.py). Prints its AUC on the manuals that are held out, beside that of kb's own score,
-and writes OUT_FOLDER/support.pt. PAGES_FOLDER and HOMES_FOLDER are those of benchmarks/verdicts.py.
+It goes on from kb-reader, whose first text is a question: here it is a claim. STAGES are run in their order, each from the
+OUT_FOLDER/claims.npz of the one before. ROWS are answers that a language model wrote, joined to their passages by
+training/written_answers.py; DATA_FOLDER/reader/support.jsonl.gz and XNLI_FOLDER (xnli.dev.ko.tsv and xnli.test.ko.tsv of KorNLI)
+have labels of people; lies and truths by script are those of benchmarks/lies.py. Prints the AUC on answers that are held out,
+beside that of kb's own score.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import gzip
 import json
 import random
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
-from train_reader import Model, begin
+from train_reader import Model, begin, trained_weights
 
 from benchmarks.lies import make_cases
-from benchmarks.verdicts import answers, passages
+from benchmarks.verdicts import edit_sentences
 from kb.embed.unigram import Unigram, write_pieces
-from kb.reader.trained_weights import WEIGHTS
+from kb.reader.claims import windows_of
+from kb.reader.trained_weights import CLAIMS_WEIGHTS, WEIGHTS, save_weights
 from kb.support.check import read_claims
 from kb.support.claims import find_claims
 
-CLAIM_TOKENS, MAX_TOKENS = 80, 220
-BATCH, RATE, WARM_UP_STEPS = 24, 1e-4, 40
-# Of each set of people's labels, so many; written answers are learnt so often.
-PEOPLE = {"klue": 3500, "fm2": 2500, "wice": 1500}
-WRITTEN_ROUNDS = 4
-SCRIPTED = 2000
-# One manual of so many is held out.
-HELD_OUT = 3
+CLAIM_TOKENS, TEXT_TOKENS = 96, 260
+BATCH, WARM_UP_STEPS = 24, 40
+SHOWN_EVERY_SECONDS = 240.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """What is learnt in one round.
+
+    people    of each set of people's labels, so many
+    scripted  lies and truths by script: (of a kind at most, together at most, seed)
+    xnli      share of XNLI's Korean rows
+    rounds    how often the written answers are learnt
+    edited    lies and truths by script about the passages of the written answers, so many
+    """
+
+    people: Mapping[str, int]
+    scripted: tuple[int, int, int]
+    xnli: float
+    rounds: int
+    rate: float
+    seed: int
+    edited: int = 0
+
+
+# The first learns how claims differ from questions, the second the same from other rows, the others what models write.
+STAGES = {
+    "labels": Stage({"klue": 18_000, "fm2": 2500, "wice": 2500}, (60, 3000, 5), 1.0, 2, 1e-4, 1),
+    "more-labels": Stage({"klue": 14_000, "fm2": 2500, "wice": 2500}, (200, 8000, 11), 0.5, 2, 7e-5, 5),
+    "answers": Stage({"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 5), 0.0, 3, 1e-4, 1),
+    # Of the written answers, those that copy a sentence are lies more often than models lie.
+    "copies": Stage({"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 7), 0.0, 1, 8e-5, 2, edited=9000),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A claim, a text, whether the text says it, and its language."""
+    """A claim, what of its passage is read, whether the passage says it, its language; its whole texts."""
 
     claim: str
     text: str
     is_said: bool
     language: str
+    texts: tuple[str, ...]
 
 
-def written(pages: Path, homes: Path) -> tuple[list[Row], list[Row]]:
-    """(to learn from, held out)"""
-    rows = answers()
-    texts = dict(passages(pages, homes, sorted({row["manual"] for row in rows})))
-    learnt: list[Row] = []
-    held: list[Row] = []
-    for language in ("en", "ko"):
-        names = sorted({row["manual"] for row in rows if row["lang"] == language})
-        for row in rows:
-            if row["lang"] == language and row["passage"] in texts:
-                side = held if row["manual"] in names[::HELD_OUT] else learnt
-                side.append(Row(_bare(row["answer"]), "\n".join(texts[row["passage"]]), row["true"], language))
-    return learnt, held
+def make_row(claim: str, texts: tuple[str, ...], is_said: bool, language: str) -> Row:
+    """As kb shows it to the reader."""
+    return Row(claim, windows_of(claim, texts), is_said, language, texts)
 
 
-def labelled(data: Path, rng: random.Random) -> list[Row]:
-    """Claims that people labelled, and lies and truths by script."""
-    sets: dict[str, list[Row]] = {name: [] for name in PEOPLE}
+def written(file: Path) -> dict[str, list[Row]]:
+    """Rows of training/written_answers.py by split."""
+    found: dict[str, list[Row]] = {}
+    with gzip.open(file, "rt", encoding="utf-8") as lines:
+        for row in map(json.loads, lines):
+            texts = (row["text"], row["title"])
+            found.setdefault(row["split"], []).append(make_row(row["claim"], texts, row["said"], row["lang"]))
+    return found
+
+
+def labelled(data: Path, stage: Stage, rng: random.Random) -> Iterator[Row]:
+    """Claims that people labelled."""
+    sets: dict[str, list[Row]] = {name: [] for name in stage.people}
     with gzip.open(data / "reader/support.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            row = json.loads(line)
+        for row in map(json.loads, lines):
             name = row["source"].split("-")[0]
             if name in sets and "weak" not in row["source"]:
-                sets[name].append(Row(row["claim"], row["evidence"], row["label"] == "supported", row["lang"]))
-    found = [row for name, rows in sets.items() for row in rng.sample(rows, min(len(rows), PEOPLE[name]))]
-    cases = [case for case in make_cases(data, "dev", None, 60, 5) if " " not in case.kind]
-    scripted = [Row(_bare(case.answer), case.passage, case.is_true, case.language) for case in cases]
-    return found + rng.sample(scripted, min(len(scripted), SCRIPTED))
+                sets[name].append(make_row(row["claim"], (row["evidence"],), row["label"] == "supported", row["lang"]))
+    for name, rows in sets.items():
+        yield from rng.sample(rows, min(len(rows), stage.people[name]))
 
 
-def _bare(answer: str) -> str:
-    return re.sub(r"\s*\[#\d+\]", "", answer)
+def scripted(data: Path, stage: Stage, rng: random.Random) -> list[Row]:
+    """Lies and truths of one sentence each."""
+    each, most, seed = stage.scripted
+    cases = [case for case in make_cases(data, "dev", None, each, seed) if " " not in case.kind]
+    return [
+        make_row(re.sub(r"\s*\[#\d+\]", "", case.answer), (case.passage,), case.is_true, case.language)
+        for case in rng.sample(cases, min(len(cases), most))
+    ]
+
+
+def edited(answers: Sequence[Row], stage: Stage, rng: random.Random) -> Iterator[Row]:
+    """Sentences of the passages of answers, said nearly as they stand, or made false."""
+    passages = sorted({(row.language, row.texts) for row in answers})
+    for claim, texts, is_true, language in edit_sentences(passages, stage.edited, rng):
+        yield make_row(claim, texts, is_true, language)
+
+
+def xnli(folder: Path, stage: Stage, rng: random.Random) -> Iterator[Row]:
+    """XNLI's rows in Korean, as KorNLI has them."""
+    for name in ("xnli.dev.ko.tsv", "xnli.test.ko.tsv") if stage.xnli else ():
+        with (folder / name).open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+                if row["sentence2"] and rng.random() < stage.xnli:
+                    yield make_row(row["sentence2"], (row["sentence1"],), row["gold_label"] == "entailment", "ko")
 
 
 def to_ids(rows: Sequence[Row], words: Unigram) -> list[tuple[int, ...]]:
     """<s> claim </s></s> text </s>"""
     claims = words.encode([row.claim for row in rows], CLAIM_TOKENS)
-    texts = words.encode([row.text for row in rows], MAX_TOKENS)
+    texts = words.encode([row.text for row in rows], TEXT_TOKENS)
     return [(*claim, 2, *text[1:]) for claim, text in zip(claims, texts, strict=True)]
 
 
@@ -117,70 +165,89 @@ def score(model: Model, ids: Sequence[tuple[int, ...]]) -> list[float]:
 
 
 def own_score(row: Row) -> float:
-    """What kb's check gives a claim: that of its worst sentence."""
+    """What kb's check by words gives a claim: that of its worst sentence."""
     sentences = [claim.text for claim in find_claims(row.claim)] or [row.claim]
-    return min(found for found, _ in read_claims(sentences, [(row.text,)] * len(sentences)))
+    return min(found for found, _ in read_claims(sentences, [row.texts] * len(sentences)))
 
 
-def show(model: Model, held: Sequence[Row], ids: Sequence[tuple[int, ...]]) -> None:
-    """A line per language."""
-    scores = score(model, ids)
+def show(name: str, rows: Sequence[Row], scores: Sequence[float]) -> None:
+    """AUC by language."""
     for language in ("en", "ko"):
-        mine = [n for n, row in enumerate(held) if row.language == language]
-        rows = [held[n] for n in mine]
-        own = auc([own_score(row) for row in rows], rows)
-        print(
-            f"{language}, {len(rows)} held out: AUC {auc([scores[n] for n in mine], rows):.3f}, kb's own {own:.3f}",
-            flush=True,
-        )
+        mine = [n for n, row in enumerate(rows) if row.language == language]
+        if mine:
+            found = auc([scores[n] for n in mine], [rows[n] for n in mine])
+            print(f"  {name}, {language}, {len(mine)}: AUC {found:.3f}", flush=True)
 
 
 def learn(
-    model: Model, rows: Sequence[Row], ids: Sequence[tuple[int, ...]], seconds: float, rng: random.Random
+    model: Model,
+    rows: Sequence[Row],
+    ids: Sequence[tuple[int, ...]],
+    stage: Stage,
+    seconds: float,
+    look: Callable[[], None],
 ) -> None:
     """One round in batches of about one length, or so much of it as there is time for."""
+    rng = random.Random(stage.seed)
     order = list(range(len(rows)))
     rng.shuffle(order)
     pools = [sorted(order[at : at + 20 * BATCH], key=lambda n: len(ids[n])) for at in range(0, len(order), 20 * BATCH)]
     batches = [pool[at : at + BATCH] for pool in pools for at in range(0, len(pool), BATCH)]
     rng.shuffle(batches)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01)
-    began = time.perf_counter()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=stage.rate, weight_decay=0.01)
+    began = looked = time.perf_counter()
     for step, batch in enumerate(batches):
         done = max(step / len(batches), (time.perf_counter() - began) / seconds)
         if done >= 1:
             break
         for group in optimizer.param_groups:
-            group["lr"] = RATE * min(1.0, step / WARM_UP_STEPS) * (1 - done)
+            group["lr"] = stage.rate * min(1.0, (step + 1) / WARM_UP_STEPS) * (1 - done)
         logits = model(*to_tensors([ids[n] for n in batch], model.pad))[:, 0]
         loss = F.binary_cross_entropy_with_logits(logits, torch.tensor([float(rows[n].is_said) for n in batch]))
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
+        if time.perf_counter() - looked > SHOWN_EVERY_SECONDS:
+            print(f"{step} of {len(batches)} batches", flush=True)
+            look()
+            looked = time.perf_counter()
 
 
 def main() -> None:
     """Begin, learn, show, write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    for name in ("data", "pages", "homes", "out"):
+    parser.add_argument("stage", choices=STAGES)
+    for name in ("rows", "data", "xnli", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--seconds", type=float, default=1200)
+    parser.add_argument("--begin", type=Path, default=Path(__file__).resolve().parents[1] / "kb/reader" / WEIGHTS.name)
+    parser.add_argument("--seconds", type=float, default=3600)
     chosen = parser.parse_args()
+    stage = STAGES[chosen.stage]
     chosen.out.mkdir(parents=True, exist_ok=True)
-    rng = random.Random(1)
-    torch.manual_seed(1)
+    rng = random.Random(stage.seed)
+    torch.manual_seed(stage.seed)
     model = Model()
-    begin(model, Path(__file__).resolve().parents[1] / "kb/reader" / WEIGHTS)
+    begin(model, chosen.begin)
     write_pieces(model.pieces, chosen.out)
-    words = Unigram(chosen.out, MAX_TOKENS)
-    learnt, held = written(chosen.pages, chosen.homes)
-    rows = [*learnt * WRITTEN_ROUNDS, *labelled(chosen.data, rng)]
-    held_ids = to_ids(held, words)
-    show(model, held, held_ids)
-    learn(model, rows, to_ids(rows, words), chosen.seconds, rng)
-    show(model, held, held_ids)
-    torch.save(model.state_dict(), chosen.out / "support.pt")
+    words = Unigram(chosen.out, CLAIM_TOKENS + TEXT_TOKENS)
+    answers = written(chosen.rows)
+    rows = [*answers["learn"] * stage.rounds, *labelled(chosen.data, stage, rng)]
+    rows += [*scripted(chosen.data, stage, rng), *xnli(chosen.xnli, stage, rng)]
+    rows += edited(answers["learn"], stage, rng)
+    held = {name: (found, to_ids(found, words)) for name, found in answers.items() if name != "learn"}
+    print(f"{len(rows)} rows, {len(answers['learn'])} of them answers; by words:")
+    for name, (found, _) in held.items():
+        show(name, found, [own_score(row) for row in found])
+
+    def look() -> None:
+        for name, (found, ids) in held.items():
+            show(name, found, score(model, ids))
+
+    learn(model, rows, to_ids(rows, words), stage, chosen.seconds, look)
+    print("in the end:")
+    look()
+    save_weights(trained_weights(model), chosen.out / CLAIMS_WEIGHTS.name)
 
 
 if __name__ == "__main__":

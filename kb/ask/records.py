@@ -233,7 +233,7 @@ class SentenceCheck:
     score             probability that its passages back it, in [0, 1]; of an uncited one, the best that any passage does
     misattributed_to  the marker whose passage backs it instead, None for every other status
     idle_markers      cited beside others that back it without them; those that stand for no passage too
-    reasons           what is exact and wrong, in words
+    reasons           why it is not backed, in words
     rests_on          the context node that says it where no passage does; None otherwise
     """
 

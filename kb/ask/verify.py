@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from kb.arrays import Encode
+from kb.arrays import Encode, ReadClaims
 from kb.ask.backing import find_backing
 from kb.ask.cite import is_refusal
 from kb.ask.records import RefusalReason, SentenceCheck, SentenceStatus, Verification, VerificationStatus
@@ -22,7 +22,7 @@ from kb.language.sentences import is_forged
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import VERIFIED, WEAK, Reading, read_claims, status_of
+from kb.support.check import VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
 from kb.support.claims import Claim, find_claims
 from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.markers import MARKER, find_markers, normalize_markers
@@ -83,7 +83,10 @@ def stands(verification: Verification) -> bool:
 
 
 def check_answer(kb: Runtime, generated: Generated) -> Checked:
-    """Compare the answer with the packed passages; by meaning as well where the encoder is loaded and reads it."""
+    """Compare the answer with the packed passages; by meaning as well where the encoder is loaded and reads it.
+
+    What a model wrote in its own words is read together with them, too.
+    """
     passages = {p.marker: p.chunk for p in generated.packed.packed}
     text, encoder = normalize_markers(generated.written.text, passages), kb.loaded_encoder()
     reads = encoder is not None and encoder.unread_share(text) < UNREAD_SHARE
@@ -91,6 +94,7 @@ def check_answer(kb: Runtime, generated: Generated) -> Checked:
         text,
         passages,
         encoder.encode_sentences if encoder and reads else None,
+        None if generated.written.quotes else kb.claims_reader(),
         retried=generated.written.first_try is not None,
     )
 
@@ -107,11 +111,19 @@ def markers_in_evidence(texts: Collection[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = None, *, retried: bool = False) -> Checked:
+def verify(
+    text: str,
+    passages: Mapping[int, Chunk],
+    encode: Encode | None = None,
+    read: ReadClaims | None = None,
+    *,
+    retried: bool = False,
+) -> Checked:
     """Hold every sentence of an answer against what it cites.
 
     passages  marker → packed chunk
-    encode    texts → unit vectors, None to go by words alone
+    encode    texts → unit vectors, None to go without
+    read      reads a sentence and its passages together, None to go by words
     """
     text = normalize_markers(text, passages)
     claims = find_claims(text, asides=True)
@@ -122,19 +134,20 @@ def verify(text: str, passages: Mapping[int, Chunk], encode: Encode | None = Non
     # What cites nothing is only looked up, by words: it costs no encoding.
     cited = [i for i, markers in enumerate(known) if markers]
     evidence = [_evidence(passages, known[i]) for i in cited]
-    read = dict(zip(cited, read_claims([claims[i].text for i in cited], evidence, encode, open_only=True), strict=True))
+    found = read_claims([claims[i].text for i in cited], evidence, encode, read, open_only=True)
+    readings = dict(zip(cited, found, strict=True))
     checks: list[SentenceCheck] = []
     windows: dict[int, list[Window]] = {}
     for i, claim in enumerate(claims):
         others = tuple(m for m in claim.markers if (i, m) in forged)
-        if i not in read:
-            check = _check_uncited(claim, passages, own[i], others)
+        if i not in readings:
+            check = _check_uncited(claim, passages, own[i], others, read)
             # Nobody backs a heading: it counts where the text says otherwise.
             if not claim.is_aside or check.status == "contradicted":
                 checks.append(check)
             continue
-        score, reading = read[i]
-        check = _check_cited(claim, own[i], known[i], score, reading, passages)
+        score, reading = readings[i]
+        check = _check_cited(claim, own[i], known[i], score, reading, passages, read)
         if not claim.is_aside or check.status == "contradicted":
             checks.append(check)
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
@@ -175,8 +188,8 @@ def _without_forged(text: str) -> str:
     return "\n".join(lines)
 
 
-def _score(claim: str, passages: Mapping[int, Chunk], markers: Sequence[int]) -> float:
-    return read_claims([claim], [_evidence(passages, markers)])[0][0]
+def _score(claim: str, passages: Mapping[int, Chunk], markers: Sequence[int], read: ReadClaims | None = None) -> float:
+    return read_claims([claim], [_evidence(passages, markers)], read=read)[0][0]
 
 
 def _find_forged(
@@ -201,13 +214,14 @@ def _check_cited(
     score: float,
     reading: Reading,
     passages: Mapping[int, Chunk],
+    read: ReadClaims | None,
 ) -> SentenceCheck:
     status: SentenceStatus = status_of(score, reading.found)
     instead = None
     # A marker that stands for no passage adds nothing to one that does.
     idle = tuple(m for m in own if m not in known)
     if score < VERIFIED:
-        instead = _backed_elsewhere(claim.text, passages, known)
+        instead = _backed_elsewhere(claim.text, passages, known, read)
         status = "misattributed" if instead is not None else status
     elif len(known) > 1:
         idle += tuple(m for m in known if _is_idle(claim.text, m, known, passages))
@@ -220,15 +234,19 @@ def _check_cited(
         score=round(score, 4),
         misattributed_to=instead,
         idle_markers=idle,
-        reasons=() if status == "verified" else (*reading.faults, *reading.found.unsaid),
+        reasons=reasons_of(score, reading),
     )
 
 
-def _backed_elsewhere(claim: str, passages: Mapping[int, Chunk], cited: Sequence[int]) -> int | None:
+def _backed_elsewhere(
+    claim: str, passages: Mapping[int, Chunk], cited: Sequence[int], read: ReadClaims | None
+) -> int | None:
     """The packed passage that backs a claim best, None where none does."""
     scores = {m: _score(claim, passages, [m]) for m in _likeliest(claim, passages) if m not in cited}
     best = max(scores, key=lambda m: (scores[m], -m), default=None)
-    return best if best is not None and scores[best] >= VERIFIED else None
+    if best is None or scores[best] < VERIFIED or (read and _score(claim, passages, [best], read) < VERIFIED):
+        return None
+    return best
 
 
 def _likeliest(claim: str, passages: Mapping[int, Chunk]) -> list[int]:
@@ -248,20 +266,23 @@ def _is_idle(claim: str, marker: int, known: Sequence[int], passages: Mapping[in
 
 
 def _check_uncited(
-    claim: Claim, passages: Mapping[int, Chunk], own: tuple[int, ...], forged: tuple[int, ...]
+    claim: Claim, passages: Mapping[int, Chunk], own: tuple[int, ...], forged: tuple[int, ...], read: ReadClaims | None
 ) -> SentenceCheck:
     """A sentence without a marker of its own, held against the passages that say most of it: each, then all together."""
     likely = _likeliest(claim.text, passages)
-    groups = [[m] for m in likely] + ([likely] if len(likely) > 1 else [])
-    read = [read_claims([claim.text], [_evidence(passages, markers)])[0] for markers in groups]
-    score, reading = max(read, key=lambda found: found[0], default=(0.0, None))
-    against = bool(read) and all(_speaks_against(claim, found) for _, found in read)
+    groups = [_evidence(passages, markers) for markers in [[m] for m in likely] + ([likely] if len(likely) > 1 else [])]
+    found = read_claims([claim.text] * len(groups), groups)
+    best = max(range(len(groups)), key=lambda n: found[n][0], default=None)
+    score, reading = (0.0, None) if best is None else found[best]
+    if read and best is not None and not claim.is_aside:
+        ((score, reading),) = read_claims([claim.text], [groups[best]], read=read)
+    against = bool(found) and all(_speaks_against(claim, one) for _, one in found)
     status: SentenceStatus = (
         "contradicted" if against else "unknown_marker" if own else "forged" if forged else "uncited"
     )
     reasons = tuple(f"[#{m}] stands in a document; the model copied it" for m in forged)
-    if reading and score < VERIFIED:
-        reasons += (*reading.faults, *reading.found.unsaid)
+    if reading:
+        reasons += reasons_of(score, reading)
     return SentenceCheck(
         start=claim.start,
         end=claim.end,

@@ -10,12 +10,13 @@ from typing import Annotated
 
 import typer
 
-from kb.arrays import Encode
+from kb.arrays import Encode, ReadClaims
 from kb.cli.invocation import Invocation, command
 from kb.cli.terminal import harmless_line, say, styled
 from kb.config import EmbeddingConfig
 from kb.embed.registry import open_encoder
 from kb.errors import ExitCode, InvalidInput, IoError
+from kb.reader.claims import open_claims
 from kb.support.check import Support, check_support
 from kb.wire import to_json
 
@@ -36,7 +37,8 @@ def verify(
         bool, typer.Option("--bulk", help='read one {"claim": …, "evidence": […]} per line from stdin')
     ] = False,
     encoder: Annotated[
-        bool, typer.Option("--encoder/--no-encoder", help="meaning counts beside words; loads the encoder")
+        bool,
+        typer.Option("--encoder/--no-encoder", help="meaning counts beside words; loads the encoder"),
     ] = True,
 ) -> None:
     """Check whether texts back a claim: its numbers, names, negations and words (exit 1 when one is not backed)."""
@@ -47,10 +49,13 @@ def verify(
             fix="kb verify --claim 'It closes at 12 m/s.' --evidence page.md, or: kb verify --bulk < pairs.ndjson",
         )
     encode = _open_encoder(invocation, config.embedding) if encoder else None
+    read: ReadClaims | None = None
+    if encoder and config.reader.claims:
+        read = open_claims(invocation.cache(), invocation.notify)
     pairs = _read_pairs(sys.stdin) if bulk else iter([(claim or "", [_read(name) for name in evidence or ()])])
     all_backed = True
     for text, texts in pairs:
-        found = check_support(text, texts, encode)
+        found = check_support(text, texts, encode, read)
         all_backed = all_backed and found.backed
         if bulk:
             print(to_json(found), flush=True)

@@ -89,6 +89,9 @@ class ReaderConfig:
         "by-language",
         "Who reads: one for English and one for Korean, a name of docs/reader.md, a CrossEncoder's name or folder, or none.",
     )
+    claims: bool = key(
+        False, "An experiment: read each sentence of a model's answer with the passage that it cites, for the verdict."
+    )
 
 
 @dataclass(frozen=True, slots=True)

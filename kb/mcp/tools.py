@@ -179,7 +179,7 @@ async def verify(given: VerifyArguments, desk: Desk, tell: Tell) -> Support:
     def job(base: KnowledgeBase) -> Support:
         found = [evidence_at(base.runtime(), place) for place in given.places]
         encode = base.runtime().encode_sentences if given.places else _encoder_of(base)
-        return check_support(given.claim, [*given.evidence, *found], encode)
+        return check_support(given.claim, [*given.evidence, *found], encode, base.runtime().claims_reader())
 
     return await desk.read(job, tell)
 

@@ -21,6 +21,9 @@ READERS: dict[str, str] = {
     OTHER: "kb.reader.cross_encoder:open_cross_encoder",
 }
 
+# Reads a claim in the place of a question; no value of reader.model.
+CLAIMS_READER = "kb-claims"
+
 
 def reader_names(model: str) -> tuple[str, ...]:
     """The readers that a value of reader.model stands for, in the order in which they are asked whether they can read.
@@ -44,3 +47,9 @@ def open_reader(model: str, cache: Path) -> Reader:
     module, _, function = READERS.get(model, READERS[OTHER]).partition(":")
     opener: Callable[[str, Path], Reader] = getattr(import_module(module), function)
     return opener(model, cache)
+
+
+def open_claims_reader(cache: Path) -> Reader:
+    """The reader of claims; as `open_reader`."""
+    opener: Callable[[str, Path], Reader] = import_module("kb.reader.trained").open_trained
+    return opener(CLAIMS_READER, cache)

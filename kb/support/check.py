@@ -16,11 +16,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from kb.arrays import Encode
+from kb.arrays import Encode, ReadClaims
 from kb.frozen import dataclass
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.support.claims import find_claims, plain_text, without_lead
-from kb.support.faults import Found, find_faults
+from kb.support.faults import Found, find_faults, is_copy
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
 
 # A claim with at least this probability counts as supported.
@@ -35,12 +35,18 @@ PARTLY = 0.45
 COPIED = 0.95
 # Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
+# Where no exact check failed, and a reader does not find the claim in the texts.
+NOT_FOUND = "the text does not seem to say this"
+# A claim with a lower score is not backed, whatever a reader says of it.
+READ_FROM = 0.25
 # Sentences of the evidence encoded for each claim: those with most of its words.
 ENCODED_SENTENCES = 2
 # With more open claims only one sentence each is encoded while a user waits: a text takes 4 to 6 ms.
 MANY_CLAIMS = 2
 
 FEATURES = ("said", "window", "pairs", "names", "elsewhere", "cosine")
+# Of a claim that a reader has read: its logit, and whether the texts lack a name or a clause of it.
+READ = ("reader", "unsaid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ SupportStatus = Literal["verified", "weak", "contradicted", "unsupported"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupportedSentence:
-    """The result for one sentence of a claim; reasons are its failed exact checks."""
+    """The result for one sentence of a claim; reasons say why it is not backed."""
 
     text: str
     status: SupportStatus
@@ -114,23 +120,28 @@ class Support:
     sentences: tuple[SupportedSentence, ...]
 
 
-def support_score(claim: str, evidence: Sequence[str], encode: Encode | None = None) -> float:
+def support_score(
+    claim: str, evidence: Sequence[str], encode: Encode | None = None, read: ReadClaims | None = None
+) -> float:
     """The probability in [0, 1] that texts together support a claim; VERIFIED (0.5) and more counts as supported.
 
     The score of several sentences is the mean of their average and their minimum. Markers in the claim are ignored.
 
     claim     free text, Markdown allowed
     evidence  the texts; without any the claim is unsupported
-    encode    None goes by words alone
+    encode    None goes without vectors
+    read      None goes without a reader of claims
     """
-    return check_support(claim, evidence, encode).score
+    return check_support(claim, evidence, encode, read).score
 
 
-def check_support(claim: str, evidence: Sequence[str], encode: Encode | None = None) -> Support:
+def check_support(
+    claim: str, evidence: Sequence[str], encode: Encode | None = None, read: ReadClaims | None = None
+) -> Support:
     """`support_score` with the result of each sentence."""
     sentences = [c.text for c in find_claims(claim)] or [plain_text(claim)]
-    read = read_claims(sentences, [tuple(evidence)] * len(sentences), encode)
-    scores = [score for score, _ in read]
+    found = read_claims(sentences, [tuple(evidence)] * len(sentences), encode, read)
+    scores = [score for score, _ in found]
     weights = [max(1, len(weights_of(sentence))) for sentence in sentences]
     mean = sum(s * w for s, w in zip(scores, weights, strict=True)) / sum(weights)
     score = MEAN_SHARE * mean + (1 - MEAN_SHARE) * min(scores)
@@ -138,15 +149,15 @@ def check_support(claim: str, evidence: Sequence[str], encode: Encode | None = N
         score=round(score, 6),
         threshold=VERIFIED,
         backed=score >= VERIFIED,
-        status="contradicted" if any(reading.found.against for _, reading in read) else status_of(score),
+        status="contradicted" if any(reading.found.against for _, reading in found) else status_of(score),
         sentences=tuple(
             SupportedSentence(
                 text=text,
                 status=status_of(s, reading.found),
                 score=round(s, 6),
-                reasons=(*reading.faults, *reading.found.unsaid) if s < VERIFIED else (),
+                reasons=reasons_of(s, reading),
             )
-            for text, (s, reading) in zip(sentences, read, strict=True)
+            for text, (s, reading) in zip(sentences, found, strict=True)
         ),
     )
 
@@ -158,18 +169,29 @@ def status_of(score: float, found: Found | None = None) -> SupportStatus:
     return "verified" if score >= VERIFIED else "weak" if score >= WEAK else "unsupported"
 
 
+def reasons_of(score: float, reading: Reading) -> tuple[str, ...]:
+    """Why a claim with this score is not backed, in words; empty for one that is."""
+    if score >= VERIFIED:
+        return ()
+    return (*reading.faults, *reading.found.unsaid) or ((NOT_FOUND,) if reading.reader is not None else ())
+
+
 def read_claims(
     claims: Sequence[str],
     evidence: Sequence[tuple[str, ...]],
     encode: Encode | None = None,
+    read: ReadClaims | None = None,
     *,
     open_only: bool = False,
 ) -> list[tuple[float, Reading]]:
     """(score, reading) of sentences, each against its own texts; sentences of all claims are encoded in one batch.
 
+    read       reads what could be backed: a claim without a fault that is no copy
     open_only  encode only claims whose score by words is between OPEN_FROM and OPEN_TO
     """
     readings = [read_claim(claim, texts) for claim, texts in zip(claims, evidence, strict=True)]
+    if read:
+        readings = _with_probabilities(claims, evidence, readings, read)
     asked = [
         bool(texts)
         and not reading.faults
@@ -184,6 +206,21 @@ def read_claims(
         complete = reading if cosine is None else replace(reading, cosine=cosine)
         out.append((score_of(complete), complete))
     return out
+
+
+def _with_probabilities(
+    claims: Sequence[str], evidence: Sequence[tuple[str, ...]], readings: Sequence[Reading], read: ReadClaims
+) -> list[Reading]:
+    chosen = [
+        i
+        for i, reading in enumerate(readings)
+        if not reading.faults
+        and not claims[i].startswith(("```", "~~~"))
+        and score_of(reading) >= READ_FROM
+        and not any(is_copy(without_lead(claims[i]), text) for text in evidence[i])
+    ]
+    said = dict(zip(chosen, read([(claims[i], evidence[i]) for i in chosen]), strict=True))
+    return [replace(reading, reader=said.get(i)) for i, reading in enumerate(readings)]
 
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:
@@ -222,14 +259,28 @@ def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tupl
 
 
 def score_of(reading: Reading) -> float:
-    """The model's probability, times CONTRADICTED where an exact check failed."""
+    """The model's probability, times CONTRADICTED where an exact check failed; a reader's, where one has read the claim."""
     model = load_models()["words" if reading.cosine is None else "cosine"]
-    values = features_of(reading)
-    z = model.bias + sum(w * v for w, v in zip(model.weights, values, strict=True))
-    probability = 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, z))))
+    probability = _sigmoid(model.bias + _product(model.weights, features_of(reading)))
     if reading.faults:
         return probability * CONTRADICTED
+    if reading.reader is not None:
+        read = load_models()["reader"]
+        return _sigmoid(read.bias + _product(read.weights, read_features_of(reading)))
     return min(probability, PARTLY) if reading.found.unsaid else probability
+
+
+def _product(weights: Sequence[float], values: Sequence[float]) -> float:
+    return sum(w * v for w, v in zip(weights, values, strict=True))
+
+
+def _sigmoid(z: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, z))))
+
+
+def _logit(probability: float) -> float:
+    held = min(max(probability, 1e-6), 1 - 1e-6)
+    return math.log(held / (1 - held))
 
 
 def features_of(reading: Reading) -> tuple[float, ...]:
@@ -244,12 +295,19 @@ def features_of(reading: Reading) -> tuple[float, ...]:
     )
 
 
+def read_features_of(reading: Reading) -> tuple[float, ...]:
+    """What counts of a claim that a reader has read, in the order of READ."""
+    return _logit(reading.reader or 0.0), float(bool(reading.found.unsaid))
+
+
 @lru_cache(maxsize=1)
 def load_models() -> dict[str, Model]:
-    """The fitted weights: "words" without an encoder, "cosine" with one."""
+    """The fitted weights: "words" without an encoder, "cosine" with one; "reader", of READ, for what a reader says."""
     stored = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
     return {
-        name: Model(float(m["bias"]), tuple(float(m["weights"][feature]) for feature in FEATURES))
+        name: Model(
+            float(m["bias"]), tuple(float(m["weights"][part]) for part in (READ if name == "reader" else FEATURES))
+        )
         for name, m in stored["models"].items()
     }
 

@@ -1,0 +1,99 @@
+"""What a reader says of a claim, and what the verdict makes of it; the reader here says what the test wants."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from kb.arrays import ReadClaims
+from kb.ask.verify import has_tick, verify
+from kb.support.check import NOT_FOUND, VERIFIED, check_support, read_claims
+from tests.unit.test_pack_and_prompt import chunk
+
+TEXT = "The warden closes the night gate at ten. Visitors may wait in the hall. The hall was repainted after the roof had leaked."
+SAID = "It is the warden that closes the gate at night."
+PORTERS = "Visitors may wait in the hall, and porters carry their heavy luggage upstairs."
+
+
+class Says:
+    """Gives every claim the same probability, and keeps what it was asked."""
+
+    def __init__(self, probability: float | None) -> None:
+        self.probability = probability
+        self.asked: list[tuple[str, tuple[str, ...]]] = []
+
+    def __call__(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float | None]:
+        self.asked += [(claim, tuple(texts)) for claim, texts in pairs]
+        return [self.probability] * len(pairs)
+
+
+def score(claim: str, read: ReadClaims | None, text: str = TEXT) -> float:
+    return check_support(claim, [text], read=read).score
+
+
+def test_what_a_reader_finds_unsaid_is_not_backed() -> None:
+    assert score(SAID, None) >= VERIFIED
+    assert score(SAID, Says(0.99)) >= VERIFIED
+    assert score(SAID, Says(0.01)) < VERIFIED
+    (doubted,) = check_support(SAID, [TEXT], read=Says(0.01)).sentences
+    assert doubted.status in ("weak", "unsupported")
+    assert doubted.reasons == (NOT_FOUND,)
+    assert check_support(SAID, [TEXT], read=Says(0.99)).sentences[0].reasons == ()
+
+
+def test_words_that_no_text_holds_may_be_said_all_the_same() -> None:
+    assert score(PORTERS, None) < VERIFIED
+    assert score(PORTERS, Says(0.999)) >= VERIFIED
+    assert score(PORTERS, Says(0.5)) < VERIFIED
+
+
+def test_without_a_probability_words_decide() -> None:
+    assert score(SAID, Says(None)) == score(SAID, None)
+
+
+def test_the_likelier_a_reader_finds_it_the_higher_the_score() -> None:
+    found = [score(SAID, Says(p)) for p in (0.0, 0.2, 0.5, 0.8, 1.0)]
+    assert found == sorted(found)
+    assert all(0.0 < value < 1.0 for value in found)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "The warden closes the night gate at eleven.",  # a fault: no reader may overrule it
+        "The warden closes the night gate at ten.",  # word for word
+        "Ostriches lay enormous eggs.",  # nothing of it is there
+        "```\nclose(gate)\n```",
+    ],
+)
+def test_what_is_clear_is_not_read(claim: str) -> None:
+    read = Says(1.0)
+    assert check_support(claim, [TEXT], read=read).sentences == check_support(claim, [TEXT]).sentences
+    assert read.asked == []
+
+
+def test_each_sentence_is_read_with_all_that_it_cites() -> None:
+    read = Says(0.9)
+    read_claims([SAID, PORTERS], [(TEXT, "Gates"), (TEXT,)], read=read)
+    assert read.asked == [(SAID, (TEXT, "Gates")), (PORTERS, (TEXT,))]
+
+
+def test_an_answer_that_a_reader_doubts_has_no_tick() -> None:
+    passages = {1: chunk(1, TEXT)}
+    answer = "It is the warden that closes the gate at night [#1]."
+    assert has_tick(verify(answer, passages, None, Says(0.99)).verification)
+    assert not has_tick(verify(answer, passages, None, Says(0.01)).verification)
+
+
+def test_a_sentence_without_a_marker_is_read_too() -> None:
+    passages = {1: chunk(1, TEXT)}
+    answer = "Visitors may wait in the hall [#1]. It is the warden that closes the gate at night."
+    assert has_tick(verify(answer, passages, None, Says(0.99)).verification)
+    assert not has_tick(verify(answer, passages, None, Says(0.01)).verification)
+
+
+def test_another_passage_backs_a_sentence_only_where_the_reader_finds_it_there() -> None:
+    passages = {1: chunk(1, "The shop sells bread."), 2: chunk(2, TEXT)}
+    answer = "It is the warden that closes the gate at night [#1]."
+    assert verify(answer, passages).verification.sentences[0].misattributed_to == 2
+    assert verify(answer, passages, None, Says(0.99)).verification.sentences[0].misattributed_to == 2
+    assert verify(answer, passages, None, Says(0.01)).verification.sentences[0].misattributed_to is None

@@ -1,0 +1,82 @@
+"""The answers written for training → rows with their passages, which are not part of kb.
+
+    PYTHONPATH=. python training/written_answers.py PAGES_FOLDER HOMES_FOLDER DATA_FOLDER ROWS.jsonl.gz
+
+`written_answers.jsonl.gz` beside this file has an answer a line: language, source, digest of its passage, whether the passage says it,
+what was done, and the answer. A language model wrote six about each passage, three that say what it says in other words and
+three with something in them that it does not say; it saw the passage and nothing of kb. Those of benchmarks/verdicts.jsonl.gz join them:
+about manuals, of which some are held out, and about documents of DATA_FOLDER, on which nothing is learnt. The passages are chunks of
+manuals (PAGES_FOLDER, HOMES_FOLDER as for benchmarks/verdicts.py), rows of DATA_FOLDER/reader/reader.jsonl.gz, and the
+paragraphs and small files beside this script. Those whose passage has changed since are left out and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.verdicts import DOCUMENTS, HELD_OUT, answers, digest_of, passages
+
+HERE = Path(__file__).parent
+ANSWERS = HERE / "written_answers.jsonl.gz"
+
+
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a file."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
+
+
+def texts_of(pages: Path, homes: Path, data: Path, manuals: set[str]) -> dict[str, tuple[str, str]]:
+    """Digest → (title, text)"""
+    found: dict[str, tuple[str, str]] = {}
+    for row in lines_of(HERE / "paragraphs.jsonl.gz"):
+        found[digest_of(row["text"])] = row["title"], row["text"]
+    for row in lines_of(HERE / "small_files.jsonl.gz"):
+        found[digest_of(row["content"])] = row["file"], row["content"]
+    for row in lines_of(data / "reader/reader.jsonl.gz"):
+        found[digest_of(row["passage"])] = row.get("title") or row["source"], row["passage"]
+    return found | dict(passages(pages, homes, sorted(manuals), data))
+
+
+def split_of(row: dict[str, Any]) -> str:
+    """learn, held out, or documents."""
+    manual = row.get("manual", "")
+    return "documents" if manual in DOCUMENTS else "held out" if manual in HELD_OUT else "learn"
+
+
+def main() -> None:
+    """Join them."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("pages", "homes", "data", "rows"):
+        parser.add_argument(name, type=Path)
+    chosen = parser.parse_args()
+    rows = [*lines_of(ANSWERS), *answers()]
+    manuals = {name for row in rows if ":" not in (name := row.get("manual") or row["source"])}
+    texts = texts_of(chosen.pages, chosen.homes, chosen.data, manuals)
+    kept = 0
+    with gzip.open(chosen.rows, "wt", encoding="utf-8") as out:
+        for row in rows:
+            if row["passage"] not in texts:
+                continue
+            title, text = texts[row["passage"]]
+            kept += 1
+            joined = {
+                "claim": re.sub(r"\s*\[#\d+\]", "", row["answer"]),
+                "title": title,
+                "text": text,
+                "said": row["true"],
+                "lang": row["lang"],
+                "split": split_of(row),
+            }
+            out.write(json.dumps(joined, ensure_ascii=False) + "\n")
+    print(f"{kept} answers, {len(rows) - kept} without their passage")
+
+
+if __name__ == "__main__":
+    main()
