@@ -21,12 +21,11 @@ from kb.errors import EmbeddingMismatch, IoError, KbError, ModelError, NotIndexe
 from kb.index.protocol import LexicalIndex, VectorIndex
 from kb.index.stamp import IndexStamp
 from kb.language.registry import question_language
-from kb.reader.claims import open_claims
 from kb.reader.registry import open_reader, reader_names
 from kb.store.database import CorpusState
 
 if TYPE_CHECKING:
-    from kb.arrays import FloatMatrix, FloatVector, ReadClaims
+    from kb.arrays import FloatMatrix, FloatVector
     from kb.embed.protocol import Encoder
     from kb.llm.protocol import LanguageModel
     from kb.reader.protocol import Reader
@@ -82,7 +81,6 @@ class Runtime:
         self._sentences: dict[str, FloatVector] = {}
         self._readers: tuple[Reader, ...] | None = None
         self._missing_readers: list[str] = []
-        self._claims: ReadClaims | None = None
         self._read_for = ""
         self._read: dict[tuple[str, str], float] = {}
         self._told: set[str] = set()
@@ -92,7 +90,7 @@ class Runtime:
         self.store.close()
         self._indexes.close()
         self._close_corpus()
-        self._configured = self._encoder = self._readers = self._claims = self._model = None
+        self._configured = self._encoder = self._readers = self._model = None
         self._sentences.clear()
 
     def __enter__(self) -> Self:
@@ -396,14 +394,6 @@ class Runtime:
             self._readers = tuple(other for other in self.readers() if other is not reader)
             return None
         return [self._read[name, text] for text in texts]
-
-    def claims_reader(self) -> ReadClaims | None:
-        """Reads a sentence of an answer with what it cites; None where that is turned off or cannot be had."""
-        if not self.config.reader.claims:
-            return None
-        if self._claims is None:
-            self._claims = open_claims(self.cache, self.notify_once)
-        return self._claims
 
     # ---- language model
 

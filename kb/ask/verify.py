@@ -19,6 +19,7 @@ from kb.ask.cite import is_refusal
 from kb.ask.records import RefusalReason, SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
 from kb.language.sentences import is_forged
+from kb.reader.claims import open_claims
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
@@ -94,7 +95,7 @@ def check_answer(kb: Runtime, generated: Generated) -> Checked:
         text,
         passages,
         encoder.encode_sentences if encoder and reads else None,
-        None if generated.written.quotes else kb.claims_reader(),
+        open_claims(kb.cache, kb.notify_once, wanted=kb.config.reader.claims and not generated.written.quotes),
         retried=generated.written.first_try is not None,
     )
 

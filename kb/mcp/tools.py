@@ -30,6 +30,7 @@ from kb.mcp.arguments import (
     VerifyArguments,
 )
 from kb.mcp.small import fit, small_answer, small_context, small_search
+from kb.reader.claims import open_claims
 from kb.reading import DocumentPage, Reading, ReadRequest, evidence_at, list_page, read_part
 from kb.records import SearchResponse
 from kb.store.memories import FactList, Remembered
@@ -179,7 +180,9 @@ async def verify(given: VerifyArguments, desk: Desk, tell: Tell) -> Support:
     def job(base: KnowledgeBase) -> Support:
         found = [evidence_at(base.runtime(), place) for place in given.places]
         encode = base.runtime().encode_sentences if given.places else _encoder_of(base)
-        return check_support(given.claim, [*given.evidence, *found], encode, base.runtime().claims_reader())
+        kb = base.runtime()
+        read = open_claims(kb.cache, kb.notify_once, wanted=kb.config.reader.claims)
+        return check_support(given.claim, [*given.evidence, *found], encode, read)
 
     return await desk.read(job, tell)
 

@@ -22,12 +22,15 @@ LATIN_CHARS, KOREAN_CHARS = 850, 450
 SHORT_CHARS = 160
 
 
-def open_claims(cache: Path, notify: Callable[[str], object]) -> ReadClaims | None:
+def open_claims(cache: Path, notify: Callable[[str], object], *, wanted: bool = True) -> ReadClaims | None:
     """(claim, its texts) of each pair → a probability in [0, 1] that they say it, None for a language it has not learnt.
 
     cache    folder for its graph
+    wanted   False gives None
     returns  None where it is not installed: the user is told
     """
+    if not wanted:
+        return None
     try:
         reader = open_claims_reader(cache)
     except ModelError as error:
