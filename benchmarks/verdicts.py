@@ -53,7 +53,6 @@ DOCUMENTS = {
 }
 # Of sentences that a script edits, so many are said, and not made false.
 TRUE_SHARE = 0.65
-EDITED = 400
 PENALTY, STEPS, RATE = 0.5, 4000, 0.5
 
 Texts = tuple[str, str]

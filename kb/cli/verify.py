@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from kb.arrays import Encode, ReadClaims
+from kb.arrays import Encode
 from kb.cli.invocation import Invocation, command
 from kb.cli.terminal import harmless_line, say, styled
 from kb.config import EmbeddingConfig
@@ -37,8 +37,7 @@ def verify(
         bool, typer.Option("--bulk", help='read one {"claim": …, "evidence": […]} per line from stdin')
     ] = False,
     encoder: Annotated[
-        bool,
-        typer.Option("--encoder/--no-encoder", help="meaning counts beside words; loads the encoder"),
+        bool, typer.Option("--encoder/--no-encoder", help="meaning counts beside words; loads the encoder")
     ] = True,
 ) -> None:
     """Check whether texts back a claim: its numbers, names, negations and words (exit 1 when one is not backed)."""
@@ -49,9 +48,7 @@ def verify(
             fix="kb verify --claim 'It closes at 12 m/s.' --evidence page.md, or: kb verify --bulk < pairs.ndjson",
         )
     encode = _open_encoder(invocation, config.embedding) if encoder else None
-    read: ReadClaims | None = None
-    if encoder and config.reader.claims:
-        read = open_claims(invocation.cache(), invocation.notify)
+    read = open_claims(invocation.cache(), invocation.notify, wanted=encoder and config.reader.claims)
     pairs = _read_pairs(sys.stdin) if bulk else iter([(claim or "", [_read(name) for name in evidence or ()])])
     all_backed = True
     for text, texts in pairs:
