@@ -136,8 +136,9 @@ def make_cases(data: Path, half: str, wordnet: Path | None, each: int = EACH, se
         wrong = lies["number"]
         for kind, shape in SHAPES.items():
             for true, lie, passage in _edited(sentences, wrong, kind, each, seed):
-                yield Case(language, kind, False, shape.format(true=_bare(true), lie=_bare(lie)), passage)
-                yield Case(language, kind, True, shape.format(true=_bare(true), lie=_bare(true)), passage)
+                for claim in (lie, true):
+                    answer = shape.format(true=_bare(true), lie=_bare(claim), **TABLE[language])
+                    yield Case(language, kind, claim is true, answer, passage)
     if half == "dev":
         yield from list(human_answers(data))[: 4 * each]
 
@@ -146,11 +147,12 @@ def make_cases(data: Path, half: str, wordnet: Path | None, each: int = EACH, se
 SHAPES = {
     "in a heading": "## {lie}\n\n{true} [#1].",
     "in a list": "Here is what the documents say:\n\n- {true} [#1]\n- {lie} [#1]\n",
-    "in a table": "| point | detail |\n|---|---|\n| one | {lie} [#1] |\n",
+    "in a table": "| {point} | {detail} |\n|---|---|\n| {one} | {lie} [#1] |\n",
     "in a question": "Did you know that {lie}? {true} [#1].",
     "before a colon": "{lie}:\n\n- {true} [#1]",
     "marker in code": "{lie}.\n\n```\n[#1]\n```\n\n{true} [#1].",
 }
+TABLE = {"en": {"point": "point", "detail": "detail", "one": "one"}, "ko": {"point": "구분", "detail": "내용", "one": "첫째"}}
 
 
 def _edited(

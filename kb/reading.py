@@ -152,8 +152,8 @@ def read_part(kb: Runtime, request: ReadRequest) -> Reading:
     return _fill(document, chunks, chosen, request.max_tokens)
 
 
-def evidence_at(kb: Runtime, place: str) -> str:
-    """The text of the passages that a citation means: those that its lines or its page touch, or the whole document.
+def evidence_at(kb: Runtime, place: str) -> tuple[str, str]:
+    """(text, title) of the passages that a citation means: those that its lines or its page touch, or the whole document.
 
     raises  InvalidInput for what is no citation, NotFound
     """
@@ -161,7 +161,7 @@ def evidence_at(kb: Runtime, place: str) -> str:
     with kb.snapshot():
         document, wanted = _find(kb, request)
         chunks = kb.corpus.chunks_of_document(document.doc_id)
-    return document_text(_choose(document, chunks, request, wanted))[1].strip("\n")
+    return document_text(_choose(document, chunks, request, wanted))[1].strip("\n"), document.title
 
 
 def _find(kb: Runtime, request: ReadRequest) -> tuple[Document, Citation | Chunk]:

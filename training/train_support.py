@@ -34,6 +34,7 @@ from kb.reader.claims import windows_of
 from kb.reader.trained_weights import CLAIMS_WEIGHTS, WEIGHTS, save_weights
 from kb.support.check import read_claims
 from kb.support.claims import find_claims
+from kb.text import analyze
 
 CLAIM_TOKENS, TEXT_TOKENS = 96, 260
 BATCH, WARM_UP_STEPS = 24, 40
@@ -49,6 +50,7 @@ class Stage:
     xnli      share of XNLI's Korean rows
     rounds    how often the written answers are learnt
     edited    lies and truths by script about the passages of the written answers, so many
+    foreign   what is said by one passage and not by another that shares words with it, so many
     """
 
     people: Mapping[str, int]
@@ -58,6 +60,7 @@ class Stage:
     rate: float
     seed: int
     edited: int = 0
+    foreign: int = 0
 
 
 # The first learns how claims differ from questions, the second the same from other rows, the others what models write.
@@ -67,7 +70,13 @@ STAGES = {
     "answers": Stage({"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 5), 0.0, 3, 1e-4, 1),
     # Of the written answers, those that copy a sentence are lies more often than models lie.
     "copies": Stage({"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 7), 0.0, 1, 8e-5, 2, edited=9000),
+    # Lies of all these are near what the passage says; a claim about something else must be known for one too.
+    "foreign": Stage({"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 13), 0.0, 1, 7e-5, 3, edited=5000, foreign=4000),
+    # The same once more, with sentences as people talk: remarks, short ones, what is widely known and not said.
+    "talk": Stage({"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 17), 0.0, 1, 7e-5, 4, edited=6000, foreign=1500),
 }
+# A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
+CHOSEN_FROM, MOST_SHARED = 40, 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +132,18 @@ def edited(answers: Sequence[Row], stage: Stage, rng: random.Random) -> Iterator
     passages = sorted({(row.language, row.texts) for row in answers})
     for claim, texts, is_true, language in edit_sentences(passages, stage.edited, rng):
         yield make_row(claim, texts, is_true, language)
+
+
+def foreign(answers: Sequence[Row], stage: Stage, rng: random.Random) -> Iterator[Row]:
+    """True claims, each with a passage that it is not about."""
+    passages = {lang: sorted({row.texts for row in answers if row.language == lang}) for lang in ("en", "ko")}
+    terms = {texts: frozenset(analyze(texts[0])) for own in passages.values() for texts in own}
+    for row in rng.sample([row for row in answers if row.is_said], stage.foreign):
+        asked = frozenset(analyze(row.claim))
+        others = [texts for texts in rng.sample(passages[row.language], CHOSEN_FROM) if texts != row.texts]
+        shared = [(len(asked & terms[texts]) / max(1, len(asked)), texts) for texts in others]
+        _, texts = max(pair for pair in shared if pair[0] <= MOST_SHARED)
+        yield make_row(row.claim, texts, False, row.language)
 
 
 def xnli(folder: Path, stage: Stage, rng: random.Random) -> Iterator[Row]:
@@ -234,7 +255,7 @@ def main() -> None:
     answers = written(chosen.rows)
     rows = [*answers["learn"] * stage.rounds, *labelled(chosen.data, stage, rng)]
     rows += [*scripted(chosen.data, stage, rng), *xnli(chosen.xnli, stage, rng)]
-    rows += edited(answers["learn"], stage, rng)
+    rows += [*edited(answers["learn"], stage, rng), *foreign(answers["learn"], stage, rng)]
     held = {name: (found, to_ids(found, words)) for name, found in answers.items() if name != "learn"}
     print(f"{len(rows)} rows, {len(answers['learn'])} of them answers; by words:")
     for name, (found, _) in held.items():

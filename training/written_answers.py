@@ -45,7 +45,9 @@ def texts_of(pages: Path, homes: Path, data: Path, manuals: set[str]) -> dict[st
 
 
 def split_of(row: dict[str, Any]) -> str:
-    """learn, held out, or documents."""
+    """learn, held out, documents, or as spoken, on which nothing is learnt either."""
+    if row.get("spoken"):
+        return "as spoken"
     manual = row.get("manual", "")
     return "documents" if manual in DOCUMENTS else "held out" if manual in HELD_OUT else "learn"
 

@@ -46,8 +46,8 @@ _IN_ANY = Numbers(
 _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 # Underscores that set a word off, not those inside one.
 _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
-# An address or a version, 127.0.0.1: it must be there as it is written; 127.0 of it may stand for it.
-_DOTTED = re.compile(r"(?<![\w.])\d+(?:\.\d+){2,}(?![\w.]*\.\d)")
+# An address, a version or a code, 127.0.0.1 or 0000: it must be there as it is written; 127.0 of it may stand for it.
+_DOTTED = re.compile(r"(?<![\w.,])(?:\d+(?:\.\d+){2,}|0\d{2,})(?![\w.]*\.\d)")
 # They begin a sentence before a name: "Because GitHub", "Every GitHub".
 _NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
@@ -198,10 +198,13 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         counted = "" if kind else _counted(unit)
         found.append(Quantity(value * factor, kind, counted, written.strip()))
 
-    found += [Quantity(0.0, f"dotted {m.group()}", "", m.group()) for m in _DOTTED.finditer(text)]
+    # −1 equals no number that is written.
+    found += [Quantity(-1.0, f"dotted {m.group()}", "", m.group()) for m in _DOTTED.finditer(text)]
     for match in _digits().finditer(text):
         scale = (match["scale"] or "").strip().lower()
         value = float(match["digits"].replace(",", "")) * _scale(scale, numbers)
+        if re.match(r"0\d\d", match["digits"]):
+            continue  # a code, 0000: it is no number 0
         note(value, match["money"] or match["unit"] or "", match.group())
     for written in numbers.counts:
         for match in re.finditer(written, text, re.I):

@@ -178,7 +178,7 @@ async def verify(given: VerifyArguments, desk: Desk, tell: Tell) -> Support:
         raise InvalidInput("nothing to check the claim against", fix="give evidence (texts) or places (citations)")
 
     def job(base: KnowledgeBase) -> Support:
-        found = [evidence_at(base.runtime(), place) for place in given.places]
+        found = [text for place in given.places for text in evidence_at(base.runtime(), place)]
         encode = base.runtime().encode_sentences if given.places else _encoder_of(base)
         kb = base.runtime()
         read = open_claims(kb.cache, kb.notify_once, wanted=kb.config.reader.claims)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
 
@@ -49,7 +50,8 @@ def open_reader(model: str, cache: Path) -> Reader:
     return opener(model, cache)
 
 
+@lru_cache(maxsize=1)
 def open_claims_reader(cache: Path) -> Reader:
-    """The reader of claims; as `open_reader`."""
+    """The reader of claims, as `open_reader`; a process keeps it, for the next answer."""
     opener: Callable[[str, Path], Reader] = import_module("kb.reader.trained").open_trained
     return opener(CLAIMS_READER, cache)

@@ -30,6 +30,8 @@ from kb.reader.trained_weights import CLAIMS_WEIGHTS, DAMAGED, WEIGHTS, load_wei
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
 MOST_QUESTION_TOKENS = 96
+# What kb-claims has learnt to read: a claim of so many tokens and a text of 260.
+MOST_CLAIM_TOKENS = MOST_QUESTION_TOKENS + 260
 PAD = 1
 # Given to `re` as they are, which compiles them when the first text needs them: 4 ms.
 _STRANGE = r"[^\W\d_a-zA-Z\u00c0-\u024f\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]"
@@ -60,6 +62,7 @@ class TrainedReader:
     def __init__(self, model: str, packed: Path, weights: Path, cache: Path) -> None:
         self.model_id = model
         self._packed, self._weights, self._cache = packed, weights, cache
+        self._most_tokens = MOST_CLAIM_TOKENS if model == CLAIMS_READER else MAX_TOKENS
         self._session: Any = None
         self._loading = Lock()
 
@@ -77,7 +80,7 @@ class TrainedReader:
             if self._session is None:
                 self._load()
         asked = self._pieces.encode([replace_surrogates(question)], MOST_QUESTION_TOKENS)[0]
-        room = MAX_TOKENS - len(asked)
+        room = self._most_tokens - len(asked)
         rows = [[*asked, EOS, *text[1:]] for text in self._pieces.encode([replace_surrogates(t) for t in texts], room)]
         return run_in_batches([len(row) for row in rows], lambda chosen: self._run([rows[i] for i in chosen]))
 
@@ -116,7 +119,7 @@ class TrainedReader:
             self._words = PackedWords(self._packed)
         except DAMAGED as error:
             raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=FIX) from error
-        self._pieces = Unigram(folder, MAX_TOKENS)
+        self._pieces = Unigram(folder, self._most_tokens)
         self._session = open_session(folder / GRAPH, self.model_id, f"remove {folder}, and ask again")
 
 

@@ -3,7 +3,7 @@
 A small logistic model with fixed signs (weights.json, fitted by benchmarks/support.py --fit) weighs the claim's words that
 the texts hold, and how close together they stand. Exact checks then can only lower the score: a number, date or unit that
 is missing, a negation on one side only, a word exchanged in an otherwise copied sentence. With an encoder the cosine to the
-nearest sentences counts too, for paraphrases.
+nearest sentences counts too, for paraphrases. With a reader of claims its probability counts most.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from kb.frozen import dataclass
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.support.claims import find_claims, plain_text, without_lead
 from kb.support.faults import Found, find_faults, is_copy
+from kb.support.numbers import restate_numbers
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
 
 # A claim with at least this probability counts as supported.
@@ -31,22 +32,22 @@ WEAK = 0.25
 CONTRADICTED = 0.2
 # A claim with a name or a clause that no text holds reaches no more.
 PARTLY = 0.45
-# A claim with this share of its words and word pairs is a copy and needs no encoder.
+# A claim with this share of its words and word pairs is a copy: it needs no encoder and no reader, the checks are exact there.
 COPIED = 0.95
 # Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # Where no exact check failed, and a reader does not find the claim in the texts.
 NOT_FOUND = "the text does not seem to say this"
-# A claim with a lower score is not backed, whatever a reader says of it.
-READ_FROM = 0.25
 # Sentences of the evidence encoded for each claim: those with most of its words.
 ENCODED_SENTENCES = 2
 # With more open claims only one sentence each is encoded while a user waits: a text takes 4 to 6 ms.
 MANY_CLAIMS = 2
 
 FEATURES = ("said", "window", "pairs", "names", "elsewhere", "cosine")
-# Of a claim that a reader has read: its logit, and whether the texts lack a name or a clause of it.
-READ = ("reader", "unsaid")
+# Of a claim that a reader has read: its logit; where the texts lack a name or a clause of it, how near a copy it is otherwise,
+# for a reader does not see a word exchanged in a copy; and the logit by words.
+READ = ("reader", "unsaid", "words")
+FENCES = ("```", "~~~")
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,14 +187,17 @@ def read_claims(
 ) -> list[tuple[float, Reading]]:
     """(score, reading) of sentences, each against its own texts; sentences of all claims are encoded in one batch.
 
-    read       reads what could be backed: a claim without a fault that is no copy
+    encode     encodes what was not read
+    read       reads a claim without a fault that is no copy
     open_only  encode only claims whose score by words is between OPEN_FROM and OPEN_TO
     """
+    claims = [_restated(claim, texts) for claim, texts in zip(claims, evidence, strict=True)]
     readings = [read_claim(claim, texts) for claim, texts in zip(claims, evidence, strict=True)]
     if read:
         readings = _with_probabilities(claims, evidence, readings, read)
     asked = [
         bool(texts)
+        and reading.reader is None
         and not reading.faults
         and min(reading.window, reading.pairs) < COPIED
         and (_is_open(reading) or not open_only)
@@ -208,6 +212,10 @@ def read_claims(
     return out
 
 
+def _restated(claim: str, texts: Sequence[str]) -> str:
+    return claim if claim.startswith(FENCES) else restate_numbers(without_lead(claim), texts)
+
+
 def _with_probabilities(
     claims: Sequence[str], evidence: Sequence[tuple[str, ...]], readings: Sequence[Reading], read: ReadClaims
 ) -> list[Reading]:
@@ -215,9 +223,9 @@ def _with_probabilities(
         i
         for i, reading in enumerate(readings)
         if not reading.faults
-        and not claims[i].startswith(("```", "~~~"))
-        and score_of(reading) >= READ_FROM
-        and not any(is_copy(without_lead(claims[i]), text) for text in evidence[i])
+        and min(reading.window, reading.pairs) < COPIED
+        and not claims[i].startswith(FENCES)
+        and not any(is_copy(claims[i], text) for text in evidence[i])
     ]
     said = dict(zip(chosen, read([(claims[i], evidence[i]) for i in chosen]), strict=True))
     return [replace(reading, reader=said.get(i)) for i, reading in enumerate(readings)]
@@ -225,7 +233,6 @@ def _with_probabilities(
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:
     """The features of one sentence by words; its cosine is None."""
-    claim = without_lead(claim)
     weights = weights_of(claim)
     windows = tuple(best_window(claim, text) for text in texts)
     parts = [text[w.start : w.end] for text, w in zip(texts, windows, strict=True)]
@@ -260,14 +267,18 @@ def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tupl
 
 def score_of(reading: Reading) -> float:
     """The model's probability, times CONTRADICTED where an exact check failed; a reader's, where one has read the claim."""
-    model = load_models()["words" if reading.cosine is None else "cosine"]
-    probability = _sigmoid(model.bias + _product(model.weights, features_of(reading)))
-    if reading.faults:
-        return probability * CONTRADICTED
-    if reading.reader is not None:
+    if reading.reader is not None and not reading.faults:
         read = load_models()["reader"]
         return _sigmoid(read.bias + _product(read.weights, read_features_of(reading)))
+    probability = _sigmoid(_logit_by_words(reading))
+    if reading.faults:
+        return probability * CONTRADICTED
     return min(probability, PARTLY) if reading.found.unsaid else probability
+
+
+def _logit_by_words(reading: Reading) -> float:
+    model = load_models()["words" if reading.cosine is None else "cosine"]
+    return model.bias + _product(model.weights, features_of(reading))
 
 
 def _product(weights: Sequence[float], values: Sequence[float]) -> float:
@@ -297,7 +308,8 @@ def features_of(reading: Reading) -> tuple[float, ...]:
 
 def read_features_of(reading: Reading) -> tuple[float, ...]:
     """What counts of a claim that a reader has read, in the order of READ."""
-    return _logit(reading.reader or 0.0), float(bool(reading.found.unsaid))
+    unsaid = min(reading.window, reading.pairs) if reading.found.unsaid else 0.0
+    return _logit(reading.reader or 0.0), unsaid, _logit_by_words(reading)
 
 
 @lru_cache(maxsize=1)

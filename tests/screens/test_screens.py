@@ -123,6 +123,7 @@ def ask_a_model(
 MARKDOWN = """\
 The mirror must be cleaned **every 14 days** [#1].
 
+- Use carbon dioxide snow [#1].
 - Never touch the surface with cloth [#1].
 - Cleaning is done by the night cook [#1].
 

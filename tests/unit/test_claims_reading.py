@@ -6,24 +6,24 @@ import pytest
 
 from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
-from kb.support.check import NOT_FOUND, VERIFIED, check_support, read_claims
+from kb.support.check import NOT_FOUND, VERIFIED, WEAK, check_support, read_claims
 from tests.unit.test_pack_and_prompt import chunk
 
 TEXT = "The warden closes the night gate at ten. Visitors may wait in the hall. The hall was repainted after the roof had leaked."
-SAID = "It is the warden that closes the gate at night."
+SAID = "It is the warden who shuts the gate at night."
 PORTERS = "Visitors may wait in the hall, and porters carry their heavy luggage upstairs."
 
 
 class Says:
-    """Gives every claim the same probability, and keeps what it was asked."""
+    """Gives every claim the same probability, none where the texts lack a word, and keeps what it was asked."""
 
-    def __init__(self, probability: float | None) -> None:
-        self.probability = probability
+    def __init__(self, probability: float | None, where: str = "") -> None:
+        self.probability, self.where = probability, where
         self.asked: list[tuple[str, tuple[str, ...]]] = []
 
     def __call__(self, pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float | None]:
         self.asked += [(claim, tuple(texts)) for claim, texts in pairs]
-        return [self.probability] * len(pairs)
+        return [self.probability if self.where in " ".join(texts) else 0.0 for _, texts in pairs]
 
 
 def score(claim: str, read: ReadClaims | None, text: str = TEXT) -> float:
@@ -61,7 +61,6 @@ def test_the_likelier_a_reader_finds_it_the_higher_the_score() -> None:
     [
         "The warden closes the night gate at eleven.",  # a fault: no reader may overrule it
         "The warden closes the night gate at ten.",  # word for word
-        "Ostriches lay enormous eggs.",  # nothing of it is there
         "```\nclose(gate)\n```",
     ],
 )
@@ -69,6 +68,10 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
     read = Says(1.0)
     assert check_support(claim, [TEXT], read=read).sentences == check_support(claim, [TEXT]).sentences
     assert read.asked == []
+
+
+def test_what_a_text_does_not_mention_is_not_backed() -> None:
+    assert score("Ostriches lay enormous eggs.", Says(0.001)) < WEAK
 
 
 def test_each_sentence_is_read_with_all_that_it_cites() -> None:
@@ -79,21 +82,21 @@ def test_each_sentence_is_read_with_all_that_it_cites() -> None:
 
 def test_an_answer_that_a_reader_doubts_has_no_tick() -> None:
     passages = {1: chunk(1, TEXT)}
-    answer = "It is the warden that closes the gate at night [#1]."
+    answer = "It is the warden who shuts the gate at night [#1]."
     assert has_tick(verify(answer, passages, None, Says(0.99)).verification)
     assert not has_tick(verify(answer, passages, None, Says(0.01)).verification)
 
 
 def test_a_sentence_without_a_marker_is_read_too() -> None:
     passages = {1: chunk(1, TEXT)}
-    answer = "Visitors may wait in the hall [#1]. It is the warden that closes the gate at night."
+    answer = "Visitors may wait in the hall [#1]. It is the warden who shuts the gate at night."
     assert has_tick(verify(answer, passages, None, Says(0.99)).verification)
     assert not has_tick(verify(answer, passages, None, Says(0.01)).verification)
 
 
 def test_another_passage_backs_a_sentence_only_where_the_reader_finds_it_there() -> None:
     passages = {1: chunk(1, "The shop sells bread."), 2: chunk(2, TEXT)}
-    answer = "It is the warden that closes the gate at night [#1]."
+    answer = "It is the warden who shuts the gate at night [#1]."
     assert verify(answer, passages).verification.sentences[0].misattributed_to == 2
-    assert verify(answer, passages, None, Says(0.99)).verification.sentences[0].misattributed_to == 2
+    assert verify(answer, passages, None, Says(0.99, "warden")).verification.sentences[0].misattributed_to == 2
     assert verify(answer, passages, None, Says(0.01)).verification.sentences[0].misattributed_to is None

@@ -75,6 +75,7 @@ def test_claims_lie_in_the_text_one_after_another(pieces: list[str]) -> None:
         ("one of the lamps", "a lamp"),
         ("the Canadian flag", "a flag of Canada"),
         ("at 127.0.0.1:7878", "at _127.0.0.1:7878_ in your browser"),
+        ("the code is 0755", "0755 is the code"),
         ("since version 1.2.3", "1.2.3 is the first that can"),
         ("Python 3.11 or later", "Python 3.11.7 or later"),
         ("in 404.html", "in _404.html_"),
@@ -90,6 +91,8 @@ def test_facts_that_say_the_same(claim: str, source: str) -> None:
     ("claim", "source"),
     [
         ("every 15 days", "every 14 days"),
+        ("the code is 0000", "the code is 0"),
+        ("chmod 0755", "chmod 755"),
         ("5 km", "5 m"),
         ("12 m/s", "12 km/h"),
         ("5 days", "5 weeks"),

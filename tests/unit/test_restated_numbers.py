@@ -1,0 +1,40 @@
+"""A claim's numbers as its texts write equal ones: so words can be compared, and a model need not convert."""
+
+import pytest
+
+from kb.support.check import VERIFIED, check_support
+from kb.support.numbers import restate_numbers
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "restated"),
+    [
+        ("It bakes for 2,400 seconds.", "Bake it for 40 minutes.", "It bakes for 40 minutes."),
+        ("2 senators left.", "Both, two senators of ours, left.", "two senators left."),
+        ("Chapter five discusses it.", "Chapter 5 discusses it; five hens do not.", "Chapter 5 discusses it."),
+        # The number stands in the text within another one only.
+        ("Listing 20-2 has 2 traits.", "Listing 20-2 has two traits.", "Listing 20-2 has two traits."),
+        ("3번 굽고 2400초가 지나면 꺼낸다.", "세 번 굽고 40분이 지나면 꺼낸다.", "세 번 굽고 40분이 지나면 꺼낸다."),
+        ("사과 3개를 샀다.", "그는 사과 세 개를 샀다.", "사과 세 개를 샀다."),
+        # What is written so already, or counts something else, or is another number, stays.
+        ("It bakes for 40 minutes.", "Bake it for 40 minutes, or 2,400 seconds.", "It bakes for 40 minutes."),
+        ("2 traits are there.", "Two apples are there.", "2 traits are there."),
+        ("교황 6세는 늙었다.", "여섯 번째 교황이다.", "교황 6세는 늙었다."),
+        ("It bakes for 3 minutes.", "Bake it for 40 minutes.", "It bakes for 3 minutes."),
+        ("The code is 0000.", "The code has 0 digits.", "The code is 0000."),
+        ("It is red.", "It has two doors.", "It is red."),
+    ],
+)
+def test_an_equal_number_of_the_same_kind_is_written_as_the_text_does(claim: str, text: str, restated: str) -> None:
+    assert restate_numbers(claim, [text]) == restated
+
+
+def test_a_text_that_differs_in_how_it_writes_a_number_backs_the_claim() -> None:
+    text = "If the list has fewer than three items, the condition is true and the program ends at once."
+    assert check_support("If the list has fewer than 3 items, the program ends.", [text]).score >= VERIFIED
+    assert check_support("If the list has fewer than 4 items, the program ends.", [text]).status != "verified"
+
+
+def test_numbers_in_code_stay_as_they_are() -> None:
+    block = "```\nset_delay(2400 seconds)\n```"
+    assert check_support(block, ["Use set_delay(40 minutes)."]).status != "verified"
