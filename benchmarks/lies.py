@@ -152,7 +152,10 @@ SHAPES = {
     "before a colon": "{lie}:\n\n- {true} [#1]",
     "marker in code": "{lie}.\n\n```\n[#1]\n```\n\n{true} [#1].",
 }
-TABLE = {"en": {"point": "point", "detail": "detail", "one": "one"}, "ko": {"point": "구분", "detail": "내용", "one": "첫째"}}
+TABLE = {
+    "en": {"point": "point", "detail": "detail", "one": "one"},
+    "ko": {"point": "구분", "detail": "내용", "one": "첫째"},
+}
 
 
 def _edited(

@@ -71,9 +71,13 @@ STAGES = {
     # Of the written answers, those that copy a sentence are lies more often than models lie.
     "copies": Stage({"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 7), 0.0, 1, 8e-5, 2, edited=9000),
     # Lies of all these are near what the passage says; a claim about something else must be known for one too.
-    "foreign": Stage({"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 13), 0.0, 1, 7e-5, 3, edited=5000, foreign=4000),
+    "foreign": Stage(
+        {"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 13), 0.0, 1, 7e-5, 3, edited=5000, foreign=4000
+    ),
     # The same once more, with sentences as people talk: remarks, short ones, what is widely known and not said.
-    "talk": Stage({"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 17), 0.0, 1, 7e-5, 4, edited=6000, foreign=1500),
+    "talk": Stage(
+        {"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 17), 0.0, 1, 7e-5, 4, edited=6000, foreign=1500
+    ),
 }
 # A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
 CHOSEN_FROM, MOST_SHARED = 40, 0.6

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from kb.ask.backing import DOCUMENT_NODES
-from kb.ask.records import Answer, SentenceCheck
+from kb.ask.records import Answer
 from kb.ask.refuse import describe_outcome
 from kb.ask.verify import has_tick, is_backed
+from kb.cli.doubts import describe_doubt
 from kb.cli.terminal import harmless_line, styled
 from kb.cli.wrap import columns_of, terminal_columns
 from kb.language.registry import LANGUAGES
-from kb.support.check import WEAK
 
 # Refused before any model was asked.
 NOT_ASKED = ("no_chunks", "score_gate", "weak_evidence")
@@ -46,39 +46,21 @@ def _verdict(answer: Answer) -> tuple[str, str]:
     return replies["ungrounded"].format(why=_reason(answer)), "red"
 
 
-def describe_doubt(check: SentenceCheck) -> str:
-    """Why a sentence does not hold, in a few words.
-
-    >>> describe_doubt(SentenceCheck(start=0, end=1, text="x", markers=(2,), status="unsupported", score=0.1))
-    'not backed by [#2]'
-    """
-    cited = "".join(f"[#{n}]" for n in check.markers)
-    said = {
-        "verified": "backed",
-        "weak": f"only partly backed by {cited}",
-        "unsupported": f"not backed by {cited}",
-        "contradicted": f"not what {cited or 'the evidence'} says",
-        "unknown_marker": f"cites {cited}, which is not all there",
-        "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
-        "forged": "its marker was copied out of a document",
-        "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
-    }[check.status]
-    return f"{said} ({'; '.join(check.reasons)})" if check.reasons and check.status != "forged" else said
-
-
 def mark_doubts(answer: Answer) -> str:
     """An answer with a sign and the reason behind each sentence that does not hold; code and tables have it below them."""
     checks = answer.verification.sentences if answer.verification else ()
-    text = answer.answer
+    text, language = answer.answer, answer.language()
     for check in sorted((c for c in checks if not is_backed(c)), key=lambda c: -c.end):
         at = len(text[: check.end].rstrip())
         if not at:
             continue
         block_end = _end_of_block(text, at)
         if block_end is None:
-            text = f"{text[:at]} **⚠ {describe_doubt(check)}**{text[at:]}"
+            text = f"{text[:at]} **⚠ {describe_doubt(check, language)}**{text[at:]}"
         else:
-            text = f"{text[:block_end]}\n\n**⚠ {describe_doubt(check)}**\n\n{text[block_end:].lstrip(chr(10))}"
+            text = (
+                f"{text[:block_end]}\n\n**⚠ {describe_doubt(check, language)}**\n\n{text[block_end:].lstrip(chr(10))}"
+            )
     return text
 
 
@@ -119,5 +101,7 @@ def _reason(answer: Answer) -> str:
         doubt = next((c for c in bad if c.status == "contradicted"), bad[0] if bad else None)
         if doubt:
             is_said = doubt.status in ("unsupported", "contradicted", "weak", "misattributed")
-            return f"a sentence is {describe_doubt(doubt)}" if is_said else describe_doubt(doubt)
+            language = answer.language()
+            said = describe_doubt(doubt, language)
+            return f"a sentence is {said}" if is_said and language == "en" else said
     return describe_outcome(answer.outcome, answer.language())

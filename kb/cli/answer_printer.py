@@ -13,9 +13,11 @@ from kb.ask.cite import has_refusal_phrase
 from kb.ask.records import Answer, AnswerEvent, EvidenceView
 from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.verify import is_backed
-from kb.cli.answer_footer import describe_doubt, footer, mark_doubts
+from kb.cli.answer_footer import footer, mark_doubts
+from kb.cli.doubts import describe_doubt
 from kb.cli.explain import print_trace
 from kb.cli.markdown_stream import MarkdownStream, print_markdown
+from kb.cli.notes import in_language
 from kb.cli.relevance_output import print_relevance
 from kb.cli.sources import print_source
 from kb.cli.spinner import Spinner
@@ -153,12 +155,12 @@ class AnswerPrinter:
         self._print_places(answer)
         self._print_doubts(answer)
         if completed := shown_sentence(answer.standalone_question, answer.question):
-            say(styled(f"searched for: {harmless_line(completed)}", "dim"))
+            say(styled(in_language(f"searched for: {harmless_line(completed)}", answer.language()), "dim"))
         say(footer(answer))
         if answer.usage.prompt_truncated:
-            say(styled("✗ the prompt was cut: the model has not read all of the evidence", "red"))
+            self._say_wrong("✗ the prompt was cut: the model has not read all of the evidence", answer)
         if answer.refusal_reason in ("llm_stream_aborted", "llm_truncated"):
-            say(styled("what came of it: kb answers show last", "dim"))
+            say(styled(in_language("what came of it: kb answers show last", answer.language()), "dim"))
         self._print_explanation(answer)
 
     def _print_refusal(self, answer: Answer) -> None:
@@ -166,7 +168,8 @@ class AnswerPrinter:
             self._end_stream()
             if self._printed == answer.answer:  # the closest passages, under words that say that they are no answer
                 return
-            say(styled(f"✗ the text above is not an answer: {describe_outcome(answer.outcome, 'en')}", "red"))
+            outcome = describe_outcome(answer.outcome, answer.language())
+            self._say_wrong(f"✗ the text above is not an answer: {outcome}", answer)
         near = [cited.citation.uri for cited in answer.citations if cited.marker is None]
         text, *places = refusal_lines(answer.answer, near, answer.language())
         # Above quotes, the line that says what they are stands out; they are shown as any others.
@@ -181,7 +184,7 @@ class AnswerPrinter:
         if answer.verification and answer.verification.retried:
             if self._printed:
                 self._end_stream()
-                say(styled("✗ the text above was taken back; asked once more, the model said:", "red"))
+                self._say_wrong("✗ the text above was taken back; asked once more, the model said:", answer)
             self._say_whole(answer)
         elif streamed and self.streams and (answer.grounded or _begins_with(answer.answer, streamed)):
             # Behind what was streamed stands what the answer rests on, when no document says it.
@@ -189,10 +192,14 @@ class AnswerPrinter:
             self._end_stream(answer)
         elif self._printed:
             self._end_stream()
-            say(styled("✗ the text above is not an answer; this is one, and not from your documents:", "red"))
+            self._say_wrong("✗ the text above is not an answer; this is one, and not from your documents:", answer)
             self._say_whole(answer)
         else:
             self._say_whole(answer)
+
+    def _say_wrong(self, message: str, answer: Answer) -> None:
+        """Say what is wrong with the text above, in the language of the question."""
+        say(styled(in_language(message, answer.language()), "red"))
 
     def _print_doubts(self, answer: Answer) -> None:
         """One line for every sentence that does not hold and is not marked in its place: nothing is dropped in silence."""
@@ -204,7 +211,9 @@ class AnswerPrinter:
             return
         say()
         for check in doubts:
-            say(f"{styled('⚠ ' + describe_doubt(check), 'yellow')}: {harmless_line(_shortened(check.text))}")
+            say(
+                f"{styled('⚠ ' + describe_doubt(check, answer.language()), 'yellow')}: {harmless_line(_shortened(check.text))}"
+            )
 
     def _print_places(self, answer: Answer) -> None:
         marked = [cited for cited in answer.citations if cited.marker is not None]

@@ -41,7 +41,18 @@ _KOREAN = (
     (r"this answer is not kept in the history: (.*)", r"이 답은 기록에 남지 않습니다: \1"),
     (r"searching", r"찾는 중"),
     (r"reading (\d+) passages", r"대목 \1개를 읽는 중"),
+    (r"✗ the text above is not an answer: (.*)", r"✗ 위의 글은 답이 아닙니다: \1"),
+    (r"✗ the text above was taken back; asked once more, the model said:",
+     r"✗ 위의 글은 거두었습니다. 다시 물은 모델의 답:"),
+    (r"✗ the text above is not an answer; this is one, and not from your documents:",
+     r"✗ 위의 글은 답이 아닙니다. 이것이 답이며, 문서에서 나온 것은 아닙니다:"),
     (r"waiting for the model", r"모델을 기다리는 중"),
+    (r"waiting for (\S+) to read the prompt …", r"\1 모델이 글을 읽는 중 …"),
+    (r"searched for: (.*)", r"찾은 말: \1"),
+    (r"what came of it: kb answers show last", r"쓰다 만 답: kb answers show last"),
+    (r"✗ the prompt was cut: the model has not read all of the evidence",
+     r"✗ 프롬프트가 잘려, 모델이 근거를 다 읽지 못했습니다"),
+    (r"note: checking answers without a reader of claims: (.*)", r"답을 낱말로만 확인합니다: \1"),
 )  # fmt: skip
 _TABLES = {"ko": tuple((re.compile(pattern), words) for pattern, words in _KOREAN)}
 

@@ -37,7 +37,11 @@ def verify(
         bool, typer.Option("--bulk", help='read one {"claim": …, "evidence": […]} per line from stdin')
     ] = False,
     encoder: Annotated[
-        bool, typer.Option("--encoder/--no-encoder", help="a reader and the encoder count too; without them words alone, a faster start")
+        bool,
+        typer.Option(
+            "--encoder/--no-encoder",
+            help="a reader and the encoder count too; without them words alone, a faster start",
+        ),
     ] = True,
 ) -> None:
     """Check whether texts back a claim: its numbers, names, negations and words (exit 1 when one is not backed)."""

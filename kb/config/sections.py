@@ -90,7 +90,8 @@ class ReaderConfig:
         "Who reads: one for English and one for Korean, a name of docs/reader.md, a CrossEncoder's name or folder, or none.",
     )
     claims: bool = key(
-        True, "Read each sentence of a model's answer with the passages that it cites, for the verdict; else words decide."
+        True,
+        "Read each sentence of a model's answer with the passages that it cites, for the verdict; else words decide.",
     )
 
 

@@ -148,7 +148,7 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
     weights = weights_of(part)
     share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
     if share >= SAME_MATTER and contradicts(polarity_of(part), polarity_of(sentence)):
-        found.append("a negation is there, or here, only")
+        found.append("one denies it, and the other does not")
     found += contrasts(part, sentence)
     found += swapped_roles(part, sentence)
     if re.search("[가-힣]", part):

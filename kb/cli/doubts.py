@@ -1,0 +1,107 @@
+"""A sentence of an answer that does not hold → why, in a few words, in the language of the question.
+
+The checks write their reasons in English, as JSON has them; here is what each means in other languages.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kb.ask.records import SentenceCheck
+from kb.support.check import WEAK
+
+_DEGREES = {
+    "must": "해야 한다",
+    "should": "하는 것이 좋다",
+    "may": "해도 된다",
+    "not allowed": "하면 안 된다",
+    "not needed": "하지 않아도 된다",
+    "less than": "미만",
+    "at most": "이하",
+    "more than": "초과",
+    "at least": "이상",
+}
+_KOREAN = (
+    (r"it says '(.*)' where the text says '(.*)'", "답은 '{0}', 문서는 '{1}'"),
+    (r"it says '(.*)' where the text does not", "'{0}'라는 말이 문서에 없음"),
+    (r"it says '(.*) ([\d.]+)', the text does not", "'{1} {0}'라는 말이 문서에 없음"),
+    (r"'(.*)' is the opposite of '(.*)'", "'{0}'의 반대말 '{1}'가 문서에 있음"),
+    (r"'(.*)' stands for '(.*)'", "문서에는 '{0}' 대신 '{1}'가 있음"),
+    (r"'(.*)' is not what the text says: '(.*)'", "답은 '{0}', 문서는 '{1}'"),
+    (r"'(.*)' and '(.*)' have changed places", "'{0}'와 '{1}'의 자리가 바뀜"),
+    (r"'(.*)' is not named there", "'{0}'라는 이름이 문서에 없음"),
+    (r"'(.*)' is not said there", "'{0}'라는 말이 문서에 없음"),
+    (r"'(.*)' is here only", "'{0}'는 답에만 있음"),
+    (r"'(.*)' is there only", "'{0}'는 문서에만 있음"),
+    (r"'(.*)' is here, not 'need not'", "답은 '{0}', 문서는 '하지 않아도 된다'"),
+    (r"'(.*)' is there, not 'need not'", "답은 '하지 않아도 된다', 문서는 '{0}'"),
+    (r"'?(.*?)'? is not there", "'{0}'가 문서에 없음"),
+    (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
+    (r"the text does not seem to say this", "문서에 그런 말이 없는 듯함"),
+)
+_REASONS = {"ko": tuple((re.compile(pattern), words) for pattern, words in _KOREAN)}
+_PARTICLES = re.compile(r"(?<=(.)')(라는|가|와|는)(?= |의|만)")
+_WITH_LAST_CONSONANT = {"라는": "이라는", "가": "이", "와": "과", "는": "은"}
+
+
+def describe_doubt(check: SentenceCheck, language: str = "en") -> str:
+    """Why a sentence does not hold, in a few words.
+
+    >>> describe_doubt(SentenceCheck(start=0, end=1, text="x", markers=(2,), status="unsupported", score=0.1))
+    'not backed by [#2]'
+    """
+    said = _korean_status(check) if language == "ko" else _status(check)
+    if not check.reasons or check.status == "forged":
+        return said
+    return f"{said} ({'; '.join(reason_in(language, reason) for reason in check.reasons)})"
+
+
+def reason_in(language: str, reason: str) -> str:
+    """A reason of the checks in a language; as it is where that has no words for it.
+
+    >>> reason_in("ko", "'41' stands for '14'"), reason_in("ko", "it says 'must' where the text says 'may'")
+    ("문서에는 '41' 대신 '14'가 있음", "답은 '해야 한다', 문서는 '해도 된다'")
+    """
+    for pattern, words in _REASONS.get(language, ()):
+        if match := pattern.fullmatch(reason):
+            told = words.format(*(_DEGREES.get(part, part) for part in match.groups()))
+            return _PARTICLES.sub(lambda found: _particle(found[1], found[2]), told)
+    return reason
+
+
+def _particle(before: str, particle: str) -> str:
+    """A particle as it is behind a syllable: 문이, 차가. What is not Hangul takes that behind a vowel."""
+    has_last = "가" <= before <= "힣" and (ord(before) - ord("가")) % 28 != 0
+    return _WITH_LAST_CONSONANT[particle] if has_last else particle
+
+
+def _cited(check: SentenceCheck) -> str:
+    return "".join(f"[#{n}]" for n in check.markers)
+
+
+def _status(check: SentenceCheck) -> str:
+    cited = _cited(check)
+    return {
+        "verified": "backed",
+        "weak": f"only partly backed by {cited}",
+        "unsupported": f"not backed by {cited}",
+        "contradicted": f"not what {cited or 'the evidence'} says",
+        "unknown_marker": f"cites {cited}, which is not all there",
+        "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
+        "forged": "its marker was copied out of a document",
+        "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
+    }[check.status]
+
+
+def _korean_status(check: SentenceCheck) -> str:
+    cited = _cited(check)
+    return {
+        "verified": "문서와 맞음",
+        "weak": f"{cited}에는 일부만 있음",
+        "unsupported": f"{cited}에 없음",
+        "contradicted": f"{cited or '문서'}의 내용과 다름",
+        "unknown_marker": f"없는 번호를 인용함: {cited}",
+        "misattributed": f"{cited}에는 없고 [#{check.misattributed_to}]에 있음",
+        "forged": "문서에서 베낀 번호",
+        "uncited": "인용 없음" if check.score >= WEAK else "인용이 없고, 맞는 대목도 없음",
+    }[check.status]
