@@ -267,7 +267,7 @@ def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tupl
 
 def score_of(reading: Reading) -> float:
     """The model's probability, times CONTRADICTED where an exact check failed; a reader's, where one has read the claim."""
-    if reading.reader is not None and not reading.faults:
+    if reading.reader is not None:
         read = load_models()["reader"]
         return _sigmoid(read.bias + _product(read.weights, read_features_of(reading)))
     probability = _sigmoid(_logit_by_words(reading))

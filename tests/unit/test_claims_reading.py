@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from kb.arrays import ReadClaims
@@ -61,7 +62,9 @@ def test_the_likelier_a_reader_finds_it_the_higher_the_score() -> None:
     [
         "The warden closes the night gate at eleven.",  # a fault: no reader may overrule it
         "The warden closes the night gate at ten.",  # word for word
+        "At ten the warden closes the night gate.",  # its words and pairs of words
         "```\nclose(gate)\n```",
+        "```\nlock(door)\n```",
     ],
 )
 def test_what_is_clear_is_not_read(claim: str) -> None:
@@ -72,6 +75,26 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
 
 def test_what_a_text_does_not_mention_is_not_backed() -> None:
     assert score("Ostriches lay enormous eggs.", Says(0.001)) < WEAK
+
+
+def test_what_is_read_is_not_encoded() -> None:
+    encoded: list[str] = []
+
+    def encode(texts: Sequence[str]) -> np.ndarray:
+        encoded.extend(texts)
+        return np.ones((len(texts), 1), np.float32)
+
+    check_support(SAID, [TEXT], encode, Says(0.9))
+    assert encoded == []
+    check_support(SAID, [TEXT], encode, Says(None))
+    assert SAID in encoded
+
+
+def test_the_nearer_a_copy_the_more_an_unsaid_name_counts() -> None:
+    copied = "Visitors may wait in the hall with Ada Quill."
+    reworded = "Guests of Ada Quill can stay there until the gate opens."
+    fair = Says(0.97)
+    assert score(copied, fair) < VERIFIED <= score(reworded, fair)
 
 
 def test_each_sentence_is_read_with_all_that_it_cites() -> None:

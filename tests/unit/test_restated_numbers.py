@@ -35,6 +35,15 @@ def test_a_text_that_differs_in_how_it_writes_a_number_backs_the_claim() -> None
     assert check_support("If the list has fewer than 4 items, the program ends.", [text]).status != "verified"
 
 
+def test_a_copy_with_an_equal_number_is_a_copy() -> None:
+    text = "The recipe has three steps, and each of them takes 40 minutes."
+    assert check_support("The recipe has 3 steps, and each of them takes 2400 seconds.", [text]).score > 0.9
+    assert (
+        check_support("According to the recipe, it has 3 steps, and each of them takes 41 minutes.", [text]).score
+        < 0.25
+    )
+
+
 def test_numbers_in_code_stay_as_they_are() -> None:
     block = "```\nset_delay(2400 seconds)\n```"
     assert check_support(block, ["Use set_delay(40 minutes)."]).status != "verified"
