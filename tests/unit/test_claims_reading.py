@@ -62,6 +62,7 @@ def test_the_likelier_a_reader_finds_it_the_higher_the_score() -> None:
     [
         "The warden closes the night gate at eleven.",  # a fault: no reader may overrule it
         "The warden closes the night gate at ten.",  # word for word
+        "According to the guide, the warden closes the night gate at ten.",
         "At ten the warden closes the night gate.",  # its words and pairs of words
         "```\nclose(gate)\n```",
         "```\nlock(door)\n```",

@@ -18,6 +18,7 @@ from kb.support.numbers import restate_numbers
         ("사과 3개를 샀다.", "그는 사과 세 개를 샀다.", "사과 세 개를 샀다."),
         # What is written so already, or counts something else, or is another number, stays.
         ("It bakes for 40 minutes.", "Bake it for 40 minutes, or 2,400 seconds.", "It bakes for 40 minutes."),
+        ("Of them 2400 came.", "It takes 40 minutes.", "Of them 2400 came."),
         ("2 traits are there.", "Two apples are there.", "2 traits are there."),
         ("교황 6세는 늙었다.", "여섯 번째 교황이다.", "교황 6세는 늙었다."),
         ("It bakes for 3 minutes.", "Bake it for 40 minutes.", "It bakes for 3 minutes."),
