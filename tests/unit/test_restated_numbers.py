@@ -16,8 +16,10 @@ from kb.support.numbers import restate_numbers
         ("Listing 20-2 has 2 traits.", "Listing 20-2 has two traits.", "Listing 20-2 has two traits."),
         ("3번 굽고 2400초가 지나면 꺼낸다.", "세 번 굽고 40분이 지나면 꺼낸다.", "세 번 굽고 40분이 지나면 꺼낸다."),
         ("사과 3개를 샀다.", "그는 사과 세 개를 샀다.", "사과 세 개를 샀다."),
+        ("It has 12 parts, then 2 parts.", "12 parts come, then two parts.", "It has 12 parts, then two parts."),
+        ("There are 25 and 2.", "There are 25 and two.", "There are 25 and two."),
         # What is written so already, or counts something else, or is another number, stays.
-        ("It bakes for 40 minutes.", "Bake it for 40 minutes, or 2,400 seconds.", "It bakes for 40 minutes."),
+        ("It bakes for 40 minutes.", "Bake it for 2,400 seconds, or 40 minutes.", "It bakes for 40 minutes."),
         ("Of them 2400 came.", "It takes 40 minutes.", "Of them 2400 came."),
         ("2 traits are there.", "Two apples are there.", "2 traits are there."),
         ("교황 6세는 늙었다.", "여섯 번째 교황이다.", "교황 6세는 늙었다."),
