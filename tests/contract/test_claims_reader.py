@@ -59,6 +59,10 @@ def test_a_language_that_it_has_not_learnt_is_not_read(read: ReadClaims) -> None
     assert read([("鏡はどのくらいの頻度で掃除しますか", (ENGLISH,))]) == [None]
 
 
+def test_a_process_opens_it_once(encoder_cache: Path) -> None:
+    assert open_claims_reader(encoder_cache) is open_claims_reader(encoder_cache)
+
+
 def test_no_question_is_read_by_it() -> None:
     assert "kb-claims" not in READERS
 

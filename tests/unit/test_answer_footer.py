@@ -72,6 +72,14 @@ def test_doubts_are_marked_where_they_stand(text: str, doubtful: list[str], mark
     assert mark_doubts(answer_of(text, *doubtful)) == marked
 
 
+def test_a_korean_answer_has_its_doubts_in_korean() -> None:
+    answer = replace(answer_of("하나. 둘 [#1].", "둘 [#1]."), question="왜 그런가요?")
+    assert mark_doubts(answer) == "하나. 둘 [#1]. **⚠ [#1]에 없음**"
+    refused = replace(answer, grounded=False, refusal_reason="not_backed")
+    assert footer(refused).startswith("근거 ✗ ([#1]에 없음)")
+    assert footer(replace(refused, question="Why?")).startswith("grounded ✗ (a sentence is not backed by [#1])")
+
+
 def test_the_verdict_is_one_line_in_the_language_of_the_question() -> None:
     assert footer(answer_of("One.")) == "✓ checked against your documents · m:1 · 2.3 s"
     assert footer(answer_of("One.", "One.")).startswith("⚠ 2 of 3 sentences agree with your documents")
