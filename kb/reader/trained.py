@@ -37,7 +37,7 @@ PAD = 1
 _STRANGE = r"[^\W\d_a-zA-Z\u00c0-\u024f\u1100-\u11ff\u3130-\u318f\uac00-\ud7a3]"
 _HAN = "[\u4e00-\u9fff\uf900-\ufaff]"
 _LETTER = r"[^\W\d_]"
-FIX = f"pip install --force-reinstall {REQUIREMENT}, or set reader.model = 'none'"
+_FIX = f"pip install --force-reinstall {REQUIREMENT}, or set reader."
 
 
 def open_trained(model: str, cache: Path) -> TrainedReader:
@@ -48,12 +48,18 @@ def open_trained(model: str, cache: Path) -> TrainedReader:
     packed = find_packed()
     weights = CLAIMS_WEIGHTS if model == CLAIMS_READER else WEIGHTS
     if packed is None or not weights.is_file():
-        raise ModelError(f"the reader {model} is not installed: no {weights.name if packed else REQUIREMENT}", fix=FIX)
+        raise ModelError(
+            f"the reader {model} is not installed: no {weights.name if packed else REQUIREMENT}", fix=_fix_of(model)
+        )
     with _opening:
         found = _opened.get((model, cache))
         if found is None:
             found = _opened[model, cache] = TrainedReader(model, packed, weights, cache)
         return found
+
+
+def _fix_of(model: str) -> str:
+    return _FIX + ("claims = false" if model == CLAIMS_READER else "model = 'none'")
 
 
 class TrainedReader:
@@ -118,7 +124,9 @@ class TrainedReader:
             make_folder(folder, (folder / GRAPH).is_file, partial(_write, self._packed, self._weights))
             self._words = PackedWords(self._packed)
         except DAMAGED as error:
-            raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=FIX) from error
+            raise ModelError(
+                f"the reader {self.model_id} cannot be loaded: {error}", fix=_fix_of(self.model_id)
+            ) from error
         self._pieces = Unigram(folder, self._most_tokens)
         self._session = open_session(folder / GRAPH, self.model_id, f"remove {folder}, and ask again")
 

@@ -73,6 +73,7 @@ def test_without_its_weights_the_user_is_told(tmp_path: Path, monkeypatch: pytes
     assert open_claims(tmp_path, told.append) is None
     assert "checking answers without a reader of claims" in told[0]
     assert "kb-claims is not installed" in told[0]
+    assert "set reader.claims = false" in told[0]
 
 
 def test_damaged_weights_are_told_and_nothing_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
