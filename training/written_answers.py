@@ -3,10 +3,11 @@
     PYTHONPATH=. python training/written_answers.py PAGES_FOLDER HOMES_FOLDER DATA_FOLDER ROWS.jsonl.gz
 
 `written_answers.jsonl.gz` beside this file has an answer a line: language, source, digest of its passage, whether the passage says it,
-what was done, and the answer. A language model wrote six about each passage, three that say what it says in other words and
-three with something in them that it does not say; it saw the passage and nothing of kb. Those of benchmarks/verdicts.jsonl.gz join them:
-about manuals, of which some are held out, and about documents of DATA_FOLDER, on which nothing is learnt. The passages are chunks of
-manuals (PAGES_FOLDER, HOMES_FOLDER as for benchmarks/verdicts.py), rows of DATA_FOLDER/reader/reader.jsonl.gz, and the
+what was done, and the answer. A language model wrote six about each passage, three that say what it says in other words and three
+with something in them that it does not say, and eight more about some, as people talk; it saw the passage and nothing of kb. Those of
+benchmarks/verdicts.jsonl.gz join them: about manuals, of which some are held out, and about documents of DATA_FOLDER, on which
+nothing is learnt. The passages are chunks of manuals (PAGES_FOLDER, HOMES_FOLDER as for benchmarks/verdicts.py), rows of
+DATA_FOLDER/reader/reader.jsonl.gz, and the
 paragraphs and small files beside this script. Those whose passage has changed since are left out and counted.
 """
 
