@@ -13,6 +13,7 @@ import typer
 from kb.arrays import Encode
 from kb.cli.invocation import Invocation, command
 from kb.cli.terminal import harmless_line, say, styled
+from kb.cli.wrap import wrapped
 from kb.config import EmbeddingConfig
 from kb.embed.registry import open_encoder
 from kb.errors import ExitCode, InvalidInput, IoError
@@ -68,9 +69,10 @@ def verify(
 
 def _print_support(found: Support) -> None:
     for sentence in found.sentences:
-        status = styled(f"{sentence.status:<12}", STATUS_COLOURS[sentence.status])
         why = f" ({harmless_line('; '.join(sentence.reasons))})" if sentence.reasons else ""
-        say(f"{status} {sentence.score:.2f}  {harmless_line(sentence.text)}{why}")
+        status = f"{sentence.status:<12}"
+        line = wrapped(f"{status} {sentence.score:.2f}  {harmless_line(sentence.text)}{why}")
+        say(styled(status, STATUS_COLOURS[sentence.status]) + line[len(status) :])
     verdict = styled("backed ✓", "green") if found.backed else styled("backed ✗", "red")
     say(f"{verdict} · {found.score:.2f}")
 
