@@ -61,9 +61,9 @@ PENALTY, STEPS, RATE = 0.5, 8000, 0.5
 EDITED, OF_EACH_KIND, SCRIPT_WEIGHT = 400, 40, 0.5
 # A false claim with a tick is worse than a true one without.
 FALSE_WEIGHT = 1.5
-# What words count beside a reader is set, not fitted: these answers are all about their passage. Where people labelled claims that
-# are about something else, too (attribution.py), words tell what the reader does not.
-WORDS_WEIGHT = 0.25
+# What words count beside a reader is set, not fitted: these answers are all about their passage, and one writer's. On claims of
+# others that people have labelled (attribution.py) words tell what the reader does not.
+WORDS_WEIGHT = 0.5
 
 Texts = tuple[str, str]
 

@@ -39,6 +39,33 @@ _KOREAN = (
     (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
     (r"the text does not seem to say this", "문서에 그런 말이 없는 듯함"),
 )
+# Status → the words; a sentence without a marker is told otherwise where it is contradicted, or where nothing backs it.
+_STATUSES = {
+    "en": {
+        "verified": "backed",
+        "weak": "only partly backed by {cited}",
+        "unsupported": "not backed by {cited}",
+        "contradicted": "not what {cited} says",
+        "contradicted, uncited": "not what the evidence says",
+        "unknown_marker": "cites {cited}, which is not all there",
+        "misattributed": "not backed by {cited} but by [#{other}]",
+        "forged": "its marker was copied out of a document",
+        "uncited": "cites nothing",
+        "uncited, unbacked": "cites nothing, and nothing backs it",
+    },
+    "ko": {
+        "verified": "문서와 맞음",
+        "weak": "{cited}에는 일부만 있음",
+        "unsupported": "{cited}에 없음",
+        "contradicted": "{cited}의 내용과 다름",
+        "contradicted, uncited": "문서의 내용과 다름",
+        "unknown_marker": "없는 번호를 인용함: {cited}",
+        "misattributed": "{cited}에는 없고 [#{other}]에 있음",
+        "forged": "문서에서 베낀 번호",
+        "uncited": "인용 없음",
+        "uncited, unbacked": "인용이 없고, 맞는 대목도 없음",
+    },
+}
 _REASONS = {"ko": tuple((re.compile(pattern), words) for pattern, words in _KOREAN)}
 _PARTICLES = re.compile(r"(?<=(.)')(라는|가|와|는)(?= |의|만)")
 _WITH_LAST_CONSONANT = {"라는": "이라는", "가": "이", "와": "과", "는": "은"}
@@ -50,10 +77,18 @@ def describe_doubt(check: SentenceCheck, language: str = "en") -> str:
     >>> describe_doubt(SentenceCheck(start=0, end=1, text="x", markers=(2,), status="unsupported", score=0.1))
     'not backed by [#2]'
     """
-    said = _korean_status(check) if language == "ko" else _status(check)
+    said = _STATUSES[language][_of_status(check)].format(
+        cited="".join(f"[#{n}]" for n in check.markers), other=check.misattributed_to
+    )
     if not check.reasons or check.status == "forged":
         return said
     return f"{said} ({'; '.join(reason_in(language, reason) for reason in check.reasons)})"
+
+
+def _of_status(check: SentenceCheck) -> str:
+    if check.status == "contradicted" and not check.markers:
+        return "contradicted, uncited"
+    return "uncited, unbacked" if check.status == "uncited" and check.score < WEAK else check.status
 
 
 def reason_in(language: str, reason: str) -> str:
@@ -73,35 +108,3 @@ def _particle(before: str, particle: str) -> str:
     """A particle as it is behind a syllable: 문이, 차가. What is not Hangul takes that behind a vowel."""
     has_last = "가" <= before <= "힣" and (ord(before) - ord("가")) % 28 != 0
     return _WITH_LAST_CONSONANT[particle] if has_last else particle
-
-
-def _cited(check: SentenceCheck) -> str:
-    return "".join(f"[#{n}]" for n in check.markers)
-
-
-def _status(check: SentenceCheck) -> str:
-    cited = _cited(check)
-    return {
-        "verified": "backed",
-        "weak": f"only partly backed by {cited}",
-        "unsupported": f"not backed by {cited}",
-        "contradicted": f"not what {cited or 'the evidence'} says",
-        "unknown_marker": f"cites {cited}, which is not all there",
-        "misattributed": f"not backed by {cited} but by [#{check.misattributed_to}]",
-        "forged": "its marker was copied out of a document",
-        "uncited": "cites nothing" if check.score >= WEAK else "cites nothing, and nothing backs it",
-    }[check.status]
-
-
-def _korean_status(check: SentenceCheck) -> str:
-    cited = _cited(check)
-    return {
-        "verified": "문서와 맞음",
-        "weak": f"{cited}에는 일부만 있음",
-        "unsupported": f"{cited}에 없음",
-        "contradicted": f"{cited or '문서'}의 내용과 다름",
-        "unknown_marker": f"없는 번호를 인용함: {cited}",
-        "misattributed": f"{cited}에는 없고 [#{check.misattributed_to}]에 있음",
-        "forged": "문서에서 베낀 번호",
-        "uncited": "인용 없음" if check.score >= WEAK else "인용이 없고, 맞는 대목도 없음",
-    }[check.status]

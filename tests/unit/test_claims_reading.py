@@ -93,8 +93,8 @@ def test_what_is_read_is_not_encoded() -> None:
 
 def test_the_nearer_a_copy_the_more_an_unsaid_name_counts() -> None:
     copied = "Visitors may wait in the hall with Ada Quill."
-    reworded = "Guests of Ada Quill can stay there until the gate opens."
-    fair = Says(0.97)
+    reworded = "Guests of Ada Quill may stay in the hall until the gate opens."
+    fair = Says(0.995)
     assert score(copied, fair) < VERIFIED <= score(reworded, fair)
 
 
