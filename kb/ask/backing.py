@@ -45,8 +45,18 @@ def find_backing(verification: Verification, nodes: Sequence[NodeText]) -> Backi
 
 def rests_on_line(nodes: Sequence[str], question: str) -> str:
     """What stands below an answer that rests on nodes, in the question's language."""
-    named = ", ".join(node.replace("_", " ") for node in nodes)
-    return LANGUAGES[question_language(question)].replies["rests_on"].format(nodes=named)
+    language = question_language(question)
+    return LANGUAGES[language].replies["from_nodes_below"].format(nodes=name_nodes(nodes, language))
+
+
+def name_nodes(nodes: Sequence[str], language: str) -> str:
+    """Context nodes by what users know them as; one of a rules file by its own name.
+
+    >>> name_nodes(("facts", "house_rules"), "en"), name_nodes(("facts",), "ko")
+    ('what you told kb, house rules', '기억해 둔 사실')
+    """
+    replies = LANGUAGES[language].replies
+    return ", ".join(replies.get(f"node_{node}", node.replace("_", " ")) for node in nodes)
 
 
 def _with_node(check: SentenceCheck, nodes: Sequence[NodeText]) -> SentenceCheck:
@@ -58,5 +68,5 @@ def _with_node(check: SentenceCheck, nodes: Sequence[NodeText]) -> SentenceCheck
     if score < VERIFIED:
         return check
     return replace(
-        check, rests_on=node, reasons=(*check.reasons, f"only {node.replace('_', ' ')} says so, no document")
+        check, rests_on=node, reasons=(*check.reasons, f"only {name_nodes((node,), 'en')} says so, no document")
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kb.ask.backing import name_nodes
 from kb.ask.records import Answer, Outcome
 from kb.followup.records import context_of
 from kb.frozen import dataclass
@@ -26,7 +27,7 @@ SENTENCES = {
         "wrote_only": "{model} wrote the answer.",
         "all_shown": "All it rests on was shown before in this session.",
         "nothing_new": "Nothing was found that this session has not shown.",
-        "rests_on": "It rests on {nodes}, on no document.",
+        "rests_on": "It comes from {nodes}, not from a document.",
         "refused": "So I did not answer: {why}.",
         "whole": "Everything that was kept of it: kb answers show {name} --json",
     },
@@ -151,7 +152,7 @@ def tell_story(facts: StoryFacts, name: str | int) -> list[str]:
     if facts.novelty in ("all", "none"):
         lines.append(words["all_shown" if facts.novelty == "all" else "nothing_new"])
     if facts.rests_on:
-        lines.append(words["rests_on"].format(nodes=", ".join(facts.rests_on)))
+        lines.append(words["rests_on"].format(nodes=name_nodes(facts.rests_on, language)))
     if facts.outcome != "answered":
         lines.append(words["refused"].format(why=LANGUAGES[language].replies[f"state_{facts.outcome}"]))
     return [*lines, words["whole"].format(name=name)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kb.ask.backing import DOCUMENT_NODES
+from kb.ask.backing import DOCUMENT_NODES, name_nodes
 from kb.ask.records import Answer
 from kb.ask.refuse import describe_outcome
 from kb.ask.verify import has_tick, is_backed
@@ -41,8 +41,8 @@ def _verdict(answer: Answer) -> tuple[str, str]:
             return replies["backed"], "green"
         return replies["backed_in_part"].format(verified=found.verified, total=found.total), "yellow"
     if answer.rests_on:
-        lacks = "with no citation" if DOCUMENT_NODES.issuperset(answer.rests_on) else "not on your documents"
-        return f"grounded ✗ (rests on {_named(answer.rests_on)}, {lacks})", "yellow"
+        line = "from_nodes_uncited" if DOCUMENT_NODES.issuperset(answer.rests_on) else "from_nodes"
+        return replies[line].format(nodes=name_nodes(answer.rests_on, answer.language())), "yellow"
     return replies["ungrounded"].format(why=_reason(answer)), "red"
 
 
@@ -83,10 +83,6 @@ def _end_of_block(text: str, at: int) -> int | None:
         if kind and is_last:
             return begins + len(line.rstrip())
     return len(text) if kind else None
-
-
-def _named(nodes: tuple[str, ...]) -> str:
-    return ", ".join(node.replace("_", " ") for node in nodes)
 
 
 def _was_asked(answer: Answer) -> bool:

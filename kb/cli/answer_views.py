@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TextIO
 
+from kb.ask.backing import name_nodes
 from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.replay import AnswerReplay, Change
 from kb.ask.story import facts_of_row, stored_outcome, tell_story
@@ -40,7 +41,9 @@ def verdict(row: AnswerRow) -> str:
         outcome = stored_outcome(row.refusal_reason, row.evidence_score, row.evidence_gate)
         return styled(f"✗ {describe_outcome(outcome, 'en')}", "red")
     return (
-        styled(f"◌ {', '.join(json.loads(row.rests_on_json))}", "yellow") if row.rests_on_json else styled("·", "dim")
+        styled(f"◌ {name_nodes(json.loads(row.rests_on_json), 'en')}", "yellow")
+        if row.rests_on_json
+        else styled("·", "dim")
     )
 
 
@@ -112,7 +115,7 @@ def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
     words = styled("the same", "green") if replayed.is_same else styled("changed", "yellow")
     source = "the stored prompt" if replayed.evidence == "packed" else "today's corpus"
     why = replayed.answer.refusal_reason and describe_outcome(replayed.answer.outcome, "en")
-    why = why or f"rests on {', '.join(replayed.answer.rests_on) or 'nothing'}"
+    why = why or f"from {name_nodes(replayed.answer.rests_on, 'en') or 'nothing'}"
     state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
     made, of = (numbers.get(trace_id, "?") for trace_id in (replayed.trace_id, replayed.replay_of))
@@ -219,7 +222,7 @@ def _state(row: AnswerRow) -> str:
         return "quoted" if row.model_provider == "extractive" else "grounded"
     if row.refusal_reason:
         return f"refused: {row.refusal_reason}"
-    return f"rests on {', '.join(json.loads(row.rests_on_json))}" if row.rests_on_json else "small talk"
+    return f"from {name_nodes(json.loads(row.rests_on_json), 'en')}" if row.rests_on_json else "small talk"
 
 
 def _export_markdown(rows: Iterable[AnswerRow], file: TextIO) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from kb.ask.records import SentenceCheck
+from kb.language.registry import LANGUAGES
 from kb.support.check import WEAK
 
 _DEGREES = {
@@ -20,6 +21,10 @@ _DEGREES = {
     "at most": "이하",
     "more than": "초과",
     "at least": "이상",
+}
+# What is named in a reason, in the other language: degrees, and the context nodes.
+_NAMES = _DEGREES | {
+    name: LANGUAGES["ko"].replies[key] for key, name in LANGUAGES["en"].replies.items() if key.startswith("node_")
 }
 _KOREAN = (
     (r"it says '(.*)' where the text says '(.*)'", "답은 '{0}', 문서는 '{1}'"),
@@ -37,6 +42,7 @@ _KOREAN = (
     (r"'(.*)' is there, not 'need not'", "답은 '하지 않아도 된다', 문서는 '{0}'"),
     (r"'?(.*?)'? is not there", "'{0}'가 문서에 없음"),
     (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
+    (r"only (.*) says so, no document", "문서에는 없고, {0}에만 있음"),
     (r"the text does not seem to say this", "문서에 그런 말이 없는 듯함"),
 )
 # Status → the words; a sentence without a marker is told otherwise where it is contradicted, or where nothing backs it.
@@ -99,7 +105,7 @@ def reason_in(language: str, reason: str) -> str:
     """
     for pattern, words in _REASONS.get(language, ()):
         if match := pattern.fullmatch(reason):
-            told = words.format(*(_DEGREES.get(part, part) for part in match.groups()))
+            told = words.format(*(_NAMES.get(part, part) for part in match.groups()))
             return _PARTICLES.sub(lambda found: _particle(found[1], found[2]), told)
     return reason
 

@@ -127,6 +127,17 @@ OWN_REPLIES: Mapping[str, str] = {
     "abilities": "What kb can do, each by its command:\n{calls}",
     "no_tools": "kb has no tools that a model could call. ",
     "open_items": "Open items in the documents: {count}\n{lines}",
-    "rests_on": "\n\n(Not all of this is in your documents: it rests on {nodes}.)",
+    "from_nodes_below": "\n\n(Not all of this is in your documents. It comes from {nodes}.)",
+    "from_nodes": "◌ from {nodes}, not from your documents",
+    "from_nodes_uncited": "◌ from {nodes}, with no citation",
+    # Context nodes, as users know them.
+    "node_facts": "what you told kb",
+    "node_working_memory": "this conversation",
+    "node_episodic_memory": "earlier answers",
+    "node_world_state": "what kb knows of itself and the date",
+    "node_active_lists": "your open tasks",
+    "node_gists": "summaries of your documents",
+    "node_user_traits": "your profile",
+    "node_available_skills": "the list of kb's commands",
     "more_items": "and {count} more",
 }

@@ -89,7 +89,7 @@ def test_facts_are_told_back_and_never_cited(kb: Call, corpus_home: Path) -> Non
     found = kb("chat", *TALK, home=corpus_home, stdin=lines)
     assert "You told me on" in found.out
     assert "Petra" in found.out
-    assert "It rests on facts, on no document." in found.out
+    assert "It comes from what you told kb, not from a document." in found.out
     assert "[#" not in found.out
 
 

@@ -253,8 +253,8 @@ class TestFacts:
             [],
         )
         shown = kb("ask", ASKED, *LEXICAL, home=corpus_home).out
-        assert "grounded ✗ (rests on facts, not on your documents) · no model asked" in shown
-        assert "◌ facts" in kb("answers", "list", home=corpus_home).out
+        assert "◌ from what you told kb, not from your documents · no model asked" in shown
+        assert "◌ what you told kb" in kb("answers", "list", home=corpus_home).out
         # What documents answer, they answer.
         assert kb("ask", MIRROR, *LEXICAL, "--json", home=corpus_home).json()["rests_on"] == []
         gone = kb("forget", "1", home=corpus_home)
@@ -266,6 +266,7 @@ class TestFacts:
         found = kb("ask", "사무실 와이파이 이름이 뭐야?", home=tmp_path)
         assert found.code == 1
         assert "(사실 1): 사무실 와이파이는 플로버다" in found.out
+        assert "◌ 문서가 아니라 기억해 둔 사실에서 온 답 · 모델에 묻지 않음" in found.out
         assert kb("ask", "What is the wifi password?", home=tmp_path).code == 2
 
     def test_a_fact_of_another_session_is_not_known(self, kb: Call, corpus_home: Path) -> None:
@@ -304,7 +305,7 @@ class TestFacts:
         assert found.code == (0 if got["grounded"] else 1)
         if rests_on:
             assert len(server.chats) == 1, "not asked again for markers"
-            assert "rests on facts" in got["answer"]
+            assert "It comes from what you told kb." in got["answer"]
             assert [c["rests_on"] for c in got["verification"]["sentences"]][-1] == "facts"
 
     def test_a_hostile_fact_is_fenced_and_made_safe(
@@ -464,17 +465,23 @@ class TestWhatKbKnows:
             assert (said["rests_on"], said["answer"].endswith(fact), said["verification"]) == (["facts"], True, None)
 
     @pytest.mark.parametrize(
-        ("question", "line"),
+        ("question", "line", "verdict"),
         [
-            ("Which tasks are open?", "Open items in the documents: 1"),
-            ("할 일이 뭐가 남았어?", "문서에 열린 항목이 1개 있습니다:"),
+            (
+                "Which tasks are open?",
+                "Open items in the documents: 1",
+                "◌ from your open tasks, with no citation",
+            ),
+            ("할 일이 뭐가 남았어?", "문서에 열린 항목이 1개 있습니다:", "◌ 할 일 목록에서 온 답, 인용 없음"),
         ],
     )
-    def test_open_items_in_a_new_home(self, kb: Call, misled_home: Path, question: str, line: str) -> None:
+    def test_open_items_in_a_new_home(
+        self, kb: Call, misled_home: Path, question: str, line: str, verdict: str
+    ) -> None:
         found = kb("ask", question, home=misled_home)
         assert found.code == 1
         assert found.out.splitlines()[:2] == [line, " · order mirror cleaner (style.md:7)"]
-        assert "rests on active lists, with no citation" in found.out
+        assert verdict in found.out
         decision = kb("ask", question, "--json", "--explain", home=misled_home).json()["relevance"]
         assert "active_lists" in decision["included"]
         assert decision["recovered_soft"][-1] == "active_lists"

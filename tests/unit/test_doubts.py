@@ -25,6 +25,7 @@ from tests.unit.test_verdict import LIES, PASSAGES
         ("41미터 is not there", "'41미터'가 문서에 없음"),
         ("'lampctl drain' is not there", "'lampctl drain'가 문서에 없음"),
         ("the text does not seem to say this", "문서에 그런 말이 없는 듯함"),
+        ("only what you told kb says so, no document", "문서에는 없고, 기억해 둔 사실에만 있음"),
         ("something new", "something new"),
     ],
 )
