@@ -156,7 +156,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--support", type=Path, default=None)
     parser.add_argument("--most", type=int, default=600)
-    parser.add_argument("--reader", action="store_true", help="with kb-claims, the reader of claims")
+    parser.add_argument("--reader", action="store_true", help="with the readers of claims")
     options = parser.parse_args()
     claims = open_claims(cache_folder(os.environ), print) if options.reader else None
     print(

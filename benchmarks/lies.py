@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=SEED, help="of the sentences that are taken")
     parser.add_argument("--only", default="")
     parser.add_argument("--encoder", action="store_true")
-    parser.add_argument("--reader", action="store_true", help="with kb-claims, the reader of claims")
+    parser.add_argument("--reader", action="store_true", help="with the readers of claims")
     options = parser.parse_args()
     encode: Encode | None = None
     if options.encoder:

@@ -23,7 +23,7 @@ from kb.embed.export import EXPORT_FORMAT, speed_file
 from kb.embed.fast import Export
 from kb.embed.model_files import ENGLISH_MODEL, ModelFiles, find_model
 from kb.embed.speed import ONNX, TORCH, write_seconds
-from kb.reader.registry import open_claims_reader, open_reader
+from kb.reader.registry import CLAIMS_READERS, open_claims_reader, open_reader
 from tests.forked_kb import ForkedPopen, close_server
 from tests.kept_models import keep_for_next_run, take_from_last_run
 
@@ -136,7 +136,7 @@ def _prepare(cache: Path, kept: Path | None) -> None:
     seconds = {TORCH: 1.0, ONNX: 2.0} if has_bf16() else {TORCH: 2.0, ONNX: 1.0}
     for name in (EmbeddingConfig().model, ENGLISH_MODEL):
         write_seconds(speed_file(cache, find_model(name, cache).digest), seconds)
-    for reader in (open_reader("kb-reader", cache), open_claims_reader(cache)):
+    for reader in (open_reader("kb-reader", cache), *(open_claims_reader(model, cache) for model in CLAIMS_READERS)):
         assert reader.needs_preparing()  # an ask says so, as with the encoder
         reader.score("prepare", ["prepare"])
     if kept:

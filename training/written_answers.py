@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.verdicts import DOCUMENTS, HELD_OUT, answers, digest_of, passages
+from benchmarks.verdicts import DOCUMENTS, HELD_OUT, PAIRS, answers, digest_of, passages
 
 HERE = Path(__file__).parent
 ANSWERS = HERE / "written_answers.jsonl.gz"
@@ -46,9 +46,11 @@ def texts_of(pages: Path, homes: Path, data: Path, manuals: set[str]) -> dict[st
 
 
 def split_of(row: dict[str, Any]) -> str:
-    """learn, held out, documents, or as spoken, on which nothing is learnt either."""
+    """learn and pairs, or held out, documents, as spoken and in pairs, on which nothing is learnt."""
     if row.get("spoken"):
         return "as spoken"
+    if row["kind"] in PAIRS:
+        return "in pairs" if "manual" in row else "pairs"
     manual = row.get("manual", "")
     return "documents" if manual in DOCUMENTS else "held out" if manual in HELD_OUT else "learn"
 

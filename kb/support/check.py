@@ -19,6 +19,7 @@ from typing import Literal
 from kb.arrays import Encode, ReadClaims
 from kb.frozen import dataclass
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
+from kb.language.registry import has_letters
 from kb.support.claims import find_claims, plain_text, without_lead
 from kb.support.faults import Found, find_faults, is_copy
 from kb.support.numbers import restate_numbers
@@ -34,6 +35,9 @@ CONTRADICTED = 0.2
 PARTLY = 0.45
 # A claim with this share of its words and word pairs is a copy: it needs no encoder and no reader, the checks are exact there.
 COPIED = 0.95
+# From this probability on a reader outweighs one doubt about a denial or a number, where less than this share of the claim is
+# the texts' own words: other words may say the same.
+OUTWEIGHED, NEAR_COPY = 0.9, 0.8
 # Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # Where no exact check failed, and a reader does not find the claim in the texts.
@@ -63,6 +67,7 @@ class Reading:
     found      what the texts say against it, and what of it they do not say
     windows    the best window of each text, in order
     reader     the probability that a model gives which has read claim and texts together; None without one
+    is_korean  whether the claim is; another reader reads it then
     """
 
     said: float
@@ -74,6 +79,7 @@ class Reading:
     found: Found
     windows: tuple[Window, ...]
     reader: float | None = None
+    is_korean: bool = False
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -222,13 +228,19 @@ def _with_probabilities(
     chosen = [
         i
         for i, reading in enumerate(readings)
-        if not reading.faults
-        and min(reading.window, reading.pairs) < COPIED
+        if min(reading.window, reading.pairs) < (NEAR_COPY if reading.faults else COPIED)
+        and (not reading.faults or reading.found.is_one_doubt())
         and not claims[i].startswith(FENCES)
         and not any(is_copy(claims[i], text) for text in evidence[i])
     ]
     said = dict(zip(chosen, read([(claims[i], evidence[i]) for i in chosen]), strict=True))
-    return [replace(reading, reader=said.get(i)) for i, reading in enumerate(readings)]
+    return [_with_probability(reading, said.get(i)) for i, reading in enumerate(readings)]
+
+
+def _with_probability(reading: Reading, said: float | None) -> Reading:
+    if reading.faults and (said or 0.0) < OUTWEIGHED:
+        return reading
+    return replace(reading, reader=said, found=replace(reading.found, against=(), absent=()))
 
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:
@@ -251,6 +263,7 @@ def read_claim(claim: str, texts: Sequence[str]) -> Reading:
         cosine=None,
         found=found,
         windows=windows,
+        is_korean=has_letters("ko", claim),
     )
 
 
@@ -268,12 +281,17 @@ def _missing(claimed: Facts, texts: Sequence[str], parts: Sequence[str]) -> tupl
 def score_of(reading: Reading) -> float:
     """The model's probability, times CONTRADICTED where an exact check failed; a reader's, where one has read the claim."""
     if reading.reader is not None:
-        read = load_models()["reader"]
+        read = load_models()[reader_weights(is_korean=reading.is_korean)]
         return _sigmoid(read.bias + _product(read.weights, read_features_of(reading)))
     probability = _sigmoid(_logit_by_words(reading))
     if reading.faults:
         return probability * CONTRADICTED
     return min(probability, PARTLY) if reading.found.unsaid else probability
+
+
+def reader_weights(*, is_korean: bool) -> str:
+    """The name of the weights of READ, which differ with the reader."""
+    return "reader, Korean" if is_korean else "reader"
 
 
 def _logit_by_words(reading: Reading) -> float:
@@ -314,11 +332,12 @@ def read_features_of(reading: Reading) -> tuple[float, ...]:
 
 @lru_cache(maxsize=1)
 def load_models() -> dict[str, Model]:
-    """The fitted weights: "words" without an encoder, "cosine" with one; "reader", of READ, for what a reader says."""
+    """The fitted weights: "words" without an encoder, "cosine" with one; `reader_weights`, of READ, for what a reader says."""
     stored = json.loads((Path(__file__).parent / "weights.json").read_text(encoding="utf-8"))
     return {
         name: Model(
-            float(m["bias"]), tuple(float(m["weights"][part]) for part in (READ if name == "reader" else FEATURES))
+            float(m["bias"]),
+            tuple(float(m["weights"][part]) for part in (READ if name.startswith("reader") else FEATURES)),
         )
         for name, m in stored["models"].items()
     }

@@ -43,6 +43,9 @@ LONGEST_SENTENCE_CHARS = 350
 ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
 
 
+DENIED = "one denies it, and the other does not"
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """What is wrong with a claim, as words for a message.
@@ -55,6 +58,10 @@ class Found:
     against: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
+
+    def is_one_doubt(self) -> bool:
+        """Whether all that is wrong is one denial, or one number, that other words may say: "does not vary" is "is constant"."""
+        return self.against == (DENIED,) if not self.absent else not self.against and len(self.absent) == 1
 
 
 def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
@@ -148,7 +155,7 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
     weights = weights_of(part)
     share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
     if share >= SAME_MATTER and contradicts(polarity_of(part), polarity_of(sentence)):
-        found.append("one denies it, and the other does not")
+        found.append(DENIED)
     found += contrasts(part, sentence)
     found += swapped_roles(part, sentence)
     if re.search("[가-힣]", part):

@@ -1,4 +1,4 @@
-"""The reader of claims with its own weights: what a passage says is likelier said by it than what it does not say."""
+"""The readers of claims with their own weights: what a passage says is likelier said by it than what it does not say."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
 from kb.errors import ModelError
 from kb.reader.claims import KOREAN_CHARS, LATIN_CHARS, open_claims, read_claims, windows_of
-from kb.reader.registry import READERS, open_claims_reader
+from kb.reader.registry import CLAIMS_READER, CLAIMS_READERS, ENGLISH_CLAIMS_READER, READERS, open_claims_reader
 from tests.unit.test_verdict import LIES, PASSAGES, TRUTHS
 
 ENGLISH = (
@@ -21,6 +21,7 @@ KOREAN = (
     "들어올 수 없다. 홀은 지붕에서 물이 샌 뒤 2019년에 다시 칠했다."
 )
 KOREAN_SAID = "열쇠 둘은 관리인이 가지고 있어요."
+KOREAN_UNSAID = "방문객은 홀에 자전거를 세워 둘 수 있다."
 UNSAID = "The warden cleans the hall every night."
 
 
@@ -48,6 +49,33 @@ def test_what_a_passage_says_is_likelier_than_what_it_does_not(read: ReadClaims)
     assert foreign < korean
 
 
+@pytest.mark.parametrize("model", CLAIMS_READERS)
+def test_each_reader_by_itself(model: str, encoder_cache: Path) -> None:
+    reader = open_claims_reader(model, encoder_cache)
+    assert reader.score(UNSAID, [ENGLISH])[0] < reader.score(SAID, [ENGLISH])[0]
+    # Only the text is cut where both are too long.
+    assert reader.score(SAID, [ENGLISH * 20]) == reader.score(SAID, [ENGLISH * 20 + " A hall."])
+
+
+def test_a_claim_is_read_by_the_first_that_knows_its_language_and_that_of_its_texts(encoder_cache: Path) -> None:
+    english, both = (open_claims_reader(model, encoder_cache) for model in CLAIMS_READERS)
+    pairs = [(SAID, (ENGLISH,)), (KOREAN_SAID, (KOREAN,)), (SAID, (KOREAN,))]
+    told: list[str] = []
+    assert read_claims([english, both], pairs[1:], told.append) == read_claims([both], pairs[1:], told.append)
+    assert read_claims([english, both], pairs[:1], told.append) == read_claims([english], pairs[:1], told.append)
+    assert told == []
+    # Only a Korean claim lacks a reader that is not installed.
+    assert read_claims(
+        [english],
+        [*pairs[:1], ("Die Halle ist kalt, schön und groß.", ("größere Wörter ÄÖÜ",))],
+        told.append,
+        "lacking",
+    )[0]
+    assert told == []
+    assert read_claims([english], pairs[1:], told.append, "lacking") == [None, None]
+    assert told == ["lacking"]
+
+
 def test_a_claim_is_read_alone(read: ReadClaims) -> None:
     alone = read([(SAID, (ENGLISH,))])
     assert read([(UNSAID, (ENGLISH,)), (SAID, (ENGLISH, "Night gates"))])[0] == read([(UNSAID, (ENGLISH,))])[0]
@@ -59,33 +87,65 @@ def test_a_language_that_it_has_not_learnt_is_not_read(read: ReadClaims) -> None
     assert read([("鏡はどのくらいの頻度で掃除しますか", (ENGLISH,))]) == [None]
 
 
-def test_a_process_opens_it_once(encoder_cache: Path) -> None:
-    assert open_claims_reader(encoder_cache) is open_claims_reader(encoder_cache)
+@pytest.mark.parametrize("model", CLAIMS_READERS)
+def test_a_process_opens_it_once(model: str, encoder_cache: Path) -> None:
+    assert open_claims_reader(model, encoder_cache) is open_claims_reader(model, encoder_cache)
 
 
-def test_no_question_is_read_by_it() -> None:
-    assert "kb-claims" not in READERS
+def test_no_question_is_read_by_them() -> None:
+    assert not set(CLAIMS_READERS) & set(READERS)
 
 
-def test_without_its_weights_the_user_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kb.reader.trained.CLAIMS_WEIGHTS", tmp_path / "claims.npz")
+WEIGHTS_OF = {
+    ENGLISH_CLAIMS_READER: "kb.reader.packaged.ENGLISH_CLAIMS_WEIGHTS",
+    CLAIMS_READER: "kb.reader.trained.CLAIMS_WEIGHTS",
+}
+
+
+def test_without_any_weights_the_user_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for place in WEIGHTS_OF.values():
+        monkeypatch.setattr(place, tmp_path / "claims.npz")
     told: list[str] = []
     assert open_claims(tmp_path, told.append) is None
     assert "checking answers without a reader of claims" in told[0]
-    assert "kb-claims is not installed" in told[0]
+    assert "is not installed" in told[0]
     assert "set reader.claims = false" in told[0]
 
 
-def test_damaged_weights_are_told_and_nothing_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "claims.npz").write_bytes(b"cut")
-    monkeypatch.setattr("kb.reader.trained.CLAIMS_WEIGHTS", tmp_path / "claims.npz")
+def test_without_the_korean_reader_only_korean_answers_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told: list[str] = []
-    reader = open_claims_reader(tmp_path)
+    open_claims_reader(ENGLISH_CLAIMS_READER, tmp_path).score(SAID, [ENGLISH])
+    monkeypatch.setattr(WEIGHTS_OF[CLAIMS_READER], tmp_path / "claims.npz")
+    read = open_claims(tmp_path, told.append)
+    assert read is not None
+    assert read([(SAID, (ENGLISH,))])[0] is not None
+    assert told == []
+    assert read([(KOREAN_SAID, (KOREAN,))]) == [None]
+    assert len(told) == 1
+    assert "the reader kb-claims is not installed" in told[0]
+
+
+@pytest.mark.parametrize("model", CLAIMS_READERS)
+def test_damaged_weights_are_told_and_nothing_is_read(
+    model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "claims.npz").write_bytes(b"cut")
+    monkeypatch.setattr(WEIGHTS_OF[model], tmp_path / "claims.npz")
+    told: list[str] = []
+    reader = open_claims_reader(model, tmp_path)
     with pytest.raises(ModelError):
         reader.score(SAID, [ENGLISH])
-    assert read_claims(reader, [(SAID, (ENGLISH,))], told.append) == [None]
-    assert told[0] == "preparing the reader kb-claims (once per model)…"
+    assert read_claims([reader], [(SAID, (ENGLISH,))], told.append) == [None]
+    assert told[0] == f"preparing the reader {model} (once per model)…"
     assert told[1].startswith("note: checking answers without a reader of claims")
+    assert "set reader.claims = false" in told[1]
+    # Another one reads instead.
+    other = open_claims_reader(next(name for name in CLAIMS_READERS if name != model), tmp_path)
+    assert read_claims([reader, other], [(SAID, (ENGLISH,))], told.append) == read_claims(
+        [other], [(SAID, (ENGLISH,))], print
+    )
 
 
 def test_only_a_stretch_of_a_long_passage_is_read() -> None:

@@ -114,7 +114,7 @@ class TestReplay:
 
     def test_what_changed_is_shown(self, kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("KB_RAG__PACKING", "ranked")
-        other = "The mirror is cleaned every fortnight [#2]."
+        other = "The mirror is cleaned every two weeks [#2]."
         with RecordedServer([answer(CITED), answer(other), answer("I do not know.")]) as server:
             use(server, monkeypatch)
             kb("ask", QUESTION, *LEXICAL, home=corpus_home)

@@ -1,13 +1,14 @@
 """What a reader says of a claim, and what the verdict makes of it; the reader here says what the test wants."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
-from kb.support.check import NOT_FOUND, VERIFIED, WEAK, check_support, read_claims
+from kb.support.check import NOT_FOUND, VERIFIED, WEAK, check_support, read_claim, read_claims, score_of
 from tests.unit.test_pack_and_prompt import chunk
 
 TEXT = "The warden closes the night gate at ten. Visitors may wait in the hall. The hall was repainted after the roof had leaked."
@@ -60,7 +61,8 @@ def test_the_likelier_a_reader_finds_it_the_higher_the_score() -> None:
 @pytest.mark.parametrize(
     "claim",
     [
-        "The warden closes the night gate at eleven.",  # a fault: no reader may overrule it
+        "The warden closes the night gate at eleven.",  # a fault in a near copy: no reader may overrule it
+        "It is the visitors whom the warden drives out of the hall before ten, with 2 lamps and 3 dogs.",  # two faults
         "The warden closes the night gate at ten.",  # word for word
         "According to the guide, the warden closes the night gate at ten.",
         "At ten the warden closes the night gate.",  # its words and pairs of words
@@ -72,6 +74,27 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
     read = Says(1.0)
     assert check_support(claim, [TEXT], read=read).sentences == check_support(claim, [TEXT]).sentences
     assert read.asked == []
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        (
+            "Three things lie in the north room: keys, and something to see by.",
+            "In the north room he has keys and a lamp.",
+        ),
+        ("북쪽 방에 있는 물건은 모두 3개다.", "관리인은 북쪽 방에 열쇠와 등을 둔다."),
+        (
+            "The tower is not lit while the sea is calm.",
+            "While the sea is calm, the tower stays dark; in a storm it is lit.",
+        ),
+    ],
+)
+def test_a_reader_that_is_sure_outweighs_one_doubt_about_a_number_or_a_denial(claim: str, text: str) -> None:
+    assert score(claim, None, text) < VERIFIED
+    assert score(claim, Says(0.95), text) >= VERIFIED
+    (doubted,) = check_support(claim, [text], read=Says(0.85)).sentences
+    assert doubted == check_support(claim, [text]).sentences[0]
 
 
 def test_what_a_text_does_not_mention_is_not_backed() -> None:
@@ -94,7 +117,7 @@ def test_what_is_read_is_not_encoded() -> None:
 def test_the_nearer_a_copy_the_more_an_unsaid_name_counts() -> None:
     copied = "Visitors may wait in the hall with Ada Quill."
     reworded = "Guests of Ada Quill may stay in the hall until the gate opens."
-    fair = Says(0.995)
+    fair = Says(0.9)
     assert score(copied, fair) < VERIFIED <= score(reworded, fair)
 
 
@@ -124,3 +147,10 @@ def test_another_passage_backs_a_sentence_only_where_the_reader_finds_it_there()
     assert verify(answer, passages).verification.sentences[0].misattributed_to == 2
     assert verify(answer, passages, None, Says(0.99, "warden")).verification.sentences[0].misattributed_to == 2
     assert verify(answer, passages, None, Says(0.01)).verification.sentences[0].misattributed_to is None
+
+
+def test_each_reader_has_weights_of_its_own() -> None:
+    reading = replace(read_claim(SAID, [TEXT]), reader=0.7)
+    assert not reading.is_korean
+    assert read_claim("관리인이 밤에 문을 닫는다.", [TEXT]).is_korean
+    assert score_of(replace(reading, is_korean=True)) != score_of(reading)

@@ -175,7 +175,7 @@ def test_only_what_the_documents_do_not_hold_rests_on_a_node() -> None:
     found = find_backing(verify("The gate code is 4411. The bell rings at noon.", {}).verification, nodes)
     assert [check.rests_on for check in found.verification.sentences] == ["facts", None]
     assert (found.nodes, found.is_whole) == (("facts",), False)
-    assert "only facts says so" in found.verification.sentences[0].reasons[0]
+    assert "only what you told kb says so" in found.verification.sentences[0].reasons[0]
 
 
 def make_input(home: Path, question: str, **fields: object) -> NodeInput:
