@@ -37,7 +37,7 @@ PARTLY = 0.45
 COPIED = 0.95
 # From this probability on a reader outweighs one doubt about a denial or a number, where less than this share of the claim is
 # the texts' own words: other words may say the same.
-OUTWEIGHED, NEAR_COPY = 0.9, 0.8
+OUTWEIGHED, NEAR_COPY = 0.95, 0.8
 # Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # Where no exact check failed, and a reader does not find the claim in the texts.
