@@ -8,7 +8,14 @@ from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
 from kb.errors import ModelError
 from kb.reader.claims import KOREAN_CHARS, LATIN_CHARS, open_claims, read_claims, windows_of
-from kb.reader.registry import CLAIMS_READER, CLAIMS_READERS, ENGLISH_CLAIMS_READER, READERS, open_claims_reader
+from kb.reader.registry import (
+    CLAIMS_READER,
+    CLAIMS_READERS,
+    ENGLISH_CLAIMS_READER,
+    READERS,
+    open_claims_reader,
+    open_reader,
+)
 from tests.unit.test_verdict import LIES, PASSAGES, TRUTHS
 
 ENGLISH = (
@@ -66,6 +73,9 @@ def test_a_claim_is_read_by_the_first_that_knows_its_language_and_that_of_its_te
     assert told == []
     # Only a Korean claim lacks a reader that is not installed.
     assert read_claims(
+        [english], [("鏡はどのくらいの頻度で掃除しますか", ("鏡は毎日掃除します。",))], told.append, "lacking"
+    ) == [None]
+    assert read_claims(
         [english],
         [*pairs[:1], ("Die Halle ist kalt, schön und groß.", ("größere Wörter ÄÖÜ",))],
         told.append,
@@ -85,6 +95,16 @@ def test_a_claim_is_read_alone(read: ReadClaims) -> None:
 
 def test_a_language_that_it_has_not_learnt_is_not_read(read: ReadClaims) -> None:
     assert read([("鏡はどのくらいの頻度で掃除しますか", (ENGLISH,))]) == [None]
+
+
+def test_the_english_reader_is_another_one_than_that_of_questions(encoder_cache: Path, tmp_path: Path) -> None:
+    claims = open_claims_reader(ENGLISH_CLAIMS_READER, encoder_cache)
+    questions = open_reader("ms-marco-MiniLM-L-12-v2", tmp_path)
+    assert claims.digest != questions.digest
+    assert not questions.needs_preparing()
+    # It reads on where that of questions has stopped.
+    sheds = "The shed is locked and the key is gone. " * 20
+    assert claims.score(SAID, [sheds + ENGLISH])[0] > claims.score(SAID, [sheds])[0] + 1
 
 
 @pytest.mark.parametrize("model", CLAIMS_READERS)

@@ -92,9 +92,21 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
 )
 def test_a_reader_that_is_sure_outweighs_one_doubt_about_a_number_or_a_denial(claim: str, text: str) -> None:
     assert score(claim, None, text) < VERIFIED
-    assert score(claim, Says(0.96), text) >= VERIFIED
+    (backed,) = check_support(claim, [text], read=Says(0.96)).sentences
+    assert (backed.status, backed.reasons) == ("verified", ())
     (doubted,) = check_support(claim, [text], read=Says(0.94)).sentences
     assert doubted == check_support(claim, [text]).sentences[0]
+
+
+def test_in_a_near_copy_no_reader_outweighs_a_number() -> None:
+    text = (
+        "Every spring the keepers carry the heavy brass lamp from the cellar to the northern gallery of the tower and "
+        "polish it there with soft wool before visitors arrive."
+    )
+    claim = text.replace("the keepers", "the 3 keepers")
+    read = Says(0.99)
+    assert check_support(claim, [text], read=read).sentences == check_support(claim, [text]).sentences
+    assert read.asked == []
 
 
 def test_what_a_text_does_not_mention_is_not_backed() -> None:
