@@ -74,7 +74,7 @@ class Stage:
 
 
 # The first learns how claims differ from questions, the second the same from other rows, the others what models write.
-STAGES: dict[str, Stage] = {
+STAGES = {
     "labels": Stage({"klue": 18_000, "fm2": 2500, "wice": 2500}, (60, 3000, 5), 1.0, 2, 1e-4, 1),
     "more-labels": Stage({"klue": 14_000, "fm2": 2500, "wice": 2500}, (200, 8000, 11), 0.5, 2, 7e-5, 5),
     "answers": Stage({"klue": 3000, "fm2": 1500, "wice": 1200}, (60, 1500, 5), 0.0, 3, 1e-4, 1),
@@ -88,18 +88,16 @@ STAGES: dict[str, Stage] = {
     "talk": Stage(
         {"klue": 2000, "fm2": 1500, "wice": 1200}, (60, 1500, 17), 0.0, 1, 7e-5, 4, edited=6000, foreign=1500
     ),
+    # Each true answer has a false one as like it as can be; kb-claims reads Korean alone from here on.
+    "pairs": Stage({"klue": 2500}, (60, 2000, 19), 0.0, 2, 7e-5, 5, edited=4000, foreign=1000, pairs=2, language="ko"),
+    # Of kb-claims-english. What it begins with reads better English than kb-reader, and has seen no claim.
+    "english": Stage(
+        {"fm2": 2500, "wice": 2500}, (60, 3000, 17), 0.0, 2, 1e-4, 4, edited=8000, foreign=2000, language="en"
+    ),
+    "english-pairs": Stage(
+        {"fm2": 1200, "wice": 1000}, (60, 2000, 19), 0.0, 1, 8e-5, 5, edited=3000, foreign=800, pairs=2, language="en"
+    ),
 }
-# Of kb-claims-english. What it begins with reads better English than kb-reader, and has seen no claim.
-STAGES["english"] = Stage(
-    {"fm2": 2500, "wice": 2500}, (60, 3000, 17), 0.0, 2, 1e-4, 4, edited=8000, foreign=2000, language="en"
-)
-STAGES["english-pairs"] = Stage(
-    {"fm2": 1200, "wice": 1000}, (60, 2000, 19), 0.0, 1, 8e-5, 5, edited=3000, foreign=800, pairs=2, language="en"
-)
-# Each true answer has a false one as like it as can be; kb-claims reads Korean alone from here on.
-STAGES["pairs"] = Stage(
-    {"klue": 2500}, (60, 2000, 19), 0.0, 2, 7e-5, 5, edited=4000, foreign=1000, pairs=2, language="ko"
-)
 # A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
 CHOSEN_FROM, MOST_SHARED = 40, 0.6
 

@@ -115,7 +115,8 @@ def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
     words = styled("the same", "green") if replayed.is_same else styled("changed", "yellow")
     source = "the stored prompt" if replayed.evidence == "packed" else "today's corpus"
     why = replayed.answer.refusal_reason and describe_outcome(replayed.answer.outcome, "en")
-    why = why or f"from {name_nodes(replayed.answer.rests_on, 'en') or 'nothing'}"
+    named = name_nodes(replayed.answer.rests_on, "en")
+    why = why or (f"from {named}, not from your documents" if named else "small talk")
     state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
     made, of = (numbers.get(trace_id, "?") for trace_id in (replayed.trace_id, replayed.replay_of))

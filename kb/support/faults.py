@@ -41,8 +41,6 @@ _COMMON = frozenset("most many some all every each time times first new also mad
 LONGEST_SENTENCE_CHARS = 350
 # "more than 200" of 212, "about 40" of 41: how far a number may be from the one that it rounds.
 ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
-
-
 DENIED = "one denies it, and the other does not"
 
 
