@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kb.ask.backing import DOCUMENT_NODES, name_nodes
+from kb.ask.doubt_marks import is_certain, mark_of
 from kb.ask.records import Answer
 from kb.ask.refuse import describe_outcome
 from kb.ask.verify import has_tick, is_backed
@@ -91,13 +92,11 @@ def _was_asked(answer: Answer) -> bool:
 
 
 def _reason(answer: Answer) -> str:
-    found = answer.verification
-    if answer.refusal_reason == "not_backed" and found:
-        bad = [c for c in found.sentences if not is_backed(c)]
-        doubt = next((c for c in bad if c.status == "contradicted"), bad[0] if bad else None)
-        if doubt:
-            is_said = doubt.status in ("unsupported", "contradicted", "weak", "misattributed")
-            language = answer.language()
-            said = describe_doubt(doubt, language)
-            return f"a sentence is {said}" if is_said and language == "en" else said
-    return describe_outcome(answer.outcome, answer.language())
+    """The outcome, or what is worst about the sentences of an answer that is not backed; the sentences say more."""
+    language = answer.language()
+    if answer.refusal_reason == "not_backed" and answer.verification:
+        bad = [check for check in answer.verification.sentences if not is_backed(check)]
+        worst = min(bad, key=lambda c: (c.status != "contradicted", not is_certain(c)), default=None)
+        if worst:
+            return mark_of(worst, LANGUAGES[language].replies)[2:]
+    return describe_outcome(answer.outcome, language)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 
 from kb.ask.cite import has_refusal_phrase
+from kb.ask.doubt_marks import is_certain
 from kb.ask.records import Answer, AnswerEvent, EvidenceView
 from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.verify import is_backed
@@ -111,12 +112,14 @@ class AnswerPrinter:
             sys.stdout.write(self._wrap.feed(harmless(text)))
             sys.stdout.flush()
 
-    def _end_stream(self, answer: Answer | None = None) -> None:
-        """The end of what was streamed; the doubtful sentences of an answer are marked where they stand, if they still can be."""
+    def _end_stream(self, in_place: str | None = None) -> None:
+        """The end of what was streamed.
+
+        in_place  the text with its doubtful sentences marked, to stand there instead if it still can
+        """
         if self._markdown:
-            can_mark = answer is not None and self._markdown.is_whole
-            self._markdown.finish(mark_doubts(answer) if answer is not None and can_mark else None)
-            self._has_marked = can_mark
+            self._has_marked = in_place is not None and self._markdown.is_whole
+            self._markdown.finish(in_place if self._has_marked else None)
             self._markdown = None
             return
         sys.stdout.write(self._wrap.finish())
@@ -165,8 +168,11 @@ class AnswerPrinter:
 
     def _print_refusal(self, answer: Answer) -> None:
         if self._printed:
-            self._end_stream()
-            if self._printed == answer.answer:  # the closest passages, under words that say that they are no answer
+            lead, _, marked = answer.answer.partition("\n\n")
+            self._end_stream(f"**{lead}**\n\n{marked}" if answer.refusal_reason == "not_backed" else None)
+            if (
+                self._has_marked or self._printed == answer.answer
+            ):  # closest passages, under words that say that they are no answer
                 return
             outcome = describe_outcome(answer.outcome, answer.language())
             self._say_wrong(f"✗ the text above is not an answer: {outcome}", answer)
@@ -189,7 +195,7 @@ class AnswerPrinter:
         elif streamed and self.streams and (answer.grounded or _begins_with(answer.answer, streamed)):
             # Behind what was streamed stands what the answer rests on, when no document says it.
             self._write(self._held + ("" if answer.grounded else answer.answer[len(streamed) :]))
-            self._end_stream(answer)
+            self._end_stream(mark_doubts(answer))
         elif self._printed:
             self._end_stream()
             self._say_wrong("✗ the text above is not an answer; this is one, and not from your documents:", answer)
@@ -203,11 +209,14 @@ class AnswerPrinter:
 
     def _print_doubts(self, answer: Answer) -> None:
         """One line for every sentence that does not hold and is not marked in its place: nothing is dropped in silence."""
-        if self._has_marked:
+        is_refused = answer.refusal_reason == "not_backed"
+        if self._has_marked and not is_refused:
             return
         checks = answer.verification.sentences if answer.verification else ()
         doubts = [check for check in checks if not is_backed(check)]
-        if not (answer.grounded or answer.rests_on or answer.refusal_reason == "not_backed") or not doubts:
+        if is_refused:  # the marks in its text tell all but why
+            doubts = [check for check in doubts if is_certain(check) or check.status == "misattributed"]
+        if not (answer.grounded or answer.rests_on or is_refused) or not doubts:
             return
         say()
         for check in doubts:

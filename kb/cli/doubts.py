@@ -9,7 +9,7 @@ import re
 
 from kb.ask.records import SentenceCheck
 from kb.language.registry import LANGUAGES
-from kb.support.check import WEAK
+from kb.support.check import NOT_FOUND, WEAK
 
 _DEGREES = {
     "must": "해야 한다",
@@ -43,7 +43,7 @@ _KOREAN = (
     (r"'?(.*?)'? is not there", "'{0}'가 문서에 없음"),
     (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
     (r"only (.*) says so, no document", "문서에는 없고, {0}에만 있음"),
-    (r"the text does not seem to say this", "문서에 그런 말이 없는 듯함"),
+    (NOT_FOUND, "문서에 그런 말이 없는 듯함"),
 )
 # Status → the words; a sentence without a marker is told otherwise where it is contradicted, or where nothing backs it.
 _STATUSES = {
@@ -54,6 +54,7 @@ _STATUSES = {
         "contradicted": "not what {cited} says",
         "contradicted, uncited": "not what the evidence says",
         "unknown_marker": "cites {cited}, which is not all there",
+        "unconfirmed": "{cited} does not seem to say this",
         "misattributed": "not backed by {cited} but by [#{other}]",
         "forged": "its marker was copied out of a document",
         "uncited": "cites nothing",
@@ -66,6 +67,7 @@ _STATUSES = {
         "contradicted": "{cited}의 내용과 다름",
         "contradicted, uncited": "문서의 내용과 다름",
         "unknown_marker": "없는 번호를 인용함: {cited}",
+        "unconfirmed": "{cited}에 그런 말이 없는 듯함",
         "misattributed": "{cited}에는 없고 [#{other}]에 있음",
         "forged": "문서에서 베낀 번호",
         "uncited": "인용 없음",
@@ -86,12 +88,13 @@ def describe_doubt(check: SentenceCheck, language: str = "en") -> str:
     said = _STATUSES[language][_of_status(check)].format(
         cited="".join(f"[#{n}]" for n in check.markers), other=check.misattributed_to
     )
-    if not check.reasons or check.status == "forged":
-        return said
-    return f"{said} ({'; '.join(reason_in(language, reason) for reason in check.reasons)})"
+    reasons = () if check.status == "forged" else [r for r in check.reasons if r != NOT_FOUND]
+    return f"{said} ({'; '.join(reason_in(language, reason) for reason in reasons)})" if reasons else said
 
 
 def _of_status(check: SentenceCheck) -> str:
+    if check.status in ("weak", "unsupported") and check.reasons == (NOT_FOUND,):
+        return "unconfirmed"
     if check.status == "contradicted" and not check.markers:
         return "contradicted, uncited"
     return "uncited, unbacked" if check.status == "uncited" and check.score < WEAK else check.status

@@ -357,8 +357,12 @@ _REPLIES = {
     "quoted": "quoted from your documents, no language model",
     "see_also": "See also:",
     "not_backed": "The model's answer is not what your documents say. What they do not back is marked ✗:",
+    "not_confirmed": "kb could not confirm the model's answer in your documents. What it could not confirm is marked ?:",
     "contradicted": "the documents say otherwise",
     "unsupported": "not in the documents",
+    "in_part": "only partly in the documents",
+    "unconfirmed": "not confirmed",
+    "closest_beside": "The closest in your documents:",
     "unusable": "The model's answer cannot be checked: it cites none of your documents. They say:",
     "nothing_new": "Nothing new: what was found on this was shown before, and nothing else answers it.",
 }

@@ -196,7 +196,7 @@ def _is_rounded(claimed: Quantity, bounds: dict[float, str], there: Facts) -> bo
 
 def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
     claimed = facts_of(claim)
-    for name in missing_facts(claimed, _joined([facts_of(text) for text in texts]))[1]:
+    for name in _as_written(claim, missing_facts(claimed, _joined([facts_of(text) for text in texts]))[1]):
         yield f"'{name}' is not named there"
     yield from unsaid_strength(claim, sentences)
     near = _nearest(claim, sentences)
@@ -219,6 +219,14 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
                 yield f"'{_shortened(clause)}' is not said there"
     if re.search("[가-힣]", claim):
         yield from _foreign_nouns(claim, sentences, keys, joined)
+
+
+def _as_written(claim: str, names: Sequence[str]) -> list[str]:
+    """Casefolded words of names as the claim writes them, neighbours as one: Ada Lovelace."""
+    if not names:
+        return []
+    one = "|".join(re.escape(name) for name in names)
+    return list(dict.fromkeys(re.findall(rf"(?i)(?<!\w)(?:{one})(?: (?:{one}))*(?!\w)", claim))) or list(names)
 
 
 def _tells(word: Word) -> bool:

@@ -26,7 +26,9 @@ def test_a_contradicted_sentence_is_marked_in_place(
     assert result.code == 1
     assert f"{WRONG} [✗ the documents say otherwise]" in " ".join(result.out.split())
     assert "✓" not in result.out
-    assert "grounded ✗ (a sentence is not what [#1] says ('15" in result.out
+    assert "⚠ not what [#1] says ('15" in result.out
+    assert "grounded ✗ (the documents say otherwise) · " in result.out
+    assert "The closest in your documents:" in result.out
     assert (kept["grounded"], kept["refusal_reason"]) == (False, "not_backed")
     assert kept["verification"]["status"] == "contradicted"
     assert [kept["answer"][s["start"] : s["end"]] for s in kept["verification"]["sentences"]] == [CITED, WRONG]
@@ -38,7 +40,7 @@ def test_an_answer_backed_in_the_main_has_no_tick(kb: Call, corpus_home: Path, m
         use(server, monkeypatch)
         result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
     assert result.code == 0
-    assert "⚠ not backed by [#1]" in result.out
+    assert "⚠ [#1] does not seem to say this: Zebras" in result.out
     assert "⚠ 2 of 3 sentences agree with your documents · " in result.out
     assert "✓" not in result.out
 
@@ -51,7 +53,8 @@ def test_require_verified_makes_it_a_refusal(kb: Call, corpus_home: Path, monkey
         refused = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
         kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home)
     assert refused.code == 1
-    assert "grounded ✗ (a sentence is not backed by" in refused.out
+    assert f"{doubtful} [? not confirmed]" in refused.out
+    assert "grounded ✗ (not confirmed) · " in refused.out
     assert (kept.code, kept.json()["verification"]["status"]) == (0, "verified")
 
 

@@ -150,6 +150,19 @@ def test_a_models_markdown_is_rendered_and_doubts_are_marked_in_place(
     assert "**every 14 days**" in plain.text()
 
 
+def test_an_answer_that_is_not_backed_is_there_once_with_its_marks_and_what_the_documents_say(
+    corpus_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    false = "The mirror must be cleaned every 15 days [#1]."
+    screen = ask_a_model(f"{false} The cook is fond of it [#1].", corpus_home, monkeypatch)
+    text = " ".join(screen.text().split())
+    assert text.startswith("The model's answer is not what your documents say.")
+    assert f"{false} [✗ the documents say otherwise] The cook is fond of it [#1]. [? not confirmed]" in text
+    assert text.count("The mirror must be cleaned every 15 days [#1].") == 1
+    assert "every 14 days" in text.split("The closest in your documents:")[1]
+    assert re.search(r"grounded ✗ \(the documents say otherwise\)", text)
+
+
 def test_an_answer_higher_than_the_screen_is_there_once_and_whole(
     corpus_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,8 +76,25 @@ def test_a_korean_answer_has_its_doubts_in_korean() -> None:
     answer = replace(answer_of("하나. 둘 [#1].", "둘 [#1]."), question="왜 그런가요?")
     assert mark_doubts(answer) == "하나. 둘 [#1]. **⚠ [#1]에 없음**"
     refused = replace(answer, grounded=False, refusal_reason="not_backed")
-    assert footer(refused).startswith("근거 ✗ ([#1]에 없음)")
-    assert footer(replace(refused, question="Why?")).startswith("grounded ✗ (a sentence is not backed by [#1])")
+    assert footer(refused).startswith("근거 ✗ (확인하지 못함)")
+    assert footer(replace(refused, question="Why?")).startswith("grounded ✗ (not confirmed)")
+
+
+def test_the_verdict_names_what_is_worst() -> None:
+    answer = replace(
+        answer_of("One. Two. Three.", "One.", "Two.", "Three."), grounded=False, refusal_reason="not_backed"
+    )
+    assert answer.verification
+    doubted, missing, against = answer.verification.sentences
+    missing = replace(missing, reasons=("'Ada' is not named there",))
+    against = replace(against, status="contradicted", reasons=("'14' stands for '15'",))
+    for checks, said in (
+        ((doubted,), "not confirmed"),
+        ((doubted, missing), "not in the documents"),
+        ((doubted, missing, against), "the documents say otherwise"),
+    ):
+        told = replace(answer, verification=replace(answer.verification, sentences=checks))
+        assert footer(told).startswith(f"grounded ✗ ({said}) · ")
 
 
 def test_the_verdict_is_one_line_in_the_language_of_the_question() -> None:
