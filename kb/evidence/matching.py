@@ -15,7 +15,7 @@ from kb.text import STOP_WORDS, analyze, find_words
 # Share of the question's units that the text must hold: all of two or three, three of four.
 LEAST_SHARE = 0.75
 # A question with one unit and an unknown kind of answer: the unit must be at least this share of the text's units, too.
-LEAST_PART = 0.3
+LEAST_PART = 0.25
 
 
 def match_strength(question: str, text: str, *, adds: bool = True) -> float:
@@ -38,7 +38,7 @@ def match_strength(question: str, text: str, *, adds: bool = True) -> float:
     if not units or not terms:
         return 0.0
     meant = terms | frozenset(analyze(translations(text)))
-    shown = [unit for unit in units if unit.share_in(meant) >= 0.5]
+    shown = [unit for unit in units if unit.share_in(meant) >= 0.5 or _ends_alike(question, unit.text, text)]
     if any(unit.kind != "word" and unit not in shown for unit in units):
         return 0.0
     share = len(shown) / len(units)
@@ -72,6 +72,13 @@ def user_strength(question: str, text: str) -> float:
     shown = sum(unit.share_in(terms) >= 0.5 for unit in about) + sum(bool(terms & set(analyze(w))) for w in asked)
     total = len(about) + len(asked)
     return shown / total if total and shown / total >= LEAST_SHARE else 0.0
+
+
+def _ends_alike(question: str, unit: str, text: str) -> bool:
+    """Whether a Korean question and a text end with one verb: 먹어, 먹는다. Its bigrams are all of its ending."""
+    if len(unit) != 2 or unit[1] not in "어아여" or not question.rstrip(" ?!.").endswith(unit):
+        return False
+    return text.rstrip(" .!").rpartition(" ")[2].startswith(unit[0])
 
 
 def _says_more(question: str, units: list[Unit], terms: frozenset[str]) -> bool:

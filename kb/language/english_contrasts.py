@@ -244,6 +244,13 @@ MORE_BEHIND = r"(?:or more|and (?:over|above|up)|or (?:older|over|above|higher|l
 LESS_BEHIND = r"(?:or (?:less|fewer|younger|under|below|shorter)|and under|at most|at the most|maximum)"
 SAME_BOUND = r"\b(?:within|up to|a maximum of|a minimum of)\b"
 ABOUT = r"(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|close to|just (?:over|under))"
+# Words before a number that bound it alike.
+SAME_BOUNDS = (
+    ("at most", "no more than", "not more than", "up to", "a maximum of"),
+    ("at least", "no less than", "no fewer than", "not less than", "a minimum of"),
+    ("more than", "over", "above", "in excess of"),
+    ("less than", "fewer than", "under", "below"),
+)
 # A sentence or its beginning that says nothing of the matter.
 LEAD = (
     r"(?:did you know (?:that )?|(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"

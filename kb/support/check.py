@@ -21,6 +21,7 @@ from kb.frozen import dataclass
 from kb.language.quantities import Facts, facts_of, join_facts, missing_facts
 from kb.language.registry import has_letters
 from kb.support.claims import find_claims, plain_text, without_lead
+from kb.support.endings import restate_ending
 from kb.support.faults import Found, find_faults, is_copy
 from kb.support.numbers import restate_numbers
 from kb.support.overlap import Window, best_window, initials_of, pair_share, said_share, units_of, weights_of
@@ -219,7 +220,7 @@ def read_claims(
 
 
 def _restated(claim: str, texts: Sequence[str]) -> str:
-    return claim if claim.startswith(FENCES) else restate_numbers(without_lead(claim), texts)
+    return claim if claim.startswith(FENCES) else restate_ending(restate_numbers(without_lead(claim), texts), texts)
 
 
 def _with_probabilities(

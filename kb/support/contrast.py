@@ -7,7 +7,7 @@ share most of their words; roles and places of names are in kb/support/roles.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 
 from kb.language import english_contrasts, korean_contrasts
@@ -191,6 +191,16 @@ def bounds_of(text: str) -> list[tuple[float, str]]:
         before, after = text[max(0, match.start() - 32) : match.start()], text[match.end() : match.end() + 24]
         found.append((float(match[1].replace(",", "")), _bound(before, after)))
     return found
+
+
+def bound_in(bounds: Mapping[float, str], written: str) -> str:
+    """That of a number as it is written, out of `bounds_of`.
+
+    >>> bound_in({2400.0: "more"}, "2,400 seconds")
+    'more'
+    """
+    digits = re.search(r"\d[\d,]*(?:\.\d+)?", written)
+    return bounds.get(float(digits[0].replace(",", "")), "") if digits else ""
 
 
 def _bound(before: str, after: str) -> str:

@@ -13,11 +13,12 @@ from functools import lru_cache
 from kb.frozen import dataclass
 from kb.language import korean_contrasts
 from kb.language.korean_particles import is_hangul
-from kb.language.quantities import Facts, Quantity, facts_of, is_backed, missing_facts
+from kb.language.quantities import Facts, facts_of, is_backed, missing_facts
 from kb.support.claims import without_lead
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
-from kb.support.contrast import bounds_of, contrasts, wrong_bounds
+from kb.support.contrast import bound_in, bounds_of, contrasts, wrong_bounds
 from kb.support.near_copies import altered, is_joined, is_turned
+from kb.support.numbers import rounded_by
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
@@ -39,8 +40,6 @@ SAID_ANYWHERE = 0.7
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
-# "more than 200" of 212, "about 40" of 41: how far a number may be from the one that it rounds.
-ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
 DENIED = "one denies it, and the other does not"
 
 
@@ -167,7 +166,11 @@ def _absent_numbers(claim: str, facts: Sequence[Facts]) -> list[str]:
     if not absent:
         return []
     bounds = dict(bounds_of(claim))
-    rounded = {q.written for q in claimed.quantities if not is_backed(q, there) and _is_rounded(q, bounds, there)}
+    rounded = {
+        q.written
+        for q in claimed.quantities
+        if not is_backed(q, there) and rounded_by(q, bound_in(bounds, q.written), there.quantities)
+    }
     return [number for number in absent if number not in rounded]
 
 
@@ -180,17 +183,6 @@ def _joined(facts: Sequence[Facts]) -> Facts:
         frozenset().union(*(f.times for f in facts)),
         tuple(n for f in facts for n in f.names),
         frozenset().union(*(f.words for f in facts)),
-    )
-
-
-def _is_rounded(claimed: Quantity, bounds: dict[float, str], there: Facts) -> bool:
-    digits = re.search(r"\d[\d,]*(?:\.\d+)?", claimed.written)
-    bound = bounds.get(float(digits[0].replace(",", "")), "") if digits else ""
-    if bound not in ROUNDED:
-        return False
-    least, most = ROUNDED[bound]
-    return any(
-        q.kind == claimed.kind and claimed.value * least <= q.value <= claimed.value * most for q in there.quantities
     )
 
 

@@ -1,6 +1,7 @@
-"""A claim and the texts it cites → the claim with its numbers as the texts write equal ones. Pure.
+"""A claim and the texts it cites → the claim with its numbers and bounds as the texts write equal ones. Pure.
 
-What reads words, a rule or a model of language, cannot convert: "2 traits" is "two traits", and 2,400 seconds are 40 minutes.
+What reads words, a rule or a model of language, cannot convert: "2 traits" is "two traits", and 2,400 seconds are 40 minutes; "no more
+than 15" is "at most 15", and what is 41 metres tall is "more than 40 metres" tall.
 """
 
 from __future__ import annotations
@@ -8,16 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from kb.language.english_contrasts import SAME_BOUNDS
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Quantity, facts_of
+from kb.support.contrast import bound_in, bounds_of
+
+# A rounded number and its word, against the exact one: (least, most) times the claimed one.
+ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
+# The words of a bound before a number, from the longest on.
+_BOUND_BEFORE = re.compile(
+    rf"\b(?:just )?(?:{'|'.join(sorted((word for words in SAME_BOUNDS for word in words), key=len, reverse=True))}|about|around|nearly|almost|roughly|approximately) $",
+    re.I,
+)
 
 
 def restate_numbers(claim: str, texts: Sequence[str]) -> str:
     """A claim with each number that no text writes so, as the texts write an equal one that measures or counts the same.
 
+    A bound of another number goes, where the text's number keeps it and is near it.
+
     >>> restate_numbers("It bakes for 2,400 seconds.", ["Bake it for 40 minutes."])
     'It bakes for 40 minutes.'
+    >>> restate_numbers("No more than 15 may climb it, for over 30 minutes.", ["At most 15 may climb it, for 35 minutes."])
+    'At most 15 may climb it, for 35 minutes.'
     """
+    claim = _restate_bounds(claim, texts)
     written: list[Quantity] = []
     for one in facts_of(claim).quantities:
         if any(_place_of(one.written).search(text) for text in texts):
@@ -28,6 +44,43 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
         found = equal and _place_of(_counting(one)).search(claim)
         if equal and found:
             claim = claim[: found.start()] + _counting(equal) + claim[found.end() :]
+        elif not equal:
+            claim = _without_bound(claim, one, written)
+    return claim
+
+
+def rounded_by(claimed: Quantity, bound: str, there: Sequence[Quantity]) -> list[Quantity]:
+    """The quantities there that keep a bound ("more", "less", "about") and are near it."""
+    if bound not in ROUNDED:
+        return []
+    least, most = ROUNDED[bound]
+    return [q for q in there if q.kind == claimed.kind and claimed.value * least <= q.value <= claimed.value * most]
+
+
+def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> str:
+    """A claim with a bound and its number replaced by the one number of the texts, of that kind, that keeps it."""
+    place = _place_of(_counting(one)).search(claim)
+    before = place and _BOUND_BEFORE.search(claim[: place.start()])
+    if not place or not before or not (one.kind or one.counted):
+        return claim
+    bound = bound_in(dict(bounds_of(claim)), one.written)
+    kept = {q.value: q for q in rounded_by(one, bound, written) if q.counted == one.counted}
+    if len(kept) != 1:
+        return claim
+    (said,) = kept.values()
+    return claim[: before.start()] + _counting(said) + claim[place.end() :]
+
+
+def _restate_bounds(claim: str, texts: Sequence[str]) -> str:
+    """A claim with "no more than 15" as the texts write it, "at most 15"."""
+    for same in SAME_BOUNDS:
+        words = "|".join(sorted(same, key=len, reverse=True))
+        for found in reversed(list(re.finditer(rf"\b({words}) (?=([$€£]?\d[\d,.]*\d|\d))", claim, re.I))):
+            there = [re.search(rf"\b({words}) {re.escape(found[2])}(?![\w,.]*\d)", text, re.I) for text in texts]
+            said = [match[1] for match in there if match]
+            if said and found[1].lower() not in (word.lower() for word in said):
+                word = said[0].capitalize() if found[1][0].isupper() else said[0].lower()
+                claim = claim[: found.start()] + word + claim[found.end(1) :]
     return claim
 
 

@@ -26,6 +26,18 @@ from kb.support.numbers import restate_numbers
         ("It bakes for 3 minutes.", "Bake it for 40 minutes.", "It bakes for 3 minutes."),
         ("The code is 0000.", "The code has 0 digits.", "The code is 0000."),
         ("It is red.", "It has two doors.", "It is red."),
+        # Bounds: the same in other words, and those that the text's number keeps and is near.
+        ("No more than 15 may climb it.", "At most 15 people may climb it.", "At most 15 may climb it."),
+        ("There are at least 20 hens.", "It has no fewer than 20 hens.", "There are no fewer than 20 hens."),
+        ("It is more than 40 metres tall.", "It is 41 metres tall.", "It is 41 metres tall."),
+        ("It takes just under 2,500 seconds.", "It takes 2,400 seconds.", "It takes 2,400 seconds."),
+        ("About 40 metres of it are red.", "It is 41 metres tall.", "41 metres of it are red."),
+        # Not kept, not near, of another kind, or of several.
+        ("At most 15 may climb it.", "At least 15 people may climb it.", "At most 15 may climb it."),
+        ("It is more than 40 metres tall.", "It is 39 metres tall.", "It is more than 40 metres tall."),
+        ("It is more than 40 metres tall.", "It is 400 metres tall.", "It is more than 40 metres tall."),
+        ("It has more than 40 steps.", "It is 41 metres tall.", "It has more than 40 steps."),
+        ("It is over 40 metres tall.", "It is 41 metres tall and 42 metres wide.", "It is over 40 metres tall."),
     ],
 )
 def test_an_equal_number_of_the_same_kind_is_written_as_the_text_does(claim: str, text: str, restated: str) -> None:
