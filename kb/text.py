@@ -294,7 +294,7 @@ def _is_inner_stop(text: str, dot: int, end: int) -> bool:
     word = before.group().lower() if before else ""
     before_word = text[max(0, dot - len(word) - _INDENT_CHARS) : dot - len(word)]
     at_line_start = not before_word[before_word.rfind("\n") + 1 :].strip()
-    is_unit = text[dot - len(word) - 1 : dot - len(word)] in ("/", "·")  # 12 m/s, not an initial
+    is_unit = text[dot - len(word) - 1 : dot - len(word)] in ("/", "·", "°")  # 12 m/s and 5 °C, no initials
     is_initial = len(word) == 1 and word.isalpha() and not is_unit
     if word in _ABBREVIATIONS or is_initial or (word.isdigit() and at_line_start):
         return True

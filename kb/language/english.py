@@ -299,7 +299,10 @@ _NUMBERS = Numbers(
         rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?{_MONTH}(?:\s*,?\s+(?P<year>\d{{4}}))?\b",
         rf"\b{_MONTH}\s+(?:of\s+)?(?P<year>\d{{4}})\b",
     ),
-    clocks=(r"(?<![\d.:])(?P<hour>\d{1,2})\s*(?P<half>am|pm|a\.m\.|p\.m\.)(?!\w)",),
+    clocks=(
+        r"(?<![\d.:])(?P<hour>\d{1,2})\.(?P<minute>[0-5]\d)\s*(?P<half>am|pm|a\.m|p\.m)\b\.?",
+        r"(?<![\d.:])(?P<hour>\d{1,2})\s*(?P<half>am|pm|a\.m|p\.m)\b\.?",
+    ),
     counts=(
         rf"\b(?P<word>{'|'.join(NUMBER_WORDS)})(?:[\s-](?P<ones>one|two|three|four|five|six|seven|eight|nine))?"
         r"(?:\s(?P<scale>hundred|thousand|million|billion))?(?P<unit>[\s-][a-z]+)?\b",

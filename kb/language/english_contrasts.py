@@ -6,6 +6,8 @@ uninflected where the stemmer brings the forms together.
 
 from __future__ import annotations
 
+import re
+
 # One side against the other; within a side any word.
 OPPOSITES = """
 before|after
@@ -225,7 +227,7 @@ STRENGTH = (
 )
 ALL = r"\b(?:all|every|each|always|everyone|everybody|everything|entirely|completely|without exception|any)\b"
 SOME = r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
-NONE = r"\b(?:no(?! (?:more|less|fewer|later))|none|never|neither|nobody|nothing|nowhere)\b"
+NONE = r"\b(?:no(?! (?:more|less|fewer|\w+er)\b)|none|never|neither|nobody|nothing|nowhere)\b"
 # A claim may be careful where the text is not.
 CAREFUL = r"\b(?:usually|generally|typically|mostly|often|commonly)\b"
 ALL_YEAR = r"\ball[ -]year(?:[ -]round)?\b|\byear[ -]round\b|\bthroughout the year\b|\bin (?:every|any) season\b"
@@ -234,19 +236,37 @@ ALL_WEEK = r"\bevery day\b|\bdaily\b|\bany day\b|\bseven days a week\b|\ball wee
 WEEKDAY = r"\b(?:mondays?|tuesdays?|wednesdays?|thursdays?|fridays?|saturdays?|sundays?|weekends?|weekdays?)\b"
 ALL_DAY = r"\baround the clock\b|\b24 hours\b|\bat any time\b|\bat all times\b|\ball day\b|\b24/7\b"
 HOUR = r"\d{1,2}[:.]\d\d|\b\d{1,2} ?(?:am|pm)\b|\b(?:dawn|dusk|sunset|sunrise|noon|midnight|night)\b"
-EXCEPT = (
-    r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|not on)\s+(?:on |in |for |the )?(?P<out>\w+)"
-)
+EXCEPT = r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|not on)\s+(?:(?:on|in|for|the|a|an|its|their|his|her) )*(?P<out>\w+)"
 # Before a number, and behind it.
 MORE = r"(?:more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|no (?:less|fewer) than|a minimum of|minimum of|upwards of|older than|longer than|higher than|larger than|beyond|in excess of|surpass(?:es|ed|ing)?|not less than)"
-LESS = r"(?:less than|under|below|at most|up to|no more than|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"
+LESS = r"(?:less than|under|below|at most|up to|no more than|never more than|never over|never exceeding|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"
 MORE_BEHIND = r"(?:or more|and (?:over|above|up)|or (?:older|over|above|higher|longer)|plus\b|\+)"
 LESS_BEHIND = r"(?:or (?:less|fewer|younger|under|below|shorter)|and under|at most|at the most|maximum)"
 SAME_BOUND = r"\b(?:within|up to|a maximum of|a minimum of)\b"
 ABOUT = r"(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|close to|just (?:over|under))"
+# A condition, said by what is not to be without it, and by what is to be with it alone.
+WITHOUT = (
+    r"\b(?:not|never|cannot|can't|no one|nobody|prohibited|forbidden|banned)\b.*\b(?:without|unless|until|except)\b"
+    r"|\b(?:without|unless|until)\b.*\b(?:not|never|cannot|can't|prohibited|forbidden|banned)\b"
+)
+ONLY = r"\bonly\b|\b(?:provided|providing|as long as|so long as)\b"
+# Both of what is compared are named.
+COMPARES = r"\b(?:than|compared|above|below|ahead of|behind|before|after)\b"
+# "Any day but Tuesday" excepts.
+BUT = r"\b(?:any|every|all|each)\w*(?: \w+)? (?:but|save|bar)\b"
+# Words of a number that was reckoned out of two others: a difference, a remainder; or a half. Korean ones, too.
+RECKONED = re.compile(
+    r"\b(?:more|less|fewer|extra|earlier|later|longer|shorter|older|younger|higher|lower|heavier|over|above|below|under|after|before"
+    r"|remaining|remainder|rest|left|difference|outlived|outlasted|gap|increase[ds]?|rose|fell|grew|dropped)\b"
+    r"|나머지|남은|남는|더 |덜 |차이|이듬해|다음 ?해|늘었|늘어|줄었|줄어|뒤에|후에|지나|만에",
+    re.I,
+)
+# Of a text, the year after one that it names.
+NEXT = frozenset("following next 이듬해 이듬해에 다음해 다음해에".split())
+HALVED = re.compile(r"\bhal(?:f|ve[sd]?)\b|절반|반값|(?:원|개|명)만 ", re.I)
 # Words before a number that bound it alike.
 SAME_BOUNDS = (
-    ("at most", "no more than", "not more than", "up to", "a maximum of"),
+    ("at most", "no more than", "not more than", "never more than", "up to", "a maximum of"),
     ("at least", "no less than", "no fewer than", "not less than", "a minimum of"),
     ("more than", "over", "above", "in excess of"),
     ("less than", "fewer than", "under", "below"),

@@ -41,13 +41,31 @@ UNITS: dict[str, dict[str, float]] = {
 }  # fmt: skip
 _IN_ANY = Numbers(
     dates=(r"(?<!\d)(?P<year>\d{4})[-./](?P<month>\d{1,2})[-./](?P<day>\d{1,2})(?!\d)",),
-    clocks=(r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>am|pm|a\.m\.|p\.m\.)?(?!\d)",),
+    clocks=(r"(?<![\d:])(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::\d{2})?\s*(?P<half>am|pm|a\.m\.?|p\.m\.?)?(?!\d)",),
 )
 _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 # Underscores that set a word off, not those inside one.
 _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 # An address, a version or a code, 127.0.0.1 or 0000: it must be there as it is written; 127.0 of it may stand for it.
 _DOTTED = re.compile(r"(?<![\w.,])(?:\d+(?:\.\d+){2,}|0\d{2,})(?![\w.]*\.\d)")
+_AND_A_HALF = re.compile(r"\b(\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) and a half ([a-z]+)", re.I)
+_UNIT_AND_A_HALF = re.compile(
+    r"\b(an?|one) (second|minute|hour|day|week|month|year|metre|meter|mile|kilo)s? and a half\b", re.I
+)
+_KOREAN_HALF = re.compile(
+    r"(?<![가-힣\d])(\d+|한|두|세|네|다섯|여섯)\s?(시간|년|달|개월|분|주|미터)\s?반(?=[\s.,]|이|을|은|에|동안|쯤|정도|$)"
+)
+# 3만 5천: a number of two parts.
+_KOREAN_SUM = re.compile(r"(?<![\d,.])(\d{1,4})만\s?([1-9])천")
+_HALF_A = re.compile(r"\bhalf an? ([a-z]+)", re.I)
+# Two hours of which one alone has its half of the day.
+_HOURS = re.compile(
+    r"(?<![\d.:])(?P<begin>(?P<first>\d{1,2})(?:[:.]\d{2})?)(?P<rest>\s*(?:to|and|until|till|–|-)\s*(?P<last>\d{1,2})(?:[:.]\d{2})?\s*(?P<half>[ap]\.?m)\b)",
+    re.I,
+)
+_KOREAN_HOURS = re.compile(
+    r"(?P<begin>(?P<half>오전|오후|밤|새벽|저녁|아침)\s*(?P<first>\d{1,2})시(?:\s*\d{1,2}분)?\s*(?:부터|에서|~|-|–)\s*)(?P<last>\d{1,2})시(?!간)"
+)
 # They begin a sentence before a name: "Because GitHub", "Every GitHub".
 _NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
@@ -128,13 +146,29 @@ class Facts:
 @lru_cache(maxsize=4096)
 def facts_of(text: str) -> Facts:
     """The facts of a text. Cached: a passage is read once for each sentence that cites it."""
-    text = _EMPHASIS.sub("", unicodedata.normalize("NFKC", text).replace("−", "-"))
+    text = _with_halves(_EMPHASIS.sub("", unicodedata.normalize("NFKC", text).replace("−", "-")))
+    text = _KOREAN_SUM.sub(lambda found: f"{int(found[1]) * 10_000 + int(found[2]) * 1_000}", text)
     bare: set[float] = set()
     dates, rest = _take_dates(text, bare)
     times, rest = _take_times(rest, bare)
     quantities = _quantities(rest, bare)
     words = frozenset(word.casefold() for word in re.findall(r"\w+", text))
     return Facts(tuple(quantities), frozenset(bare), dates, times, _names(text), words)
+
+
+def _with_halves(text: str) -> str:
+    """A text with 2.5 hours for two and a half hours, 1.5 years for a year and a half, 0.5 hour for half an hour, 2.5시간 for 2시간 반."""
+    if "half" not in text and "반" not in text:
+        return text
+
+    def number(match: re.Match[str]) -> str:
+        said = match[1].lower()
+        whole = said if said.isdigit() else f"{_numbers().values.get(said, 1.0):g}"
+        return f"{whole}.5 {match[2]}"
+
+    for written in (_AND_A_HALF, _UNIT_AND_A_HALF, _KOREAN_HALF):
+        text = written.sub(number, text)
+    return _HALF_A.sub(r"0.5 \1", text)
 
 
 def join_facts(several: Sequence[Facts]) -> Facts:
@@ -181,9 +215,22 @@ def _take_times(text: str, bare: set[float]) -> tuple[frozenset[int], str]:
         bare.update((float(hour), float(minute)) if minute else (float(hour),))
         return " "
 
+    text = _KOREAN_HOURS.sub(_with_first_half, _HOURS.sub(_with_last_half, text))
     for written in numbers.clocks:
         text = re.sub(written, take, text, flags=re.I)
     return frozenset(found), text
+
+
+def _with_last_half(match: re.Match[str]) -> str:
+    """1 p.m. to 5 p.m. for "1 to 5 p.m."; "9 to 5 p.m." begins in the morning."""
+    first, last = int(match["first"]), int(match["last"])
+    return f"{match['begin']} {match['half']}{match['rest']}" if first < last < 12 else match.group()
+
+
+def _with_first_half(match: re.Match[str]) -> str:
+    """오후 1시부터 오후 5시 for 오후 1시부터 5시."""
+    is_same = int(match["first"]) < int(match["last"]) < 12
+    return f"{match['begin']}{match['half']} {match['last']}시" if is_same else match.group()
 
 
 def _quantities(text: str, bare: set[float]) -> list[Quantity]:
@@ -299,6 +346,13 @@ def _is_equal(one: float, other: float) -> bool:
     return abs(one - other) <= 1e-6 * max(1.0, abs(one), abs(other))
 
 
+def _are_pounds(one: Quantity, other: Quantity) -> bool:
+    """True for £4 and four pounds, which may be a weight as well."""
+    money, weight = (one, other) if one.kind == "sterling" else (other, one)
+    is_said = money.kind == "sterling" and weight.kind == "mass" and re.search(r"pounds?$", weight.written, re.I)
+    return bool(is_said) and _is_equal(money.value, weight.value / UNITS["mass"]["lb"])
+
+
 def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
     """(numbers, names) of the claim that the source does not hold, as words for a message.
 
@@ -323,7 +377,7 @@ def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
 
 def is_backed(claimed: Quantity, source: Facts) -> bool:
     """True where a quantity of the source backs the claimed one; a bare number may stand in a date too."""
-    if any(said.backs(claimed) for said in source.quantities):
+    if any(said.backs(claimed) or _are_pounds(said, claimed) for said in source.quantities):
         return True
     if claimed.counted and any(_is_equal(said.value, claimed.value) for said in source.quantities):
         return False

@@ -19,7 +19,7 @@ from kb.text import STOP_WORDS, analyze
 
 _WORD = re.compile(r"[A-Za-z_][\w.+-]*?[가-힣]+|[A-Za-zÀ-ɏ][\wÀ-ɏ'’.-]*[\wÀ-ɏ]|[A-Za-zÀ-ɏ]|\d[\d,.]*\d|\d|[가-힣]+")
 _ENGLISH_CLAUSE = re.compile(
-    r"\s*[;:—()]\s*|\s+[–-]\s+|,\s+(?=(?:and|but|which|who|whose|while|whereas|although|though|because|so|where|when|since|then|or|until|after|before|if|unless)\b)"
+    r"\s*(?:[;—()]|:(?!\d))\s*|\s+[–-]\s+|,\s+(?=(?:and|but|which|who|whose|while|whereas|although|though|because|so|where|when|since|then|or|until|after|before|if|unless)\b)"
     r"|\s+(?=(?:but|while|whereas|although|because|which|whose|unless)\b)",
     re.I,
 )

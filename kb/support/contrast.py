@@ -7,12 +7,23 @@ share most of their words; roles and places of names are in kb/support/roles.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
 from kb.language.quantities import facts_of
-from kb.support.clauses import Word, are_opposite, clauses_of, content_of, is_modal, is_same, shared, words_of
+from kb.support.clauses import (
+    Word,
+    are_opposite,
+    clauses_of,
+    content_of,
+    has_opposite,
+    is_modal,
+    is_same,
+    shared,
+    words_of,
+)
 from kb.support.polarity import polarity_of
 
 # Two clauses with this share of the claim's words in common are on the same matter, whatever else they hold.
@@ -34,6 +45,7 @@ def contrasts(claim: str, sentence: str) -> list[str]:
     """
     found: list[str] = []
     parts = clauses_of(sentence)
+    is_turned = turns_a_condition(claim, sentence) or _turns_a_comparison(claim, sentence)
     for clause in clauses_of(claim):
         ours = content_of(clause)
         if len(ours) < 2:
@@ -42,12 +54,33 @@ def contrasts(claim: str, sentence: str) -> list[str]:
         theirs = content_of(nearest)
         if shared(ours, theirs) < CLOSE_MATTER - 1e-9:
             continue
-        found += _opposites(clause, ours, nearest, theirs, content_of(sentence))
+        if not is_turned:
+            unshared = _without_shared(theirs, content_of(claim))
+            found += _opposites(clause, ours, nearest, unshared, content_of(sentence))
         if shared(ours, theirs) >= SAME_MATTER:
             found += [*_modality(clause, nearest), *_quantifier(clause, nearest)]
         found += _whenever(clause, sentence)
     found += [*excepted(claim, sentence), *_allowed_against(claim, sentence)]
     return list(dict.fromkeys(found))
+
+
+def _without_shared(theirs: list[Word], claim: Sequence[Word]) -> list[Word]:
+    """Their words, but for those that have an opposite and stand in the claim as well: it tells of both sides."""
+    shared_keys = {word.key for word in claim}
+    return [w for w in theirs if w.key not in shared_keys or not has_opposite(w.text)]
+
+
+def _turns_a_comparison(claim: str, sentence: str) -> bool:
+    """True where both compare two things, in the other order: what is bigger than a thing, that thing is smaller.
+
+    >>> _turns_a_comparison("The lower spring has less water than the upper.", "The upper spring has more water than the lower.")
+    True
+    """
+    if not (_pattern("COMPARES").search(claim) and _pattern("COMPARES").search(sentence)):
+        return False
+    theirs = [w.key for w in content_of(sentence)]
+    order = [theirs.index(w.key) for w in content_of(claim) if theirs.count(w.key) == 1]
+    return any(a > b for a, b in pairwise(order))
 
 
 def _opposites(
@@ -83,6 +116,8 @@ def _is_denied(word: Word, clause: str) -> bool:
 
 def _modality(clause: str, nearest: str) -> Iterator[str]:
     ours, theirs = _degree(clause), _degree(nearest)
+    if turns_a_condition(clause, nearest):
+        return
     if (ours, theirs) in _STRONGER:
         yield f"it says '{_DEGREES[ours]}' where the text says '{_DEGREES[theirs]}'"
     elif (
@@ -92,6 +127,17 @@ def _modality(clause: str, nearest: str) -> Iterator[str]:
         and not _denies(nearest)
     ):
         yield f"it says '{_DEGREES[ours]}' where the text does not"
+
+
+def turns_a_condition(claim: str, sentence: str) -> bool:
+    """True where one says "not without" and the other "only with": both deny or neither does, and they mean one thing.
+
+    >>> turns_a_condition("You may not use it without a guide.", "It may be used only with a guide.")
+    True
+    """
+    return any(
+        _pattern("WITHOUT").search(a) and _pattern("ONLY").search(b) for a, b in ((claim, sentence), (sentence, claim))
+    )
 
 
 def _denies(text: str) -> bool:
@@ -136,6 +182,8 @@ def _quantifier(clause: str, nearest: str) -> Iterator[str]:
 
 def _whenever(clause: str, sentence: str) -> Iterator[str]:
     """All year for some months, every day for some days, at any time for some hours."""
+    if _pattern("BUT").search(clause):
+        return
     for always, at_times in (("ALL_YEAR", "SEASON"), ("ALL_WEEK", "WEEKDAY"), ("ALL_DAY", "HOUR")):
         here = _pattern(always).search(clause)
         if here and not _pattern(always).search(sentence):
@@ -150,7 +198,7 @@ def excepted(claim: str, sentence: str) -> list[str]:
     >>> excepted("It is open on Mondays.", "It is open every day except Monday.")
     ["the text excepts 'Monday'"]
     """
-    if _pattern("EXCEPT").search(claim) or _denies(claim):
+    if _pattern("EXCEPT").search(claim) or _pattern("BUT").search(claim) or _denies(claim):
         return []
     found = []
     for match in _pattern("EXCEPT").finditer(sentence):

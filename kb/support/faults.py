@@ -14,11 +14,12 @@ from kb.frozen import dataclass
 from kb.language import korean_contrasts
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Facts, facts_of, is_backed, missing_facts
+from kb.support.associations import exchanged_titles
 from kb.support.claims import without_lead
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
-from kb.support.contrast import bound_in, bounds_of, contrasts, wrong_bounds
+from kb.support.contrast import bound_in, bounds_of, contrasts, turns_a_condition, wrong_bounds
 from kb.support.near_copies import altered, is_joined, is_turned
-from kb.support.numbers import rounded_by
+from kb.support.numbers import is_reckoned, rounded_by
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
@@ -113,6 +114,7 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
     yield from wrong_bounds(claim, windows)
     headings = texts[-1] if len(texts) > 1 else ""
     yield from misplaced_names(claim, [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS], headings)
+    yield from exchanged_titles(claim, texts)
 
 
 def _nearest(part: str, sentences: Sequence[str]) -> list[str]:
@@ -151,7 +153,8 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
         return found
     weights = weights_of(part)
     share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
-    if share >= SAME_MATTER and contradicts(polarity_of(part), polarity_of(sentence)):
+    is_turned = turns_a_condition(part, sentence)
+    if share >= SAME_MATTER and not is_turned and contradicts(polarity_of(part), polarity_of(sentence)):
         found.append(DENIED)
     found += contrasts(part, sentence)
     found += swapped_roles(part, sentence)
@@ -166,12 +169,13 @@ def _absent_numbers(claim: str, facts: Sequence[Facts]) -> list[str]:
     if not absent:
         return []
     bounds = dict(bounds_of(claim))
-    rounded = {
+    possible = {
         q.written
         for q in claimed.quantities
-        if not is_backed(q, there) and rounded_by(q, bound_in(bounds, q.written), there.quantities)
+        if not is_backed(q, there)
+        and (rounded_by(q, bound_in(bounds, q.written), there.quantities) or is_reckoned(claim, q, there))
     }
-    return [number for number in absent if number not in rounded]
+    return [number for number in absent if number not in possible]
 
 
 def _joined(facts: Sequence[Facts]) -> Facts:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.language.english_contrasts import SAME_BOUNDS
+from kb.language.english_contrasts import HALVED, NEXT, RECKONED, SAME_BOUNDS
 from kb.language.korean_particles import is_hangul
-from kb.language.quantities import Quantity, facts_of
+from kb.language.quantities import FIRST_YEAR, LAST_YEAR, Facts, Quantity, facts_of
 from kb.support.contrast import bound_in, bounds_of
 
 # A rounded number and its word, against the exact one: (least, most) times the claimed one.
 ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
+_MONEY = re.compile(r"[$€£₩]\s?[\d,.]*\d(?: (?:hundred|thousand|million|billion|trillion))?")
 # The words of a bound before a number, from the longest on.
 _BOUND_BEFORE = re.compile(
     rf"\b(?:just )?(?:{'|'.join(sorted((word for words in SAME_BOUNDS for word in words), key=len, reverse=True))}|about|around|nearly|almost|roughly|approximately) $",
@@ -33,7 +34,7 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
     >>> restate_numbers("No more than 15 may climb it, for over 30 minutes.", ["At most 15 may climb it, for 35 minutes."])
     'At most 15 may climb it, for 35 minutes.'
     """
-    claim = _restate_bounds(claim, texts)
+    claim = _restate_bounds(_restate_words(claim, texts), texts)
     written: list[Quantity] = []
     for one in facts_of(claim).quantities:
         if any(_place_of(one.written).search(text) for text in texts):
@@ -57,6 +58,28 @@ def rounded_by(claimed: Quantity, bound: str, there: Sequence[Quantity]) -> list
     return [q for q in there if q.kind == claimed.kind and claimed.value * least <= q.value <= claimed.value * most]
 
 
+def is_reckoned(claim: str, one: Quantity, there: Facts) -> bool:
+    """Whether a number that is not there may be reckoned from two that are: a difference, what is left, or a half.
+
+    Only where the claim has a word for it; whether it says so rightly is not told by numbers.
+    """
+    if HALVED.search(claim) and any(q.kind == one.kind and q.value == 2 * one.value for q in there.quantities):
+        return True
+    is_next = not NEXT.isdisjoint(there.words)
+    if not RECKONED.search(claim) and not is_next:
+        return False
+    alike = sorted({q.value for q in there.quantities if not one.kind or q.kind == one.kind})
+    if one.kind == "time":
+        alike += [60.0 * minutes for minutes in there.times]
+    if one.kind == "day":
+        alike += [float(date.day) for date in there.dates if date.day]
+    years = [q.value / 12 for q in there.quantities if q.kind == "month"]
+    if not one.kind and FIRST_YEAR <= one.value < LAST_YEAR:
+        began = [value for value in there.bare if FIRST_YEAR <= value < LAST_YEAR]
+        return any(abs(one.value - year) in (*years, *([1.0] if is_next else ())) for year in began)
+    return any(abs(abs(a - b) - one.value) < 1e-6 for a in alike for b in alike)
+
+
 def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> str:
     """A claim with a bound and its number replaced by the one number of the texts, of that kind, that keeps it."""
     place = _place_of(_counting(one)).search(claim)
@@ -69,6 +92,27 @@ def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> st
         return claim
     (said,) = kept.values()
     return claim[: before.start()] + _counting(said) + claim[place.end() :]
+
+
+# Words with a number in them, as others say the same: (what the claim says, what no text says then, what is said instead).
+_SAID_OTHERWISE = tuple(
+    (re.compile(ours, re.I), re.compile(theirs, re.I), instead)
+    for ours, theirs, instead in (
+        (r"\bfortnightly\b", "fortnight", "every two weeks"),
+        (r"\b(?:a |one )?fortnight\b", "fortnight", "two weeks"),
+        (r"아침(?= ?\d{1,2}시)", "아침", "오전"),
+        (r"(?:저녁|밤)(?= ?\d{1,2}시)", "저녁|밤", "오후"),
+        (r"한 달에(?= [\d한두세네])", "한 달", "월"),
+    )
+)
+
+
+def _restate_words(claim: str, texts: Sequence[str]) -> str:
+    """A claim with two weeks for a fortnight, 오전 9시 for 아침 9시, unless a text says it as the claim does."""
+    for ours, theirs, instead in _SAID_OTHERWISE:
+        if ours.search(claim) and not any(theirs.search(text) for text in texts):
+            claim = ours.sub(instead, claim)
+    return claim
 
 
 def _restate_bounds(claim: str, texts: Sequence[str]) -> str:
@@ -88,6 +132,8 @@ def _counting(quantity: Quantity) -> str:
     """A quantity as it is written, without the particle of a Korean counter; a bare number without the word behind it."""
     if not quantity.kind and not quantity.counted:
         return quantity.written.split()[0]
+    if money := _MONEY.match(quantity.written):
+        return money[0]  # £60 of "£60 a year"
     return quantity.written[: quantity.written.casefold().rfind(quantity.counted) + len(quantity.counted) or None]
 
 

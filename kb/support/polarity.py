@@ -61,7 +61,7 @@ def polarity_of(sentence: str) -> Polarity:
             if low == "no" and at + 1 < len(tokens) and tokens[at + 1] in ".,":
                 continue  # "No." answers a question, or stands before a number
             if (
-                low in ("no", "not")
+                low in ("no", "not", "never")
                 and at + 1 < len(tokens)
                 and tokens[at + 1].lower() in ("more", "less", "fewer", "later")
             ):

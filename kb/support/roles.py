@@ -14,6 +14,7 @@ from itertools import combinations
 
 from kb.language.english import MONTHS
 from kb.language.korean_particles import is_hangul
+from kb.support.associations import exchanged_associations
 from kb.support.clauses import Word, are_converse, bare_verb, clauses_of, content_of, is_same, shared, words_of
 from kb.text import STOP_WORDS
 
@@ -42,7 +43,8 @@ def swapped_roles(claim: str, sentence: str) -> list[str]:
     if re.search("[가-힣]", claim):
         found = [*_korean_swaps(claim, sentence)]
     else:
-        found = [*_sides_swapped(claim, sentence), *_slots_swapped(claim, sentence), *_clauses_swapped(claim, sentence)]
+        swaps = (_sides_swapped, _slots_swapped, _clauses_swapped, exchanged_associations)
+        found = [said for swap in swaps for said in swap(claim, sentence)]
     return list(dict.fromkeys(found))[:1]
 
 
@@ -89,8 +91,10 @@ def _swap_at(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: W
     left, right, their_left, their_right = (
         _once(side, ours, theirs) for side in (left, right, their_left, their_right)
     )
-    crossed_right = [w for w in left if _in(w, their_right) and not _is_aside(w, ours, theirs)]
-    crossed_left = [w for w in right if _in(w, their_left) and not _is_aside(w, ours, theirs)]
+    # What is compared may stand behind a preposition: the path over the pass is easier than that through the gorge.
+    is_compared = pivot.text.lower() == "than"
+    crossed_right = [w for w in left if _in(w, their_right) and (is_compared or not _is_aside(w, ours, theirs))]
+    crossed_left = [w for w in right if _in(w, their_left) and (is_compared or not _is_aside(w, ours, theirs))]
     turned = _is_passive(ours, pivot) != _is_passive(theirs, other)
     if pivot.is_content and are_converse(pivot, other):
         turned = not turned

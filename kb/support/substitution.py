@@ -53,12 +53,31 @@ def exchanged_words(claim: str, sentence: str) -> list[tuple[str, str]]:
         return []
     found = []
     for tag, a, b, c, d in blocks:
-        if tag != "replace" or max(b - a, d - c) > LONGEST_EXCHANGE_WORDS:
+        if tag == "insert" and b and _is_unit(" ".join(ours[b + 1 :])):
+            # The claim ends with a value, and passes over another of its kind: "at 8 °C" of "at 16 °C, in the east at 8 °C".
+            d = c + 1
+            b = min(a + 1, len(ours))
+            if not (_is_digit(ours[a:b]) and _is_digit(theirs[c:d])):
+                continue
+        elif tag == "replace" and a == 0 and d - c > b - a:
+            c = d - (b - a)  # the sentence begins before what the claim copies
+        elif tag != "replace":
+            continue
+        if max(b - a, d - c) > LONGEST_EXCHANGE_WORDS:
             continue
         mine, other = " ".join(ours[a:b]), " ".join(theirs[c:d])
         if _is_other_name(ours[a:b], theirs[c:d], theirs) or _is_other_number(mine, other):
             found.append((mine, other))
     return found
+
+
+def _is_unit(words: str) -> bool:
+    """True for nothing, and for a unit of measure."""
+    return not words or any(q.kind and q.written.endswith(words) for q in facts_of(f"2 {words}").quantities)
+
+
+def _is_digit(words: Sequence[str]) -> bool:
+    return len(words) == 1 and words[0].lstrip("$€£₩")[:1].isdigit()
 
 
 def changed_words(claim: str, sentence: str) -> list[tuple[str, str]] | None:
@@ -169,7 +188,8 @@ def _is_other_name(ours: Sequence[str], theirs: Sequence[str], sentence: Sequenc
     ):
         return False
     # "A and B" may become "B and A".
-    return not all(word in sentence for word in left)
+    there = {word.casefold() for word in sentence}
+    return not all(word.casefold() in there for word in left)
 
 
 def _capitals(words: Sequence[str]) -> list[str]:

@@ -26,6 +26,9 @@ from kb.support.numbers import restate_numbers
         ("It bakes for 3 minutes.", "Bake it for 40 minutes.", "It bakes for 3 minutes."),
         ("The code is 0000.", "The code has 0 digits.", "The code is 0000."),
         ("It is red.", "It has two doors.", "It is red."),
+        ("It is cleaned every fortnight.", "Clean it every 14 days.", "It is cleaned every 14 days."),
+        ("A report is due fortnightly.", "A report is due every 2 weeks.", "A report is due every 2 weeks."),
+        ("It takes a fortnight.", "It takes a fortnight.", "It takes a fortnight."),
         # Bounds: the same in other words, and those that the text's number keeps and is near.
         ("No more than 15 may climb it.", "At most 15 people may climb it.", "At most 15 may climb it."),
         ("There are at least 20 hens.", "It has no fewer than 20 hens.", "There are no fewer than 20 hens."),

@@ -1,0 +1,115 @@
+"""A claim and what tells of two things → what of one the claim says of the other: their properties, their titles. Pure.
+
+"E4 means that it is blocked, E7 that it is empty", of "E4 means that it is empty, E7 that it is blocked": all words are there, in
+all their forms, and only what belongs together is another.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise, permutations
+
+from kb.support.clauses import Word, content_of, is_same
+
+# A name with a title before it, "the mason Hugh Tarrant", or behind it, "Hugh Tarrant, the mason"; English alone.
+_NAME = r"[A-Z][\w’'-]+(?: (?:[A-Z]\.|[A-Z][\w’'-]+))*"
+_TITLE = r"(?:[a-z]+ )?[a-z]{3,}"
+_ARTICLE = r"(?:[Tt]he|[Aa]n?|[Ii]ts|[Tt]heir|[Hh]er|[Hh]is)"
+_TITLED = re.compile(
+    rf"\b{_ARTICLE} (?P<before>{_TITLE}),? (?P<named>{_NAME})|(?P<name>{_NAME}),? (?:who (?:was|is) |was |is )?{_ARTICLE} (?P<behind>{_TITLE})(?=[,.;]|$)"
+)
+# Between a title and the name that a claim gives it, "The architect who designed it was Hugh Tarrant": so many characters at most.
+_MOST_BETWEEN = 50
+# What stands between two things that are told of side by side.
+_BETWEEN = re.compile(r"[,;:]|\b(?:and|while|whereas|but|though)\b")
+# A part with fewer words that carry a topic belongs to the one before.
+LEAST_WORDS = 2
+# In other words than the sentence's, nothing tells whether places were changed.
+LEAST_KNOWN = 0.8
+# What tells of two things side by side has few parts.
+MOST_PARTS = 4
+# Longer ones, and those of several lines, are lists.
+LONGEST_SENTENCE_CHARS = 300
+
+
+def exchanged_associations(claim: str, sentence: str) -> Iterator[str]:
+    """Two things of which each is told what the sentence tells of the other, as words for a message; English alone.
+
+    >>> list(exchanged_associations("Oars hang on the right, jackets on the left.", "Oars hang on the left, jackets on the right."))
+    ["'right' and 'left' have changed places"]
+    """
+    if len(sentence) > LONGEST_SENTENCE_CHARS or "\n" in sentence.strip():
+        return
+    ours, theirs = parts_of(claim), parts_of(sentence)
+    if not (2 <= len(ours) <= MOST_PARTS and 2 <= len(theirs) <= MOST_PARTS) or re.search("[가-힣]", claim):
+        return
+    everything = [word for part in theirs for word in part]
+    for mine, other in pairwise(ours):
+        known = sum(_holds(everything, word) for word in (*mine, *other)) / len([*mine, *other])
+        if known < LEAST_KNOWN:
+            continue
+        for one, two in permutations(theirs, 2):
+            kept, moved = _only_in(one, two, mine), _only_in(two, one, mine)
+            others_kept, others_moved = _only_in(two, one, other), _only_in(one, two, other)
+            # Each part begins with what it is about: that stays, and what is said of it has changed places.
+            if _follows(moved, kept) and _follows(others_moved, others_kept):
+                yield f"'{moved[0].text}' and '{others_moved[0].text}' have changed places"
+                return
+
+
+def exchanged_titles(claim: str, texts: Sequence[str]) -> Iterator[str]:
+    """A title that the claim gives to a name that has another one in the texts, where another name has this one.
+
+    >>> list(exchanged_titles("The architect was Hugh Tarrant.", ["Built by the mason Hugh Tarrant for the architect Edmund Lisle."]))
+    ["'Hugh Tarrant' stands for 'Edmund Lisle'"]
+    """
+    told = {name: title for text in reversed(texts) for name, title in _titles_in(text).items()}
+    for name, title in told.items():
+        for other, others_title in told.items():
+            if (
+                title == others_title
+                or name.split()[-1] == other.split()[-1]
+                or list(told.values()).count(others_title) > 1
+            ):
+                continue
+            given = rf"\b{others_title}\b(?:(?! and |[.;,])[^.;]){{0,{_MOST_BETWEEN}}}?\b(?:was|is|were|named|called),? (?:the )?(?:{title} )?{re.escape(name)}\b"
+            given += rf"|\b{others_title},? {re.escape(name)}\b|\b{re.escape(name)},? (?:was |is )?(?:the|an?) {others_title}\b"
+            if re.search(given, claim) and other not in claim:
+                yield f"'{name}' stands for '{other}'"
+                return
+
+
+@lru_cache(maxsize=256)
+def _titles_in(text: str) -> dict[str, str]:
+    """Name → its title, the first that it is given."""
+    found: dict[str, str] = {}
+    for match in _TITLED.finditer(text):
+        found.setdefault(match["named"] or match["name"], (match["before"] or match["behind"]).split()[-1])
+    return found
+
+
+def parts_of(sentence: str) -> list[list[Word]]:
+    """The words that carry a topic of each part of a sentence, those of hyphened words apart."""
+    parts: list[list[Word]] = []
+    for part in _BETWEEN.split(sentence.replace("-hand", "").replace("-", " ")):
+        words = content_of(part)
+        if parts and len(words) < LEAST_WORDS:
+            parts[-1] += words
+        elif words:
+            parts.append(words)
+    return parts
+
+
+def _only_in(one: Sequence[Word], other: Sequence[Word], mine: Sequence[Word]) -> list[Word]:
+    """Words of a part that stand in one part of the sentence and not in the other, nor twice in the claim's part."""
+    return [w for w in mine if _holds(one, w) and not _holds(other, w)]
+
+
+def _holds(words: Sequence[Word], word: Word) -> bool:
+    return any(is_same(word.key, other.key) for other in words)
+
+
+def _follows(moved: Sequence[Word], kept: Sequence[Word]) -> bool:
+    return bool(moved and kept) and kept[0].place < moved[0].place
