@@ -18,6 +18,7 @@ from kb.frozen import dataclass
 from kb.language.english import FUNCTION_WORDS, LIGHT_WORDS, MONTHS, NUMBER_WORDS
 from kb.language.interface import Numbers, join_numbers
 from kb.language.korean_particles import is_hangul
+from kb.language.number_forms import with_halves_of_day, with_plain_numbers
 from kb.language.registry import LANGUAGES
 from kb.text import STOP_WORDS
 
@@ -48,24 +49,6 @@ _MONTH_BEGINNINGS = frozenset(month[:3] for month in MONTHS)
 _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 # An address, a version or a code, 127.0.0.1 or 0000: it must be there as it is written; 127.0 of it may stand for it.
 _DOTTED = re.compile(r"(?<![\w.,])(?:\d+(?:\.\d+){2,}|0\d{2,})(?![\w.]*\.\d)")
-_AND_A_HALF = re.compile(r"\b(\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) and a half ([a-z]+)", re.I)
-_UNIT_AND_A_HALF = re.compile(
-    r"\b(an?|one) (second|minute|hour|day|week|month|year|metre|meter|mile|kilo)s? and a half\b", re.I
-)
-_KOREAN_HALF = re.compile(
-    r"(?<![가-힣\d])(\d+|한|두|세|네|다섯|여섯)\s?(시간|년|달|개월|분|주|미터)\s?반(?=[\s.,]|이|을|은|에|동안|쯤|정도|$)"
-)
-# 3만 5천: a number of two parts.
-_KOREAN_SUM = re.compile(r"(?<![\d,.])(\d{1,4})만\s?([1-9])천")
-_HALF_A = re.compile(r"\bhalf an? ([a-z]+)", re.I)
-# Two hours of which one alone has its half of the day.
-_HOURS = re.compile(
-    r"(?<![\d.:])(?P<begin>(?P<first>\d{1,2})(?:[:.]\d{2})?)(?P<rest>\s*(?:to|and|until|till|–|-)\s*(?P<last>\d{1,2})(?:[:.]\d{2})?\s*(?P<half>[ap]\.?m)\b)",
-    re.I,
-)
-_KOREAN_HOURS = re.compile(
-    r"(?P<begin>(?P<half>오전|오후|밤|새벽|저녁|아침)\s*(?P<first>\d{1,2})시(?:\s*\d{1,2}분)?\s*(?:부터|에서|~|-|–)\s*)(?P<last>\d{1,2})시(?!간)"
-)
 # They begin a sentence before a name: "Because GitHub", "Every GitHub".
 _NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
@@ -146,29 +129,13 @@ class Facts:
 @lru_cache(maxsize=4096)
 def facts_of(text: str) -> Facts:
     """The facts of a text. Cached: a passage is read once for each sentence that cites it."""
-    text = _with_halves(_EMPHASIS.sub("", unicodedata.normalize("NFKC", text).replace("−", "-")))
-    text = _KOREAN_SUM.sub(lambda found: f"{int(found[1]) * 10_000 + int(found[2]) * 1_000}", text)
+    text = with_plain_numbers(_EMPHASIS.sub("", unicodedata.normalize("NFKC", text).replace("−", "-")))
     bare: set[float] = set()
     dates, rest = _take_dates(text, bare)
     times, rest = _take_times(rest, bare)
     quantities = _quantities(rest, bare)
     words = frozenset(word.casefold() for word in re.findall(r"\w+", text))
     return Facts(tuple(quantities), frozenset(bare), dates, times, _names(text), words)
-
-
-def _with_halves(text: str) -> str:
-    """A text with 2.5 hours for two and a half hours, 1.5 years for a year and a half, 0.5 hour for half an hour, 2.5시간 for 2시간 반."""
-    if "half" not in text and "반" not in text:
-        return text
-
-    def number(match: re.Match[str]) -> str:
-        said = match[1].lower()
-        whole = said if said.isdigit() else f"{_numbers().values.get(said, 1.0):g}"
-        return f"{whole}.5 {match[2]}"
-
-    for written in (_AND_A_HALF, _UNIT_AND_A_HALF, _KOREAN_HALF):
-        text = written.sub(number, text)
-    return _HALF_A.sub(r"0.5 \1", text)
 
 
 def join_facts(several: Sequence[Facts]) -> Facts:
@@ -201,36 +168,35 @@ def _take_dates(text: str, bare: set[float]) -> tuple[tuple[Date, ...], str]:
 
 
 def _take_times(text: str, bare: set[float]) -> tuple[frozenset[int], str]:
-    found: set[int] = set()
-    numbers = _numbers()
-
-    def take(match: re.Match[str]) -> str:
-        groups = match.groupdict()
-        hour, minute, half = int(groups["hour"]), int(groups.get("minute") or 0), (groups["half"] or "").lower()
-        if hour < 12 and half.startswith(numbers.afternoon):
-            hour += 12
-        if hour == 12 and half.startswith(numbers.midnight):
-            hour = 0
-        found.add(hour % 24 * 60 + minute)
+    text = with_halves_of_day(text)
+    found = clock_times(text)
+    for minutes, start, end in found:
+        hour, minute = divmod(minutes, 60)
         bare.update((float(hour), float(minute)) if minute else (float(hour),))
-        return " "
+        text = text[:start] + " " * (end - start) + text[end:]
+    return frozenset(minutes for minutes, _, _ in found), text
 
-    text = _KOREAN_HOURS.sub(_with_first_half, _HOURS.sub(_with_last_half, text))
+
+def clock_times(text: str) -> list[tuple[int, int, int]]:
+    """(minutes after midnight, start, end) of each time of day that a text has.
+
+    >>> clock_times("from 9 a.m. to 14:20")
+    [(860, 15, 20), (540, 5, 11)]
+    """
+    found: list[tuple[int, int, int]] = []
+    numbers = _numbers()
     for written in numbers.clocks:
-        text = re.sub(written, take, text, flags=re.I)
-    return frozenset(found), text
-
-
-def _with_last_half(match: re.Match[str]) -> str:
-    """1 p.m. to 5 p.m. for "1 to 5 p.m."; "9 to 5 p.m." begins in the morning."""
-    first, last = int(match["first"]), int(match["last"])
-    return f"{match['begin']} {match['half']}{match['rest']}" if first < last < 12 else match.group()
-
-
-def _with_first_half(match: re.Match[str]) -> str:
-    """오후 1시부터 오후 5시 for 오후 1시부터 5시."""
-    is_same = int(match["first"]) < int(match["last"]) < 12
-    return f"{match['begin']}{match['half']} {match['last']}시" if is_same else match.group()
+        for match in re.finditer(written, text, re.I):
+            groups = match.groupdict()
+            hour, minute, half = int(groups["hour"]), int(groups.get("minute") or 0), (groups["half"] or "").lower()
+            if hour < 12 and half.startswith(numbers.afternoon):
+                hour += 12
+            if hour == 12 and half.startswith(numbers.midnight):
+                hour = 0
+            blanks = len(match[0]) - len(match[0].lstrip())
+            found.append((hour % 24 * 60 + minute, match.start() + blanks, match.end()))
+        text = re.sub(written, lambda match: " " * len(match[0]), text, flags=re.I)
+    return found
 
 
 def _quantities(text: str, bare: set[float]) -> list[Quantity]:

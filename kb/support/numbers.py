@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from kb.language.english_contrasts import HALVED, NEXT, RECKONED, SAME_BOUNDS
 from kb.language.korean_particles import is_hangul
-from kb.language.quantities import FIRST_YEAR, LAST_YEAR, Facts, Quantity, facts_of
+from kb.language.number_forms import with_halves_of_day
+from kb.language.quantities import FIRST_YEAR, LAST_YEAR, Facts, Quantity, clock_times, facts_of
 from kb.support.contrast import bound_in, bounds_of
 
 # A rounded number and its word, against the exact one: (least, most) times the claimed one.
@@ -34,7 +35,7 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
     >>> restate_numbers("No more than 15 may climb it, for over 30 minutes.", ["At most 15 may climb it, for 35 minutes."])
     'At most 15 may climb it, for 35 minutes.'
     """
-    claim = _restate_bounds(_restate_words(claim, texts), texts)
+    claim = _restate_times(_restate_bounds(_restate_words(claim, texts), texts), texts)
     written: list[Quantity] = []
     for one in facts_of(claim).quantities:
         if any(_place_of(one.written).search(text) for text in texts):
@@ -112,6 +113,20 @@ def _restate_words(claim: str, texts: Sequence[str]) -> str:
     for ours, theirs, instead in _SAID_OTHERWISE:
         if ours.search(claim) and not any(theirs.search(text) for text in texts):
             claim = ours.sub(instead, claim)
+    return claim
+
+
+def _restate_times(claim: str, texts: Sequence[str]) -> str:
+    """A claim with its times of day as a text writes them: 7.30 p.m. for 19:30."""
+    claim = with_halves_of_day(claim)
+    ours = clock_times(claim)
+    written: dict[int, str] = {}
+    for text in map(with_halves_of_day, texts) if ours else ():
+        written |= {minutes: text[a:b] for minutes, a, b in clock_times(text)}
+    for minutes, start, end in sorted(ours, key=lambda found: -found[1]):
+        said = written.get(minutes)
+        if said and not any(claim[start:end] in text for text in texts):
+            claim = claim[:start] + said + claim[end:].removeprefix("." if said.endswith(".") else "")
     return claim
 
 

@@ -29,6 +29,11 @@ from kb.support.numbers import restate_numbers
         ("It is cleaned every fortnight.", "Clean it every 14 days.", "It is cleaned every 14 days."),
         ("A report is due fortnightly.", "A report is due every 2 weeks.", "A report is due every 2 weeks."),
         ("It takes a fortnight.", "It takes a fortnight.", "It takes a fortnight."),
+        # Times of day.
+        ("It begins at 19:30.", "On Sunday at 7.30 p.m. the choir sings.", "It begins at 7.30 p.m."),
+        ("It is open until 16:00.", "It is open from 1 to 4 p.m. every day.", "It is open until 4 p.m."),
+        ("도서관은 17시까지 연다.", "도서관은 오후 5시에 닫는다.", "도서관은 오후 5시까지 연다."),
+        ("It begins at 19:30.", "It begins at 19:30, not at 7.30 p.m.", "It begins at 19:30."),
         # Bounds: the same in other words, and those that the text's number keeps and is near.
         ("No more than 15 may climb it.", "At most 15 people may climb it.", "At most 15 may climb it."),
         ("There are at least 20 hens.", "It has no fewer than 20 hens.", "There are no fewer than 20 hens."),

@@ -1,0 +1,68 @@
+"""A text → the same with numbers of several words as one: 2.5 hours for two and a half hours, and each hour with its half of the day. Pure.
+
+kb/language/quantities.py reads numbers out of what comes of it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from kb.language.english import NUMBER_WORDS
+
+# What stands before a half, as a number; "a year and a half" has one.
+_WHOLE = NUMBER_WORDS | {"한": 1.0, "두": 2.0, "세": 3.0, "네": 4.0, "다섯": 5.0, "여섯": 6.0}
+_AND_A_HALF = re.compile(r"\b(\d+|an?|one|two|three|four|five|six|seven|eight|nine|ten) and a half ([a-z]+)", re.I)
+_UNIT_AND_A_HALF = re.compile(
+    r"\b(an?|one) (second|minute|hour|day|week|month|year|metre|meter|mile|kilo)s? and a half\b", re.I
+)
+_KOREAN_HALF = re.compile(
+    r"(?<![가-힣\d])(\d+|한|두|세|네|다섯|여섯)\s?(시간|년|달|개월|분|주|미터)\s?반(?=[\s.,]|이|을|은|에|동안|쯤|정도|$)"
+)
+# 3만 5천: a number of two parts.
+_KOREAN_SUM = re.compile(r"(?<![\d,.])(\d{1,4})만\s?([1-9])천")
+_HALF_A = re.compile(r"\bhalf an? ([a-z]+)", re.I)
+# Two hours of which one alone has its half of the day.
+_HOURS = re.compile(
+    r"(?<![\d.:])(?P<begin>(?P<first>\d{1,2})(?:[:.]\d{2})?)(?P<rest>\s*(?:to|and|until|till|–|-)\s*(?P<last>\d{1,2})(?:[:.]\d{2})?\s*(?P<half>[ap]\.?m)\b)",
+    re.I,
+)
+_KOREAN_HOURS = re.compile(
+    r"(?P<begin>(?P<half>오전|오후|밤|새벽|저녁|아침)\s*(?P<first>\d{1,2})시(?:\s*\d{1,2}분)?\s*(?:부터|에서|~|-|–)\s*)(?P<last>\d{1,2})시(?!간)"
+)
+
+
+def with_plain_numbers(text: str) -> str:
+    """Halves and Korean sums as one number each.
+
+    >>> with_plain_numbers("a year and a half, or half an hour"), with_plain_numbers("2시간 반에 3만 5천 원")
+    ('1.5 year, or 0.5 hour', '2.5 시간에 35000 원')
+    """
+    text = _KOREAN_SUM.sub(lambda found: f"{int(found[1]) * 10_000 + int(found[2]) * 1_000}", text)
+    if "half" not in text and "반" not in text:
+        return text
+    for written in (_AND_A_HALF, _UNIT_AND_A_HALF, _KOREAN_HALF):
+        text = written.sub(_with_half, text)
+    return _HALF_A.sub(r"0.5 \1", text)
+
+
+def _with_half(match: re.Match[str]) -> str:
+    said = match[1].lower()
+    whole = said if said.isdigit() else f"{_WHOLE.get(said, 1.0):g}"
+    return f"{whole}.5 {match[2]}"
+
+
+def with_halves_of_day(text: str) -> str:
+    """A text in which both hours of a stretch have their half of the day: 1 p.m. to 5 p.m. for "1 to 5 p.m."."""
+    return _KOREAN_HOURS.sub(_with_first_half, _HOURS.sub(_with_last_half, text))
+
+
+def _with_last_half(match: re.Match[str]) -> str:
+    """1 p.m. to 5 p.m. for "1 to 5 p.m."; "9 to 5 p.m." begins in the morning."""
+    first, last = int(match["first"]), int(match["last"])
+    return f"{match['begin']} {match['half']}{match['rest']}" if first < last < 12 else match.group()
+
+
+def _with_first_half(match: re.Match[str]) -> str:
+    """오후 1시부터 오후 5시 for 오후 1시부터 5시."""
+    is_same = int(match["first"]) < int(match["last"]) < 12
+    return f"{match['begin']}{match['half']} {match['last']}시" if is_same else match.group()
