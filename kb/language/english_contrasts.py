@@ -253,7 +253,7 @@ ONLY = r"\bonly\b|\b(?:provided|providing|as long as|so long as)\b"
 # Both of what is compared are named.
 COMPARES = r"\b(?:than|compared|above|below|ahead of|behind|before|after)\b"
 # "Any day but Tuesday" excepts.
-BUT = r"\b(?:any|every|all|each)\w*(?: \w+)? (?:but|save|bar)\b"
+BUT = r"\b(?:any|every|all|each)\w*(?: \w+)? (?:but|save|bar)\b|\bunless\b"
 # Words of a number that was reckoned out of two others: a difference, a remainder; or a half. Korean ones, too.
 RECKONED = re.compile(
     r"\b(?:more|less|fewer|extra|earlier|later|longer|shorter|older|younger|higher|lower|heavier|over|above|below|under|after|before"

@@ -50,7 +50,7 @@ _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 # An address, a version or a code, 127.0.0.1 or 0000: it must be there as it is written; 127.0 of it may stand for it.
 _DOTTED = re.compile(r"(?<![\w.,])(?:\d+(?:\.\d+){2,}|0\d{2,})(?![\w.]*\.\d)")
 # They begin a sentence before a name: "Because GitHub", "Every GitHub".
-_NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS
+_NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS | frozenset("once unless whenever whereas".split())
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
 
 

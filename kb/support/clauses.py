@@ -215,11 +215,17 @@ def bare_verb(word: str) -> str:
     return _VERB_ENDING.sub("", word) or word
 
 
+# Of a verb that has the stem of an adjective: "the talk lasts an hour" is not the last one.
+_LASTING = frozenset(("lasts", "lasted", "lasting"))
+
+
 def are_opposite(one: Word, other: Word) -> bool:
     """True for two words of opposite meaning; not for the two sides of one event, such as buying and selling."""
     if is_same(one.key, other.key) or are_converse(one, other):
         return False
     low, theirs = one.text.lower(), other.text.lower()
+    if low in _LASTING or theirs in _LASTING:
+        return False
     if is_hangul(low):
         a, b = sorted((one.key, other.key), key=len)
         if len(a) >= 2 and len(b) == len(a) + 1 and b[0] in _KOREAN_NEGATIVE and b[1:] == a:

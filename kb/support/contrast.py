@@ -100,7 +100,18 @@ def _opposites(
                 continue
             if _is_denied(word, clause) != _is_denied(opposite, nearest):
                 continue  # not open, closed
+            if any(_is_bound_of_time(w, text) for w, text in ((word, clause), (opposite, nearest))):
+                continue
             yield f"'{word.text}' is the opposite of '{opposite.text}'"
+
+
+def _is_bound_of_time(word: Word, clause: str) -> bool:
+    """True for "the beginning of April", "the end of the week": a part of a time, and no event."""
+    return re.search(rf"\b{re.escape(word.text)} of (?:the )?[A-Z\w]+", clause) is not None and word.text.lower() in (
+        "beginning",
+        "start",
+        "end",
+    )
 
 
 def _stand_beside(word: Word, ours: list[Word], opposite: Word, theirs: list[Word]) -> bool:

@@ -27,6 +27,7 @@ _ARTICLES = frozenset("the a an her his its their our my your this that these th
 _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".split())
 PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
 _MONTHS = frozenset(MONTHS)
+_TITLES = frozenset("Mr Mrs Ms Miss Dr Prof Professor Sir Madam".split())
 BE = frozenset("is are was were be been being get gets got".split())
 EVEN = frozenset(
     "and or with versus vs & both between equal equals like meet met marri join share resembl same differ represent mean".split()
@@ -251,7 +252,9 @@ def misplaced_names(claim: str, sentences: Sequence[str], headings: str) -> list
     near = {w.key for s in (*nearest, headings) for w in words_of(s)}
     claimed = {w.key for w in words_of(claim)}
     theirs = [
-        w for w in words_of(sentences[at]) if w.is_content and _is_name(w, sentences[at]) and w.key not in claimed
+        w
+        for w in words_of(sentences[at])
+        if w.is_content and _is_name(w, sentences[at]) and w.key not in claimed and w.text not in _TITLES
     ]
     for word in names:
         if not any(is_same(word.key, key) for key in near):

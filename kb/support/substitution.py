@@ -26,7 +26,11 @@ LONGEST_EXCHANGE_WORDS = 4
 NEAR_COPY = 0.7
 # With more changes it is a rewording.
 MOST_CHANGES = 2
-_NO_NAMES = STOP_WORDS | english.FUNCTION_WORDS | frozenset("anything everything something nothing".split())
+_NO_NAMES = (
+    STOP_WORDS
+    | english.FUNCTION_WORDS
+    | frozenset("anything everything something nothing mr mrs ms miss dr prof professor sir madam".split())
+)
 _DENYING = frozenset("un in im il ir dis non anti mis".split())
 # Little words that change what a sentence says.
 _TELLING = frozenset(

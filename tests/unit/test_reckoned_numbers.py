@@ -79,6 +79,11 @@ def test_what_may_be_reckoned_is_not_missing(claim: str, text: str, missing: boo
         ("Registers are kept in the north store at 8 °C.", "Registers are kept in the north store at 16 °C, photographs in the east store at 8 °C.", True),
         ("Photographs are kept in the east store at 8 °C.", "Registers are kept in the north store at 16 °C, photographs in the east store at 8 °C.", False),
         ("A swim costs €3 for children.", "A swim costs €6.50 for adults and €3 for children.", False),
+        ("The first 12 weeks are a trial.", "The apprenticeship lasts three years; 12 weeks of it are a trial.", False),
+        ("It can be seen from the beginning of April to the end of October.", "It is open from April to October.", False),
+        ("Dogs have to stay off the trams unless they are assistance dogs.", "Dogs are not allowed on the trams, except assistance dogs.", False),
+        ("Petra Lusser halted her group.", "Petra Lusser teaches. Ms Lusser halted her group.", False),
+        ("회의는 19시 30분에 시작되었다.", "회의는 저녁 7시 반에 시작되었다.", False),
         ("The alarm went off at 2:40 a.m. on 14 March.", "At 02:40 on Tuesday 14 March the alarm sounded.", False),
     ],
 )  # fmt: skip
