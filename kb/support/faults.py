@@ -41,6 +41,8 @@ SAID_ANYWHERE = 0.7
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
+# How a reason begins that tells what the texts except.
+EXCEPTED = "the text excepts '"
 DENIED = "one denies it, and the other does not"
 
 
@@ -57,9 +59,12 @@ class Found:
     absent: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
 
-    def is_one_doubt(self) -> bool:
-        """Whether all that is wrong is one denial, or one number, that other words may say: "does not vary" is "is constant"."""
-        return self.against == (DENIED,) if not self.absent else not self.against and len(self.absent) == 1
+    def may_be_said_otherwise(self) -> bool:
+        """Whether other words may say what seems wrong: "does not vary" is "is constant".
+
+        Not so of what has another's place, of opposites, and of may and must: there readers are weak.
+        """
+        return all(reason == DENIED or EXCEPTED in reason for reason in self.against)
 
 
 def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:

@@ -8,7 +8,19 @@ import pytest
 
 from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
-from kb.support.check import NOT_FOUND, VERIFIED, WEAK, check_support, read_claim, read_claims, score_of
+from kb.language.registry import has_letters
+from kb.support.check import (
+    KOREAN_OUTWEIGHED,
+    NOT_FOUND,
+    OUTWEIGHED,
+    VERIFIED,
+    WEAK,
+    check_support,
+    read_claim,
+    read_claims,
+    score_of,
+)
+from kb.support.faults import DENIED, Found
 from tests.unit.test_pack_and_prompt import chunk
 
 TEXT = "The warden closes the night gate at ten. Visitors may wait in the hall. The hall was repainted after the roof had leaked."
@@ -62,10 +74,8 @@ def test_the_likelier_a_reader_finds_it_the_higher_the_score() -> None:
     "claim",
     [
         "The warden closes the night gate at eleven.",  # a fault in a near copy: no reader may overrule it
-        "It is the visitors whom the warden drives out of the hall before ten, with 2 lamps and 3 dogs.",  # two faults
         "The warden closes the night gate at ten.",  # word for word
         "According to the guide, the warden closes the night gate at ten.",
-        "At ten the warden closes the night gate.",  # its words and pairs of words
         "```\nclose(gate)\n```",
         "```\nlock(door)\n```",
     ],
@@ -74,6 +84,39 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
     read = Says(1.0)
     assert check_support(claim, [TEXT], read=read).sentences == check_support(claim, [TEXT]).sentences
     assert read.asked == []
+
+
+def test_a_copy_is_doubted_only_where_a_reader_is_sure_that_it_is_not_said() -> None:
+    claim = "At ten the warden closes the night gate."  # its words and pairs of words, in another order
+    by_words = check_support(claim, [TEXT])
+    for fair in (0.26, 0.6, 0.99):
+        assert check_support(claim, [TEXT], read=Says(fair)).sentences == by_words.sentences
+    (doubted,) = check_support(claim, [TEXT], read=Says(0.05)).sentences
+    assert (doubted.status in ("weak", "unsupported"), doubted.reasons) == (True, (NOT_FOUND,))
+
+
+@pytest.mark.parametrize(
+    ("against", "absent", "may_be"),
+    [
+        ((DENIED,), (), True),
+        ((), ("3 is not there", "4 is not there"), True),
+        (("the text excepts 'Monday'", DENIED), ("3 is not there",), True),
+        (("'open' is the opposite of 'closed'",), (), False),
+        (("'Ada' stands for 'Tom'",), (), False),
+        (("'Ada' and 'Tom' have changed places", DENIED), (), False),
+        (("it says 'must' where the text says 'may'",), (), False),
+    ],
+)
+def test_what_a_reader_may_outweigh(against: tuple[str, ...], absent: tuple[str, ...], may_be: bool) -> None:
+    assert Found(against, absent).may_be_said_otherwise() is may_be
+
+
+def test_no_reader_outweighs_a_duty() -> None:
+    text = "The warden may let us in by night."
+    claim = "By night the warden, it is told, must let each of us in."
+    against = check_support(claim, [text]).sentences
+    assert against[0].status == "contradicted"
+    assert check_support(claim, [text], read=Says(1.0)).sentences == against
 
 
 @pytest.mark.parametrize(
@@ -90,11 +133,12 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
         ),
     ],
 )
-def test_a_reader_that_is_sure_outweighs_one_doubt_about_a_number_or_a_denial(claim: str, text: str) -> None:
+def test_a_reader_that_is_sure_outweighs_doubts_about_numbers_and_denials(claim: str, text: str) -> None:
     assert score(claim, None, text) < VERIFIED
-    (backed,) = check_support(claim, [text], read=Says(0.96)).sentences
+    sure = KOREAN_OUTWEIGHED if has_letters("ko", claim) else OUTWEIGHED
+    (backed,) = check_support(claim, [text], read=Says(sure + 0.01)).sentences
     assert (backed.status, backed.reasons) == ("verified", ())
-    (doubted,) = check_support(claim, [text], read=Says(0.94)).sentences
+    (doubted,) = check_support(claim, [text], read=Says(sure - 0.01)).sentences
     assert doubted == check_support(claim, [text]).sentences[0]
 
 
@@ -129,7 +173,7 @@ def test_what_is_read_is_not_encoded() -> None:
 def test_the_nearer_a_copy_the_more_an_unsaid_name_counts() -> None:
     copied = "Visitors may wait in the hall with Ada Quill."
     reworded = "Guests of Ada Quill may stay in the hall until the gate opens."
-    fair = Says(0.9)
+    fair = Says(0.85)
     assert score(copied, fair) < VERIFIED <= score(reworded, fair)
 
 
