@@ -15,7 +15,17 @@ from itertools import combinations
 from kb.language.english import MONTHS
 from kb.language.korean_particles import is_hangul
 from kb.support.associations import exchanged_associations
-from kb.support.clauses import Word, are_converse, bare_verb, clauses_of, content_of, is_same, shared, words_of
+from kb.support.clauses import (
+    Word,
+    are_converse,
+    are_opposite,
+    bare_verb,
+    clauses_of,
+    content_of,
+    is_same,
+    shared,
+    words_of,
+)
 from kb.text import STOP_WORDS
 
 # A claim is about the same event as a sentence where this share of its words is in it.
@@ -63,10 +73,12 @@ def _sides_swapped(claim: str, sentence: str) -> Iterator[str]:
 
 def _pivots(ours: Sequence[Word], theirs: Sequence[Word]) -> Iterator[tuple[Word, Word]]:
     converse = any(are_converse(w, t) for w in ours for t in theirs)
+    # What is smaller than the lake, the lake is bigger than that.
+    is_turned = any(are_opposite(w, t) for w in ours for t in theirs)
     for word in ours:
         for other in theirs:
             if word.text.lower() in _PIVOTS:
-                if word.text.lower() == other.text.lower() and not converse:
+                if word.text.lower() == other.text.lower() and not converse and not (is_turned and word.text == "than"):
                     yield word, other
             elif (
                 _may_be_verb(ours, word)

@@ -53,7 +53,8 @@ def test_require_verified_makes_it_a_refusal(kb: Call, corpus_home: Path, monkey
         refused = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
         kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home)
     assert refused.code == 1
-    assert f"{doubtful} [? not confirmed]" in refused.out
+    assert refused.out.startswith("kb could not confirm the model's answer in your documents.")
+    assert f"{doubtful} [? not confirmed]" in " ".join(refused.out.split())
     assert "grounded ✗ (not confirmed) · " in refused.out
     assert (kept.code, kept.json()["verification"]["status"]) == (0, "verified")
 

@@ -47,6 +47,7 @@ def test_properties(claim: str, sentence: str, exchanged: bool) -> None:
         ("The architect Edmund Lisle and the mason Hugh Tarrant made the tower.", False),
         ("Nora Finch is the keeper.", False),
         ("The architect chose Hugh Tarrant.", False),
+        ("The keeper was Hugh Tarrant before Nora Finch.", False),  # it tells of both
         ("The painter was Hugh Tarrant.", False),  # no title that another name has
     ],
 )

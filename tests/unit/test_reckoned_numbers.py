@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kb.language.quantities import facts_of
+from kb.support.clauses import are_opposite, words_of
 from kb.support.faults import find_faults
 from kb.text import split_sentences
 
@@ -79,6 +80,8 @@ def test_what_may_be_reckoned_is_not_missing(claim: str, text: str, missing: boo
         ("Registers are kept in the north store at 8 °C.", "Registers are kept in the north store at 16 °C, photographs in the east store at 8 °C.", True),
         ("Photographs are kept in the east store at 8 °C.", "Registers are kept in the north store at 16 °C, photographs in the east store at 8 °C.", False),
         ("A swim costs €3 for children.", "A swim costs €6.50 for adults and €3 for children.", False),
+        ("The pond is smaller than the lake.", "The lake is bigger than the pond.", False),
+        ("The pond is bigger than the lake.", "The lake is bigger than the pond.", True),
         ("The first 12 weeks are a trial.", "The apprenticeship lasts three years; 12 weeks of it are a trial.", False),
         ("It can be seen from the beginning of April to the end of October.", "It is open from April to October.", False),
         ("Dogs have to stay off the trams unless they are assistance dogs.", "Dogs are not allowed on the trams, except assistance dogs.", False),
@@ -89,6 +92,12 @@ def test_what_may_be_reckoned_is_not_missing(claim: str, text: str, missing: boo
 )  # fmt: skip
 def test_what_the_text_says_otherwise(claim: str, text: str, against: bool) -> None:
     assert bool(find_faults(claim, [text], text).against) is against
+
+
+def test_a_verb_with_the_stem_of_an_adjective_has_no_opposite() -> None:
+    first, last, lasts = words_of("first last lasts")
+    assert are_opposite(first, last)
+    assert not are_opposite(first, lasts)
 
 
 def test_a_sentence_ends_behind_a_degree() -> None:

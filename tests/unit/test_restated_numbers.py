@@ -45,6 +45,7 @@ from kb.support.numbers import restate_numbers
         ("It is more than 40 metres tall.", "It is 39 metres tall.", "It is more than 40 metres tall."),
         ("It is more than 40 metres tall.", "It is 400 metres tall.", "It is more than 40 metres tall."),
         ("It has more than 40 steps.", "It is 41 metres tall.", "It has more than 40 steps."),
+        ("It has more than 40 steps.", "It has 41 rooms.", "It has more than 40 steps."),
         ("It is over 40 metres tall.", "It is 41 metres tall and 42 metres wide.", "It is over 40 metres tall."),
     ],
 )
