@@ -170,9 +170,8 @@ class AnswerPrinter:
         if self._printed:
             lead, _, marked = answer.answer.partition("\n\n")
             self._end_stream(f"**{lead}**\n\n{marked}" if answer.refusal_reason == "not_backed" else None)
-            if (
-                self._has_marked or self._printed == answer.answer
-            ):  # closest passages, under words that say that they are no answer
+            # Marked in its place, or the closest passages under words that say that they are no answer.
+            if self._has_marked or self._printed == answer.answer:
                 return
             outcome = describe_outcome(answer.outcome, answer.language())
             self._say_wrong(f"✗ the text above is not an answer: {outcome}", answer)

@@ -6,8 +6,6 @@ uninflected where the stemmer brings the forms together.
 
 from __future__ import annotations
 
-import re
-
 # One side against the other; within a side any word.
 OPPOSITES = """
 before|after
@@ -254,16 +252,14 @@ ONLY = r"\bonly\b|\b(?:provided|providing|as long as|so long as)\b"
 COMPARES = r"\b(?:than|compared|above|below|ahead of|behind|before|after)\b"
 # "Any day but Tuesday" excepts.
 BUT = r"\b(?:any|every|all|each)\w*(?: \w+)? (?:but|save|bar)\b|\bunless\b"
-# Words of a number that was reckoned out of two others: a difference, a remainder; or a half. Korean ones, too.
-RECKONED = re.compile(
+# Words of a number that was reckoned out of two others: a difference, a remainder; or a half.
+RECKONED = (
     r"\b(?:more|less|fewer|extra|earlier|later|longer|shorter|older|younger|higher|lower|heavier|over|above|below|under|after|before"
     r"|remaining|remainder|rest|left|difference|outlived|outlasted|gap|increase[ds]?|rose|fell|grew|dropped)\b"
-    r"|나머지|남은|남는|더 |덜 |차이|이듬해|다음 ?해|늘었|늘어|줄었|줄어|뒤에|후에|지나|만에",
-    re.I,
 )
+HALVED = r"\bhal(?:f|ve[sd]?)\b"
 # Of a text, the year after one that it names.
-NEXT = frozenset("following next 이듬해 이듬해에 다음해 다음해에".split())
-HALVED = re.compile(r"\bhal(?:f|ve[sd]?)\b|절반|반값|(?:원|개|명)만 ", re.I)
+NEXT = r"\b(?:following|next)\b"
 # Words before a number that bound it alike.
 SAME_BOUNDS = (
     ("at most", "no more than", "not more than", "never more than", "up to", "a maximum of"),

@@ -107,11 +107,8 @@ def _opposites(
 
 def _is_bound_of_time(word: Word, clause: str) -> bool:
     """True for "the beginning of April", "the end of the week": a part of a time, and no event."""
-    return re.search(rf"\b{re.escape(word.text)} of (?:the )?[A-Z\w]+", clause) is not None and word.text.lower() in (
-        "beginning",
-        "start",
-        "end",
-    )
+    is_part = word.text.lower() in ("beginning", "start", "end")
+    return is_part and re.search(rf"\b{re.escape(word.text)} of \w", clause) is not None
 
 
 def _stand_beside(word: Word, ours: list[Word], opposite: Word, theirs: list[Word]) -> bool:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from kb.language.english_contrasts import HALVED, NEXT, RECKONED, SAME_BOUNDS
+from kb.language import english_contrasts, korean_contrasts
+from kb.language.english_contrasts import SAME_BOUNDS
 from kb.language.korean_particles import is_hangul
 from kb.language.number_forms import with_halves_of_day
 from kb.language.quantities import FIRST_YEAR, LAST_YEAR, Facts, Quantity, clock_times, facts_of
@@ -17,6 +18,10 @@ from kb.support.contrast import bound_in, bounds_of
 
 # A rounded number and its word, against the exact one: (least, most) times the claimed one.
 ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
+_RECKONED, _HALVED, _NEXT = (
+    re.compile(f"{getattr(english_contrasts, name)}|{getattr(korean_contrasts, name)}", re.I)
+    for name in ("RECKONED", "HALVED", "NEXT")
+)
 _MONEY = re.compile(r"[$€£₩]\s?[\d,.]*\d(?: (?:hundred|thousand|million|billion|trillion))?")
 # The words of a bound before a number, from the longest on.
 _BOUND_BEFORE = re.compile(
@@ -64,10 +69,10 @@ def is_reckoned(claim: str, one: Quantity, there: Facts) -> bool:
 
     Only where the claim has a word for it; whether it says so rightly is not told by numbers.
     """
-    if HALVED.search(claim) and any(q.kind == one.kind and q.value == 2 * one.value for q in there.quantities):
+    if _HALVED.search(claim) and any(q.kind == one.kind and q.value == 2 * one.value for q in there.quantities):
         return True
-    is_next = not NEXT.isdisjoint(there.words)
-    if not RECKONED.search(claim) and not is_next:
+    is_next = any(_NEXT.search(word) for word in there.words)
+    if not _RECKONED.search(claim) and not is_next:
         return False
     alike = sorted({q.value for q in there.quantities if not one.kind or q.kind == one.kind})
     if one.kind == "time":
