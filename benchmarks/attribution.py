@@ -4,8 +4,9 @@
 
 FOLDER holds checkouts of public repositories, each as OWNER+NAME (or OWNER+NAME/repo, bare): google/BEGIN-dataset,
 vectara/FaithBench, salesforce/factualNLG (SummEdits), OSU-NLP-Group/AttributionBench, amazon-science/tofueval. What is
-not there is left out. Printed per set: pairs, balanced accuracy at the check's own verdict, at the best threshold on its
-score, and of plain containment at its best threshold; the first with a bootstrap interval. Without the
+not there is left out. Printed per set: pairs, balanced accuracy at the check's own verdict (backed or likely to be; with a
+tick), the shares of both labels with a tick, balanced accuracy at the best threshold on its score, and of plain containment at
+its best threshold; the first with a bootstrap interval. Without the
 encoder. The reader of claims (--reader) has learnt from rows of KLUE, FM2 and WiCE.
 """
 
@@ -139,12 +140,14 @@ def report(name: str, pairs: list[Pair], most: int, claims: ReadClaims | None) -
     found = [check_support(claim, [text], read=claims) for claim, text, _ in chosen]
     scores, backed = np.array([f.score for f in found]), np.array([f.backed for f in found])
     against = np.array([f.status == "contradicted" for f in found])
+    ticks = np.array([f.status == "verified" for f in found])
     plain = np.array([plain_containment(claim, text) for claim, text, _ in chosen])
     dice = np.random.default_rng(SEED)
     draws = [dice.integers(0, len(labels), len(labels)) for _ in range(500)]
     low, high = np.quantile([balanced(backed[d], labels[d]) for d in draws], [0.025, 0.975])
     print(
-        f"| {name} | {len(chosen)} | {balanced(backed, labels):.3f} [{low:.3f}, {high:.3f}] | {best(scores, labels):.3f} "
+        f"| {name} | {len(chosen)} | {balanced(backed, labels):.3f} [{low:.3f}, {high:.3f}] | {balanced(ticks, labels):.3f} "
+        f"| {ticks[labels].mean():.3f} | {ticks[~labels].mean():.3f} | {best(scores, labels):.3f} "
         f"| {best(plain, labels):.3f} | {against[~labels].mean():.3f} | {against[labels].mean():.3f} |",
         flush=True,
     )
@@ -160,7 +163,8 @@ def main() -> None:
     options = parser.parse_args()
     claims = open_claims(cache_folder(os.environ), print) if options.reader else None
     print(
-        "| set | pairs | ours | at its best threshold | containment at its best | contradicted, not backed | contradicted, backed |\n|---|--:|---|--:|--:|--:|--:|"
+        "| set | pairs | backed or likely | with a tick | ticks, backed | ticks, not backed | at its best threshold | containment at its best "
+        "| contradicted, not backed | contradicted, backed |\n|---|--:|---|--:|--:|--:|--:|--:|--:|--:|"
     )
     for name, pairs in (gathered(options.support) if options.support else {}).items():
         report(name, pairs, options.most, claims)

@@ -25,7 +25,7 @@ from pathlib import Path
 from benchmarks.lies_edits import ANTONYMS, LIES, TRUTHS, Edit, exchange, wordnet_antonyms
 from benchmarks.support import clean
 from kb.arrays import Encode, ReadClaims
-from kb.ask.verify import has_tick, verify
+from kb.ask.verify import has_tick, stands, verify
 from kb.config import cache_folder
 from kb.reader.claims import open_claims
 from kb.records import Chunk
@@ -198,15 +198,17 @@ def wilson(hits: int, of: int) -> tuple[float, float]:
 
 def report(cases: list[Case], encode: Encode | None, read: ReadClaims | None, show: int) -> None:
     """A line per kind."""
-    found: dict[tuple[bool, str, str], list[tuple[bool, Case, str]]] = {}
+    found: dict[tuple[bool, str, str], list[tuple[bool, bool, Case, str]]] = {}
     for case in cases:
         checked = verify(case.answer, {1: passage_as_chunk(case.passage)}, encode, read)
         why = "; ".join(f"{s.status} {s.score} {s.reasons}" for s in checked.verification.sentences)
-        row = (has_tick(checked.verification), case, why)
+        is_ticked, is_shown = has_tick(checked.verification), stands(checked.verification)
+        row = (is_shown if case.is_true else is_ticked, is_shown and not is_ticked, case, why)
         found.setdefault((case.is_true, case.language, case.kind), []).append(row)
     for is_true in (False, True):
         print(
-            f"| {'truths' if is_true else 'lies'} | n | {'doubted' if is_true else 'shown with a tick'} | 95 % |\n|---|--:|--:|---|"
+            f"| {'truths' if is_true else 'lies'} | n | {'doubted' if is_true else 'shown with a tick'} | 95 % | shown, no tick |\n"
+            "|---|--:|--:|---|--:|"
         )
         rows = {key: value for key, value in found.items() if key[0] == is_true}
         together = {
@@ -218,8 +220,10 @@ def report(cases: list[Case], encode: Encode | None, read: ReadClaims | None, sh
                 continue
             bad = [r for r in results if r[0] != is_true]
             low, high = wilson(len(bad), len(results))
-            print(f"| {language} {kind} | {len(results)} | {len(bad) / len(results):.1%} | {low:.1%}–{high:.1%} |")
-            for _, case, why in bad[:show] if kind != "all" else []:
+            no_tick = sum(r[1] for r in results) / len(results)
+            share = f"{len(bad) / len(results):.1%} | {low:.1%}–{high:.1%} | {no_tick:.1%}"
+            print(f"| {language} {kind} | {len(results)} | {share} |")
+            for _, _, case, why in bad[:show] if kind != "all" else []:
                 print(f"      {case.answer!r}\n        {why}\n        {case.passage[:700]!r}")
 
 

@@ -40,7 +40,8 @@ import kb
 from benchmarks.lies import MARKUP, SHAPES, make_cases, passage_as_chunk, wilson
 from benchmarks.lies_edits import LIES, TRUTHS
 from kb.arrays import ReadClaims
-from kb.ask.verify import has_tick, verify
+from kb.ask.records import Verification
+from kb.ask.verify import has_tick, stands, verify
 from kb.config import cache_folder
 from kb.language.registry import has_letters
 from kb.reader.claims import open_claims
@@ -67,12 +68,12 @@ PENALTY, STEPS, RATE = 0.5, 8000, 0.5
 # Cases for the fit beside the answers: edited sentences, and of each kind of lies.py. Those count half as much again: where they counted
 # half, a word exchanged in a copy was let through where a reader liked it.
 EDITED, OF_EACH_KIND, SCRIPT_WEIGHT = 400, 40, 1.5
-# A false claim with a tick is worse than a true one without. With 3 instead of 2.5 three true ones more are doubted for each false one
-# less with a tick.
-FALSE_WEIGHT, KOREAN_FALSE_WEIGHT = 2.5, 1.5
 # What words count beside a reader is set, not fitted: these answers are all about their passage, and one writer's. On claims of
 # others that people have labelled (attribution.py) words tell what the reader does not.
 WORDS_WEIGHT = 0.2
+
+# How an answer ends: every sentence backed; standing without a tick, the most of it said in other words; not standing.
+TICK, IN_OTHER_WORDS, DOUBTED = "tick", "no tick", "doubted"
 
 Texts = tuple[str, str]
 
@@ -151,25 +152,33 @@ def report(
     rows: Sequence[Mapping[str, Any]], texts: Mapping[str, tuple[str, str]], read: ReadClaims | None, *, show: bool
 ) -> None:
     """A line per language, kind and truth."""
-    wrong: dict[tuple[str, str, bool], list[bool]] = defaultdict(list)
+    ends: dict[tuple[str, str, bool], list[str]] = defaultdict(list)
     if read:
         read([("the", ("the",))])  # opens it
     began = time.process_time()
     for row in rows:
         title, text = texts[row["passage"]]
         checked = verify(row["answer"], {1: replace(passage_as_chunk(text), title=title)}, None, read)
-        is_wrong = has_tick(checked.verification) != row["true"]
-        wrong[row["lang"], kind_of(row), row["true"]].append(is_wrong)
+        end = end_of(checked.verification)
+        ends[row["lang"], kind_of(row), row["true"]].append(end)
         if kind_of(row) in ("as spoken", "in pairs"):
-            wrong[row["lang"], row["kind"], row["true"]].append(is_wrong)
-        if show and is_wrong and kind_of(row) == "looked at":
+            ends[row["lang"], row["kind"], row["true"]].append(end)
+        if show and kind_of(row) == "looked at" and end == (DOUBTED if row["true"] else TICK):
             why = [(s.status, s.score, s.reasons) for s in checked.verification.sentences]
             print(f"{'doubted' if row['true'] else 'a tick'}: {row['kind']}\n  {row['answer']}\n  {why}")
     print(f"CPU of checking an answer: {(time.process_time() - began) / max(1, len(rows)) * 1000:.0f} ms")
-    for (language, kind, is_true), found in sorted(wrong.items()):
-        low, high = wilson(sum(found), len(found))
-        what = "true, doubted" if is_true else "false, with a tick"
-        print(f"{language}, {kind:28}, {what:18} {sum(found) / len(found):.3f} [{low:.3f}, {high:.3f}] of {len(found)}")
+    for (language, kind, is_true), found in sorted(ends.items()):
+        told = []
+        for end in (TICK, IN_OTHER_WORDS, DOUBTED):
+            count = found.count(end)
+            low, high = wilson(count, len(found))
+            told.append(f"{end} {count / len(found):.3f} [{low:.3f}, {high:.3f}]")
+        print(f"{language}, {kind:28}, {'true' if is_true else 'false':5}  {'  '.join(told)}  of {len(found)}")
+
+
+def end_of(verification: Verification) -> str:
+    """What a user sees of an answer."""
+    return TICK if has_tick(verification) else IN_OTHER_WORDS if stands(verification) else DOUBTED
 
 
 def cases(
@@ -186,7 +195,7 @@ def cases(
             yield case.answer, (case.passage, ""), case.is_true, SCRIPT_WEIGHT
 
 
-def fit(found: Sequence[tuple[str, Texts, bool, float]], read: ReadClaims, false_weight: float) -> check.Model:
+def fit(found: Sequence[tuple[str, Texts, bool, float]], read: ReadClaims) -> check.Model:
     """A logistic regression over the doubtfullest sentence of each answer without a fault: that of a false one is the false one."""
     values, labels, weight = [], [], []
     for answer, told, is_true, counts in found:
@@ -198,7 +207,7 @@ def fit(found: Sequence[tuple[str, Texts, bool, float]], read: ReadClaims, false
         if least is not None:
             values.append((1.0, *check.read_features_of(least)))
             labels.append(float(is_true))
-            weight.append(counts * (1.0 if is_true else false_weight))
+            weight.append(counts)
     x, y, w = np.array(values), np.array(labels), np.array(weight)
     weights = np.zeros(x.shape[1])
     weights[-1] = WORDS_WEIGHT
@@ -242,10 +251,7 @@ def main() -> None:
         )
         for is_korean in (False, True):
             own = [case for case in found if has_letters("ko", case[0]) == is_korean]
-            write(
-                check.reader_weights(is_korean=is_korean),
-                fit(own, read, KOREAN_FALSE_WEIGHT if is_korean else FALSE_WEIGHT),
-            )
+            write(check.reader_weights(is_korean=is_korean), fit(own, read))
     report(rows, texts, read, show=chosen.show)
 
 

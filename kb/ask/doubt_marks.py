@@ -1,7 +1,7 @@
 """A checked answer that does not stand → the same text with a mark behind each doubtful sentence. Pure.
 
-✗ says that an exact check speaks against it; ? that kb could not confirm it: a reader of claims is often wrong, and it is not
-for kb to call a sentence false that it only did not find.
+✗ says that an exact check speaks against it; ? that kb could not confirm it, ≈ that the passages may say it in other words: a
+reader of claims is often wrong, and it is not for kb to call a sentence false that it only did not find.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ def mark_of(check: SentenceCheck, replies: Mapping[str, str]) -> str:
     """A sign and a few words for a sentence that does not hold."""
     if check.status == "contradicted":
         return f"✗ {replies['contradicted']}"
+    if check.status == "likely":
+        return f"≈ {replies['in_other_words']}"
     if not is_certain(check):
         return f"? {replies['unconfirmed']}"
     return f"✗ {replies['in_part' if check.status == 'weak' else 'unsupported']}"

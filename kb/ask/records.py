@@ -216,9 +216,9 @@ class Explanation:
 
 
 SentenceStatus = Literal[
-    "verified", "weak", "contradicted", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"
+    "verified", "likely", "weak", "contradicted", "unsupported", "unknown_marker", "misattributed", "forged", "uncited"
 ]
-VerificationStatus = Literal["verified", "weak", "contradicted", "unsupported"]
+VerificationStatus = Literal["verified", "likely", "weak", "contradicted", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +227,8 @@ class SentenceCheck:
 
     start, end        [start, end) offsets into `answer`, markers included
     text              without markers
-    status            verified, weak, unsupported: how far the cited passages back it; contradicted: they say otherwise;
+    status            verified, likely, weak, unsupported: how far the cited passages back it, likely: they may say it in other
+                      words; contradicted: they say otherwise;
                       unknown_marker: it cites only what was not packed; misattributed: another packed passage backs it, the cited ones do not; forged: its
                       marker was copied out of a document and the passage of that number does not back it; uncited
     score             probability that its passages back it, in [0, 1]; of an uncited one, the best that any passage does
@@ -254,7 +255,8 @@ class Verification:
     """What became of holding an answer's sentences against the text they cite.
 
     status    contradicted: a text says otherwise than a sentence; unsupported: no more than half of the answer is backed;
-              weak: most of it is; verified: every sentence is. Only the last two stand, and are grounded
+              weak: most of it is; likely: every sentence is, or may be in other words; verified: every sentence is. Only the
+              last three stand, and are grounded
     verified  sentences that are backed, by what they cite or, citing nothing, by a packed passage; total: all sentences; coverage: share that cites a packed passage
     retried   the model was asked once more, because markers were missing or unknown
     """

@@ -11,8 +11,8 @@ from kb.followup.records import context_of
 from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES, question_language
 
-DOUBTFUL = {"en": {"weak": "only partly backed", "unsupported": "not backed", "contradicted": "the evidence says otherwise"},
-            "ko": {"weak": "일부만 뒷받침됨", "unsupported": "뒷받침되지 않음", "contradicted": "근거와 다름"}}  # fmt: skip
+DOUBTFUL = {"en": {"likely": "said in other words, if at all", "weak": "only partly backed", "unsupported": "not backed", "contradicted": "the evidence says otherwise"},
+            "ko": {"likely": "다른 말로 있을 수 있음", "weak": "일부만 뒷받침됨", "unsupported": "뒷받침되지 않음", "contradicted": "근거와 다름"}}  # fmt: skip
 SENTENCES = {
     "en": {
         "together": "I searched for your question together with: {earlier}",

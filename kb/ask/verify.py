@@ -23,7 +23,7 @@ from kb.reader.claims import open_claims
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
+from kb.support.check import NOT_FOUND, VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
 from kb.support.claims import Claim, find_claims
 from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.markers import MARKER, find_markers, normalize_markers
@@ -38,9 +38,9 @@ _FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
-# An answer of which no more than this is backed is no answer; what a sentence counts for that is partly backed, or backed by
-# another passage than the one it cites.
-MOSTLY, PARTLY_BACKED, MISATTRIBUTED = 0.5, 0.5, 0.75
+# An answer of which no more than this is backed is no answer; what a sentence counts for that is partly backed, backed by
+# another passage than the one it cites, or likely to be backed.
+MOSTLY, PARTLY_BACKED, MISATTRIBUTED, LIKELY = 0.5, 0.5, 0.75, 0.75
 
 
 def verify_answer(kb: Runtime, generated: Generated) -> Verified:
@@ -80,7 +80,7 @@ def judge_answer(checked: Checked, packed: Collection[int], *, must_hold: bool) 
 
 def stands(verification: Verification) -> bool:
     """True where the answer may be shown as one: `grounded`, the verification and the exit code agree in this."""
-    return verification.status in ("verified", "weak")
+    return verification.status in ("verified", "likely", "weak")
 
 
 def check_answer(kb: Runtime, generated: Generated) -> Checked:
@@ -152,7 +152,7 @@ def verify(
         if not claim.is_aside or check.status == "contradicted":
             checks.append(check)
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
-        if check.status in ("verified", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
+        if check.status in ("verified", "likely", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
             for marker, window in zip(known[i], reading.windows, strict=False):
                 if window.said >= WEAK or len(known[i]) == 1:
                     windows.setdefault(marker, []).append(window)
@@ -217,7 +217,7 @@ def _check_cited(
     passages: Mapping[int, Chunk],
     read: ReadClaims | None,
 ) -> SentenceCheck:
-    status: SentenceStatus = status_of(score, reading.found)
+    status: SentenceStatus = status_of(score, reading)
     instead = None
     # A marker that stands for no passage adds nothing to one that does.
     idle = tuple(m for m in own if m not in known)
@@ -284,6 +284,8 @@ def _check_uncited(
     reasons = tuple(f"[#{m}] stands in a document; the model copied it" for m in forged)
     if reading:
         reasons += reasons_of(score, reading)
+        if status == "uncited" and status_of(score, reading) == "likely":
+            status = "likely"
     return SentenceCheck(
         start=claim.start,
         end=claim.end,
@@ -324,9 +326,13 @@ def _worth(check: SentenceCheck) -> float:
     """How much of a backed sentence one is worth: a wrong marker makes a true sentence no lie, and no citation either."""
     if is_backed(check):
         return 1.0
+    if check.status == "likely":
+        return LIKELY
     if check.status == "misattributed" or (check.status == "unknown_marker" and check.score >= VERIFIED):
         return MISATTRIBUTED
-    return PARTLY_BACKED if check.status == "weak" or (check.status == "uncited" and check.score >= WEAK) else 0.0
+    # Where nothing is missing in particular, a reader takes all of it for unsaid.
+    is_partly = check.status == "weak" and NOT_FOUND not in check.reasons
+    return PARTLY_BACKED if is_partly or (check.status == "uncited" and check.score >= WEAK) else 0.0
 
 
 def _summarize(
@@ -345,6 +351,8 @@ def _summarize(
         if worth <= MOSTLY
         else "verified"
         if backed == len(checks)
+        else "likely"
+        if all(is_backed(check) or check.status == "likely" for check in checks)
         else "weak"
     )
     cites = sum(1 for check in checks if any(m in passages for m in check.markers))

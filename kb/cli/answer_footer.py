@@ -6,7 +6,7 @@ import re
 
 from kb.ask.backing import DOCUMENT_NODES, name_nodes
 from kb.ask.doubt_marks import is_certain, mark_of
-from kb.ask.records import Answer
+from kb.ask.records import Answer, SentenceCheck
 from kb.ask.refuse import describe_outcome
 from kb.ask.verify import has_tick, is_backed
 from kb.cli.doubts import describe_doubt
@@ -34,34 +34,50 @@ def footer(answer: Answer) -> str:
 
 
 def _verdict(answer: Answer) -> tuple[str, str]:
-    """(the words, their colour): a tick for an answer of which every sentence is backed; how many are where not all are."""
+    """(the words, their colour): a tick for an answer of which every sentence is backed; how many are not where some are not.
+
+    One that is likely to be backed, in other words, gets no tick: a reader of claims alone says so.
+    """
     replies = LANGUAGES[answer.language()].replies
     if answer.grounded:
         found = answer.verification
         if found is None or has_tick(found):
             return replies["backed"], "green"
-        return replies["backed_in_part"].format(verified=found.verified, total=found.total), "yellow"
+        if found.status == "likely":
+            return replies["backed_in_other_words"], "yellow"
+        doubtful = sum(not is_backed(check) and check.status != "likely" for check in found.sentences)
+        return replies["backed_in_part"].format(doubtful=doubtful, total=found.total), "yellow"
     if answer.rests_on:
         line = "from_nodes_uncited" if DOCUMENT_NODES.issuperset(answer.rests_on) else "from_nodes"
         return replies[line].format(nodes=name_nodes(answer.rests_on, answer.language())), "yellow"
     return replies["ungrounded"].format(why=_reason(answer)), "red"
 
 
+def doubts_of(answer: Answer) -> tuple[SentenceCheck, ...]:
+    """The sentences that are not backed; none where all are alike, likely to be backed: the footer says it of the whole answer."""
+    found = answer.verification
+    if found is None or all(check.status == "likely" for check in found.sentences):
+        return ()
+    return tuple(check for check in found.sentences if not is_backed(check))
+
+
+def doubt_line(check: SentenceCheck, language: str) -> str:
+    """A sign and the reason."""
+    return f"{'≈' if check.status == 'likely' else '⚠'} {describe_doubt(check, language)}"
+
+
 def mark_doubts(answer: Answer) -> str:
     """An answer with a sign and the reason behind each sentence that does not hold; code and tables have it below them."""
-    checks = answer.verification.sentences if answer.verification else ()
     text, language = answer.answer, answer.language()
-    for check in sorted((c for c in checks if not is_backed(c)), key=lambda c: -c.end):
+    for check in sorted(doubts_of(answer), key=lambda c: -c.end):
         at = len(text[: check.end].rstrip())
         if not at:
             continue
         block_end = _end_of_block(text, at)
         if block_end is None:
-            text = f"{text[:at]} **⚠ {describe_doubt(check, language)}**{text[at:]}"
+            text = f"{text[:at]} **{doubt_line(check, language)}**{text[at:]}"
         else:
-            text = (
-                f"{text[:block_end]}\n\n**⚠ {describe_doubt(check, language)}**\n\n{text[block_end:].lstrip(chr(10))}"
-            )
+            text = f"{text[:block_end]}\n\n**{doubt_line(check, language)}**\n\n{text[block_end:].lstrip(chr(10))}"
     return text
 
 

@@ -13,9 +13,7 @@ from kb.ask.cite import has_refusal_phrase
 from kb.ask.doubt_marks import is_certain
 from kb.ask.records import Answer, AnswerEvent, EvidenceView
 from kb.ask.refuse import describe_outcome, refusal_lines
-from kb.ask.verify import is_backed
-from kb.cli.answer_footer import footer, mark_doubts
-from kb.cli.doubts import describe_doubt
+from kb.cli.answer_footer import doubt_line, doubts_of, footer, mark_doubts
 from kb.cli.explain import print_trace
 from kb.cli.markdown_stream import MarkdownStream, print_markdown
 from kb.cli.notes import in_language
@@ -211,17 +209,14 @@ class AnswerPrinter:
         is_refused = answer.refusal_reason == "not_backed"
         if self._has_marked and not is_refused:
             return
-        checks = answer.verification.sentences if answer.verification else ()
-        doubts = [check for check in checks if not is_backed(check)]
+        doubts = doubts_of(answer)
         if is_refused:  # the marks in its text tell all but why
-            doubts = [check for check in doubts if is_certain(check) or check.status == "misattributed"]
+            doubts = tuple(check for check in doubts if is_certain(check) or check.status == "misattributed")
         if not (answer.grounded or answer.rests_on or is_refused) or not doubts:
             return
         say()
         for check in doubts:
-            say(
-                f"{styled('⚠ ' + describe_doubt(check, answer.language()), 'yellow')}: {harmless_line(_shortened(check.text))}"
-            )
+            say(f"{styled(doubt_line(check, answer.language()), 'yellow')}: {harmless_line(_shortened(check.text))}")
 
     def _print_places(self, answer: Answer) -> None:
         marked = [cited for cited in answer.citations if cited.marker is not None]

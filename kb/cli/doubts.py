@@ -49,6 +49,8 @@ _KOREAN = (
 _STATUSES = {
     "en": {
         "verified": "backed",
+        "likely": "{cited} may say this in other words",
+        "likely, uncited": "cites nothing, and may be in the documents in other words",
         "weak": "only partly backed by {cited}",
         "unsupported": "not backed by {cited}",
         "contradicted": "not what {cited} says",
@@ -62,6 +64,8 @@ _STATUSES = {
     },
     "ko": {
         "verified": "문서와 맞음",
+        "likely": "{cited}에 다른 말로 있을 수 있음",
+        "likely, uncited": "인용은 없지만 문서에 다른 말로 있을 수 있음",
         "weak": "{cited}에는 일부만 있음",
         "unsupported": "{cited}에 없음",
         "contradicted": "{cited}의 내용과 다름",
@@ -95,8 +99,8 @@ def describe_doubt(check: SentenceCheck, language: str = "en") -> str:
 def _of_status(check: SentenceCheck) -> str:
     if check.status in ("weak", "unsupported") and check.reasons == (NOT_FOUND,):
         return "unconfirmed"
-    if check.status == "contradicted" and not check.markers:
-        return "contradicted, uncited"
+    if check.status in ("contradicted", "likely") and not check.markers:
+        return f"{check.status}, uncited"
     return "uncited, unbacked" if check.status == "uncited" and check.score < WEAK else check.status
 
 

@@ -21,7 +21,13 @@ from kb.reader.claims import open_claims
 from kb.support.check import Support, check_support
 from kb.wire import to_json
 
-STATUS_COLOURS = {"verified": "green", "weak": "yellow", "contradicted": "red", "unsupported": "red"}
+STATUS_COLOURS = {
+    "verified": "green",
+    "likely": "yellow",
+    "weak": "yellow",
+    "contradicted": "red",
+    "unsupported": "red",
+}
 
 
 @command

@@ -20,6 +20,7 @@ from kb.store.sessions import SessionSummary
 
 # Why a sentence does not hold, for people; those that hold are not named.
 DOUBTS = {
+    "likely": "may be there, in other words",
     "weak": "only partly backed by what it cites",
     "unsupported": "not backed by what it cites",
     "contradicted": "not what the documents say",
@@ -159,7 +160,12 @@ def _sources(cited: list[dict[str, Any]], packed: Mapping[int, dict[str, Any]], 
 
 def _state(row: AnswerRow) -> str:
     if row.grounded:
-        return "Every citation was checked"
+        found = json.loads(row.verification_json) if row.verification_json else {}
+        return (
+            "Said in other words than your documents"
+            if found.get("status") == "likely"
+            else "Every citation was checked"
+        )
     if row.refusal_reason:
         return REFUSALS.get(row.refusal_reason, "No answer")
     return "From what you told kb, not from documents" if row.rests_on_json else "No documents needed"

@@ -28,6 +28,9 @@ from kb.support.overlap import Window, best_window, initials_of, pair_share, sai
 
 # A claim with at least this probability counts as supported.
 VERIFIED = 0.5
+# One in other words than the texts' counts as sure from here on, and as likely between the two: below it a reader of claims is wrong too
+# often for a tick (benchmarks/verdicts.py has the shares). The Korean one is less sure of all it reads.
+SURE, KOREAN_SURE = 0.95, 0.9
 # Below this a claim is unsupported; between the two it is weak.
 WEAK = 0.25
 # The factor for a claim with a fault: it stays below WEAK, whatever words are in common.
@@ -36,11 +39,11 @@ CONTRADICTED = 0.2
 PARTLY = 0.45
 # A claim with this share of its words and word pairs is a copy: it needs no encoder, the checks are exact there.
 COPIED = 0.95
-# From this probability on a reader outweighs doubts about denials, exceptions and numbers where less than NEAR_COPY of the claim is the
-# texts' own words: other words may say the same. The Korean reader is surer of false claims.
-OUTWEIGHED, KOREAN_OUTWEIGHED, NEAR_COPY = 0.9, 0.95, 0.8
-# Below it a reader is believed against a copy, too, of which the words may belong to something else.
-DOUBTED_COPY = 0.25
+# From this probability on a reader outweighs what exact checks say where less than NEAR_COPY of the claim is the texts' own words:
+# other words may say the same ("is constant", "does not vary"). The claim is likely then, never sure.
+OUTWEIGHED, NEAR_COPY = 0.8, 0.8
+# Below it a reader is believed of a copy whose words stand in another order, too: they may belong to something else.
+DOUBTED_COPY = 0.8
 # Scores by words between which a claim is encoded while a user waits.
 OPEN_FROM, OPEN_TO = 0.1, 0.9
 # Where no exact check failed, and a reader does not find the claim in the texts.
@@ -71,6 +74,7 @@ class Reading:
     windows    the best window of each text, in order
     reader     the probability that a model gives which has read claim and texts together; None without one
     is_korean  whether the claim is; another reader reads it then
+    outweighed whether the reader outweighs an exact check, which is not in `found` any more
     """
 
     said: float
@@ -83,6 +87,7 @@ class Reading:
     windows: tuple[Window, ...]
     reader: float | None = None
     is_korean: bool = False
+    outweighed: bool = False
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -102,7 +107,7 @@ class Model:
 # a sentence of another answer (benchmarks/support.py).
 MEAN_SHARE = 0.5
 
-SupportStatus = Literal["verified", "weak", "contradicted", "unsupported"]
+SupportStatus = Literal["verified", "likely", "weak", "contradicted", "unsupported"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +164,11 @@ def check_support(
         score=round(score, 6),
         threshold=VERIFIED,
         backed=score >= VERIFIED,
-        status="contradicted" if any(reading.found.against for _, reading in found) else status_of(score),
+        status=_status_of_all(score, found),
         sentences=tuple(
             SupportedSentence(
                 text=text,
-                status=status_of(s, reading.found),
+                status=status_of(s, reading),
                 score=round(s, 6),
                 reasons=reasons_of(s, reading),
             )
@@ -172,11 +177,27 @@ def check_support(
     )
 
 
-def status_of(score: float, found: Found | None = None) -> SupportStatus:
-    """The status for a score: backed, partly backed, or not; contradicted where the texts say otherwise."""
-    if found and found.against:
+def status_of(score: float, reading: Reading) -> SupportStatus:
+    """The status for a score: backed, likely to be, partly backed, or not; contradicted where the texts say otherwise."""
+    if reading.found.against:
         return "contradicted"
-    return "verified" if score >= VERIFIED else "weak" if score >= WEAK else "unsupported"
+    if score >= VERIFIED:
+        return "verified" if _is_sure(score, reading) else "likely"
+    return "weak" if score >= WEAK else "unsupported"
+
+
+def _is_sure(score: float, reading: Reading) -> bool:
+    if reading.reader is None:
+        return True
+    return not reading.outweighed and score >= (KOREAN_SURE if reading.is_korean else SURE)
+
+
+def _status_of_all(score: float, found: Sequence[tuple[float, Reading]]) -> SupportStatus:
+    if any(reading.found.against for _, reading in found):
+        return "contradicted"
+    if score >= VERIFIED:
+        return "verified" if all(status_of(s, reading) == "verified" for s, reading in found) else "likely"
+    return "weak" if score >= WEAK else "unsupported"
 
 
 def reasons_of(score: float, reading: Reading) -> tuple[str, ...]:
@@ -231,7 +252,7 @@ def _with_probabilities(
     chosen = [
         i
         for i, reading in enumerate(readings)
-        if (not reading.faults or (_copied(reading) < NEAR_COPY and reading.found.may_be_said_otherwise()))
+        if (not reading.faults or (_copied(reading) < NEAR_COPY and not reading.found.has_exchanged_word()))
         and not claims[i].startswith(FENCES)
         and not any(is_copy(claims[i], text) for text in evidence[i])
     ]
@@ -247,11 +268,12 @@ def _copied(reading: Reading) -> float:
 def _with_probability(reading: Reading, said: float | None) -> Reading:
     if said is None:
         return reading
-    if reading.faults and said < (KOREAN_OUTWEIGHED if reading.is_korean else OUTWEIGHED):
+    if reading.faults and said < OUTWEIGHED:
         return reading
     if _copied(reading) >= COPIED and said >= DOUBTED_COPY:
         return reading
-    return replace(reading, reader=said, found=replace(reading.found, against=(), absent=()))
+    found = replace(reading.found, against=(), absent=())
+    return replace(reading, reader=said, outweighed=bool(reading.faults), found=found)
 
 
 def read_claim(claim: str, texts: Sequence[str]) -> Reading:

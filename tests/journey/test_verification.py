@@ -41,7 +41,7 @@ def test_an_answer_backed_in_the_main_has_no_tick(kb: Call, corpus_home: Path, m
         result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
     assert result.code == 0
     assert "⚠ [#1] does not seem to say this: Zebras" in result.out
-    assert "⚠ 2 of 3 sentences agree with your documents · " in result.out
+    assert "⚠ doubtful: 1 of 3 sentences · " in result.out
     assert "✓" not in result.out
 
 

@@ -99,5 +99,22 @@ def test_the_verdict_names_what_is_worst() -> None:
 
 def test_the_verdict_is_one_line_in_the_language_of_the_question() -> None:
     assert footer(answer_of("One.")) == "✓ checked against your documents · m:1 · 2.3 s"
-    assert footer(answer_of("One.", "One.")).startswith("⚠ 2 of 3 sentences agree with your documents")
+    assert footer(answer_of("One.", "One.")).startswith("⚠ doubtful: 1 of 3 sentences")
     assert footer(replace(answer_of("One."), question="왜 그런가요?")).startswith("✓ 문서와 대조함")
+
+
+def test_an_answer_in_other_words_has_no_tick_and_its_marks_only_where_some_of_it_has_one() -> None:
+    answer = answer_of("One. Two.", "One.", "Two.")
+    assert answer.verification
+    one, two = (replace(check, status="likely", score=0.8) for check in answer.verification.sentences)
+    told = replace(answer, verification=replace(answer.verification, status="likely", sentences=(one, two)))
+    assert footer(told).startswith("≈ may be in your documents, in other words")
+    assert mark_doubts(told) == "One. Two."
+    backed = replace(two, status="verified")
+    told = replace(answer, verification=replace(answer.verification, status="likely", sentences=(one, backed)))
+    assert mark_doubts(told) == "One. **≈ [#1] may say this in other words** Two."
+    uncited = replace(answer, question="왜 그런가요?", verification=replace(
+        answer.verification, status="weak", sentences=(replace(one, markers=()), answer.verification.sentences[1])
+    ))  # fmt: skip
+    assert mark_doubts(uncited).startswith("One. **≈ 인용은 없지만 문서에 다른 말로 있을 수 있음** Two. **⚠ ")
+    assert footer(uncited).startswith("⚠ 3문장 중 1문장은 확인되지 않음")

@@ -8,9 +8,7 @@ import pytest
 
 from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
-from kb.language.registry import has_letters
 from kb.support.check import (
-    KOREAN_OUTWEIGHED,
     NOT_FOUND,
     OUTWEIGHED,
     VERIFIED,
@@ -20,7 +18,6 @@ from kb.support.check import (
     read_claims,
     score_of,
 )
-from kb.support.faults import DENIED, Found
 from tests.unit.test_pack_and_prompt import chunk
 
 TEXT = "The warden closes the night gate at ten. Visitors may wait in the hall. The hall was repainted after the roof had leaked."
@@ -57,7 +54,7 @@ def test_what_a_reader_finds_unsaid_is_not_backed() -> None:
 def test_words_that_no_text_holds_may_be_said_all_the_same() -> None:
     assert score(PORTERS, None) < VERIFIED
     assert score(PORTERS, Says(0.999)) >= VERIFIED
-    assert score(PORTERS, Says(0.5)) < VERIFIED
+    assert score(PORTERS, Says(0.3)) < VERIFIED
 
 
 def test_without_a_probability_words_decide() -> None:
@@ -86,37 +83,35 @@ def test_what_is_clear_is_not_read(claim: str) -> None:
     assert read.asked == []
 
 
-def test_a_copy_is_doubted_only_where_a_reader_is_sure_that_it_is_not_said() -> None:
+def test_of_a_copy_in_another_order_a_reader_that_is_not_sure_is_believed() -> None:
     claim = "At ten the warden closes the night gate."  # its words and pairs of words, in another order
     by_words = check_support(claim, [TEXT])
-    for fair in (0.26, 0.6, 0.99):
+    for fair in (0.8, 0.99):
         assert check_support(claim, [TEXT], read=Says(fair)).sentences == by_words.sentences
+    assert check_support(claim, [TEXT], read=Says(0.6)).status == "likely"
     (doubted,) = check_support(claim, [TEXT], read=Says(0.05)).sentences
     assert (doubted.status in ("weak", "unsupported"), doubted.reasons) == (True, (NOT_FOUND,))
 
 
-@pytest.mark.parametrize(
-    ("against", "absent", "may_be"),
-    [
-        ((DENIED,), (), True),
-        ((), ("3 is not there", "4 is not there"), True),
-        (("the text excepts 'Monday'", DENIED), ("3 is not there",), True),
-        (("'open' is the opposite of 'closed'",), (), False),
-        (("'Ada' stands for 'Tom'",), (), False),
-        (("'Ada' and 'Tom' have changed places", DENIED), (), False),
-        (("it says 'must' where the text says 'may'",), (), False),
-    ],
-)
-def test_what_a_reader_may_outweigh(against: tuple[str, ...], absent: tuple[str, ...], may_be: bool) -> None:
-    assert Found(against, absent).may_be_said_otherwise() is may_be
+@pytest.mark.parametrize(("said", "claim", "status"), [
+    (0.8, "It is the warden who shuts the gate at night.", "likely"),
+    (0.999, "It is the warden who shuts the gate at night.", "verified"),
+    (0.3, "It is the warden who shuts the gate at night.", "likely"),
+    (0.01, "It is the warden who shuts the gate at night.", "unsupported"),
+    (0.9, "밤에 문을 닫는 사람은 관리인이다.", "likely"),
+])  # fmt: skip
+def test_only_a_reader_that_is_sure_gives_a_tick_to_other_words(said: float, claim: str, status: str) -> None:
+    text = TEXT if claim.isascii() else "관리인이 밤 열 시에 정문을 잠근다. 방문객은 현관에서 기다려도 된다."
+    assert check_support(claim, [text], read=Says(said)).status == status
 
 
-def test_no_reader_outweighs_a_duty() -> None:
+@pytest.mark.parametrize("said", [0.8, 1.0])
+def test_a_claim_that_only_a_reader_backs_against_a_check_is_likely_at_most(said: float) -> None:
     text = "The warden may let us in by night."
     claim = "By night the warden, it is told, must let each of us in."
-    against = check_support(claim, [text]).sentences
-    assert against[0].status == "contradicted"
-    assert check_support(claim, [text], read=Says(1.0)).sentences == against
+    assert check_support(claim, [text]).status == "contradicted"
+    assert check_support(claim, [text], read=Says(0.79)).status == "contradicted"
+    assert check_support(claim, [text], read=Says(said)).status == "likely"
 
 
 @pytest.mark.parametrize(
@@ -135,10 +130,9 @@ def test_no_reader_outweighs_a_duty() -> None:
 )
 def test_a_reader_that_is_sure_outweighs_doubts_about_numbers_and_denials(claim: str, text: str) -> None:
     assert score(claim, None, text) < VERIFIED
-    sure = KOREAN_OUTWEIGHED if has_letters("ko", claim) else OUTWEIGHED
-    (backed,) = check_support(claim, [text], read=Says(sure + 0.01)).sentences
-    assert (backed.status, backed.reasons) == ("verified", ())
-    (doubted,) = check_support(claim, [text], read=Says(sure - 0.01)).sentences
+    (backed,) = check_support(claim, [text], read=Says(OUTWEIGHED)).sentences
+    assert (backed.status, backed.reasons) == ("likely", ())
+    (doubted,) = check_support(claim, [text], read=Says(OUTWEIGHED - 0.01)).sentences
     assert doubted == check_support(claim, [text]).sentences[0]
 
 
@@ -173,7 +167,7 @@ def test_what_is_read_is_not_encoded() -> None:
 def test_the_nearer_a_copy_the_more_an_unsaid_name_counts() -> None:
     copied = "Visitors may wait in the hall with Ada Quill."
     reworded = "Guests of Ada Quill may stay in the hall until the gate opens."
-    fair = Says(0.85)
+    fair = Says(0.65)
     assert score(copied, fair) < VERIFIED <= score(reworded, fair)
 
 

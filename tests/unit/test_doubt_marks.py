@@ -22,6 +22,7 @@ EXACT = "18 hours is not there"
         ("unsupported", (), 0.1, "? not confirmed"),
         ("weak", (EXACT,), 0.4, "✗ only partly in the documents"),
         ("weak", (NOT_FOUND,), 0.4, "? not confirmed"),
+        ("likely", (), 0.6, "≈ in other words"),
         ("misattributed", (NOT_FOUND,), 0.1, ""),  # true, and backed by another passage
         ("uncited", (NOT_FOUND,), 0.1, "? not confirmed"),
         ("uncited", (), 0.9, ""),

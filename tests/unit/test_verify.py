@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from hashlib import sha256
 
 import pytest
@@ -10,7 +11,7 @@ from kb.ask.cite import is_refusal, narrow_citation
 from kb.ask.generate import needs_retry
 from kb.ask.prompt import TEMPLATES, render_correction, template_for
 from kb.ask.stages import Checked
-from kb.ask.verify import is_backed, markers_in_evidence, verify
+from kb.ask.verify import has_tick, is_backed, markers_in_evidence, stands, verify
 from kb.records import Chunk
 from kb.support.overlap import best_window
 from tests.unit.test_pack_and_prompt import chunk
@@ -63,6 +64,32 @@ def test_statuses(text: str, statuses: list[str], summary: str) -> None:
     assert (found.status, found.total) == (summary, len(statuses))
     assert found.verified == sum(is_backed(sentence) for sentence in found.sentences)
     assert all(text[s.start : s.end].strip() for s in found.sentences)
+
+
+REWORDED = "Sharp tools live behind a lock [#1]."
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "statuses", "summary"),
+    [
+        (0.8, REWORDED, ["likely"], "likely"),
+        (0.999, REWORDED, ["verified"], "verified"),
+        (0.01, REWORDED, ["unsupported"], "unsupported"),
+        (0.8, f"{REWORDED} The oven is cleaned every 10 days [#1].", ["likely", "verified"], "likely"),
+        (0.8, f"{REWORDED} The oven is cleaned every 12 days [#1].", ["likely", "contradicted"], "contradicted"),
+        (0.8, f"{REWORDED} Here dragons guard a golden hoard [#9].", ["likely", "unknown_marker"], "unsupported"),
+        (0.8, "Knives are behind a lock in a drawer.", ["likely"], "likely"),
+    ],
+)
+def test_what_is_said_in_other_words_is_likely(said: float, text: str, statuses: list[str], summary: str) -> None:
+    def read(pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float | None]:
+        return [said for _ in pairs]
+
+    found = verify(text, PASSAGES, read=read).verification
+    assert ([s.status for s in found.sentences], found.status) == (statuses, summary)
+    assert found.verified == statuses.count("verified")
+    assert stands(found) == (summary in ("likely", "verified"))
+    assert has_tick(found) == (summary == "verified")
 
 
 def test_a_misattributed_sentence_names_the_passage_that_backs_it() -> None:
