@@ -38,7 +38,8 @@ def _mark_answer(kb: Runtime, verified: Verified) -> Ended:
     generated, checked = verified.generated, verified.checked
     replies = LANGUAGES[generated.packed.question.language].replies
     is_wrong = any(is_certain(check) for check in checked.verification.sentences)
-    lead = replies["not_backed" if is_wrong else "not_confirmed"] + "\n\n"
+    is_likely = checked.verification.status == "likely"  # which is not enough with rag.require_verified
+    lead = replies["not_backed" if is_wrong else "not_sure_of" if is_likely else "not_confirmed"] + "\n\n"
     text, verification = mark_sentences(checked.text, checked.verification, replies, lead)
     quoted = _quotes_for(kb, generated)
     if quoted:

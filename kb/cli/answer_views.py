@@ -33,10 +33,16 @@ CSV_COLUMNS = (
 ).split()
 
 
+# What an answer that stands is shown with, by the status of its verification.
+DOUBTFUL = ("⚠", "yellow")
+SIGNS = {"verified": ("✓", "green"), "likely": ("≈", "yellow"), "weak": DOUBTFUL}
+
+
 def verdict(row: AnswerRow) -> str:
-    """✓, ✗ with the reason, ◌ with the nodes it rests on, · for small talk."""
+    """✓, ≈, ⚠ as below the answer, ✗ with the reason, ◌ with the nodes it rests on, · for small talk."""
     if row.grounded:
-        return styled("✓", "green")
+        found = json.loads(row.verification_json) if row.verification_json else {}
+        return styled(*SIGNS.get(found.get("status", "verified"), DOUBTFUL))
     if row.refusal_reason:
         outcome = stored_outcome(row.refusal_reason, row.evidence_score, row.evidence_gate)
         return styled(f"✗ {describe_outcome(outcome, 'en')}", "red")
@@ -117,7 +123,9 @@ def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
     why = replayed.answer.refusal_reason and describe_outcome(replayed.answer.outcome, "en")
     named = name_nodes(replayed.answer.rests_on, "en")
     why = why or (f"from {named}, not from your documents" if named else "small talk")
-    state = "grounded ✓" if replayed.answer.grounded else f"grounded ✗ ({why})"
+    checked = replayed.answer.verification
+    sign, _ = SIGNS.get(checked.status if checked else "verified", DOUBTFUL)
+    state = f"grounded {sign}" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
     made, of = (numbers.get(trace_id, "?") for trace_id in (replayed.trace_id, replayed.replay_of))
     say(styled(f"stored as answer {made}, a replay of answer {of}", "dim"))

@@ -363,6 +363,7 @@ _REPLIES = {
     "see_also": "See also:",
     "not_backed": "The model's answer is not what your documents say. What they do not back is marked ✗:",
     "not_confirmed": "kb could not confirm the model's answer in your documents. What it could not confirm is marked ?:",
+    "not_sure_of": "kb is not sure that your documents say this. What they may say in other words is marked ≈:",
     "contradicted": "the documents say otherwise",
     "unsupported": "not in the documents",
     "in_part": "only partly in the documents",

@@ -45,6 +45,26 @@ def test_an_answer_backed_in_the_main_has_no_tick(kb: Call, corpus_home: Path, m
     assert "✓" not in result.out
 
 
+def test_other_words_get_a_sign_of_their_own(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reworded = "Someone has to wash Marigold's mirror roughly twice a month [#1]."
+    with RecordedServer([answer(reworded)]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+        kept = kb("ask", QUESTION, *LEXICAL, "--json", home=corpus_home).json()
+        listed = kb("answers", "list", "-n", "1", home=corpus_home)
+        monkeypatch.setenv("KB_RAG__REQUIRE_VERIFIED", "true")
+        strict = kb("ask", QUESTION, *LEXICAL, home=corpus_home)
+    assert (result.code, strict.code) == (0, 1)
+    assert result.out.startswith(reworded)
+    assert "≈ may be in your documents, in other words: compare the cited lines" in " ".join(result.out.split())
+    assert "✓" not in result.out + listed.out
+    assert f"≈  {QUESTION}" in listed.out
+    assert (kept["grounded"], kept["verification"]["status"], kept["verification"]["verified"]) == (True, "likely", 0)
+    assert [sentence["status"] for sentence in kept["verification"]["sentences"]] == ["likely"]
+    assert strict.out.startswith("kb is not sure that your documents say this.")
+    assert f"{reworded} [≈ in other words]" in " ".join(strict.out.split())
+
+
 def test_require_verified_makes_it_a_refusal(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KB_RAG__REQUIRE_VERIFIED", "true")
     doubtful = "Zebras polish the brass railing every morning [#1]."
