@@ -21,6 +21,7 @@ from kb.reader.claims import open_claims
 from kb.support.check import Support, check_support
 from kb.wire import to_json
 
+VERDICTS = {"verified": ("backed ✓", "green"), "likely": ("backed ≈, in other words: compare the texts", "yellow")}
 STATUS_COLOURS = {
     "verified": "green",
     "likely": "yellow",
@@ -79,7 +80,7 @@ def _print_support(found: Support) -> None:
         status = f"{sentence.status:<12}"
         line = wrapped(f"{status} {sentence.score:.2f}  {harmless_line(sentence.text)}{why}")
         say(styled(status, STATUS_COLOURS[sentence.status]) + line[len(status) :])
-    verdict = styled("backed ✓", "green") if found.backed else styled("backed ✗", "red")
+    verdict = styled(*VERDICTS.get(found.status, ("backed ✗", "red")))
     say(f"{verdict} · {found.score:.2f}")
 
 

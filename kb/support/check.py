@@ -124,7 +124,7 @@ class SupportedSentence:
 class Support:
     """How well texts support a claim.
 
-    score   in [0, 1]; backed when it reaches `threshold`
+    score   in [0, 1]; backed when it reaches `threshold`, and no sentence is contradicted
     """
 
     schema_version: Literal["support.v1"] = "support.v1"
@@ -160,11 +160,12 @@ def check_support(
     weights = [max(1, len(weights_of(sentence))) for sentence in sentences]
     mean = sum(s * w for s, w in zip(scores, weights, strict=True)) / sum(weights)
     score = MEAN_SHARE * mean + (1 - MEAN_SHARE) * min(scores)
+    status = _status_of_all(score, found)
     return Support(
         score=round(score, 6),
         threshold=VERIFIED,
-        backed=score >= VERIFIED,
-        status=_status_of_all(score, found),
+        backed=status in ("verified", "likely"),
+        status=status,
         sentences=tuple(
             SupportedSentence(
                 text=text,

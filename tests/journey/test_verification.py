@@ -171,6 +171,17 @@ class TestVerifyCommand:
         assert {row["schema_version"] for row in result.events()} == {"support.v1"}
         assert result.code == 1
 
+    def test_other_words_have_a_sign_of_their_own(self, kb: Call, tmp_path: Path) -> None:
+        page = tmp_path / "page.txt"
+        page.write_text("The mirror must be cleaned every 14 days. Ada leads the night team.", encoding="utf-8")
+        claim = "Somebody washes the mirror about twice a month."
+        result = kb("verify", "--claim", claim, "--evidence", page)
+        kept = kb("verify", "--claim", claim, "--evidence", page, "--json").json()
+        assert result.code == 0
+        assert result.out.startswith("likely ")
+        assert "backed ≈, in other words" in result.out
+        assert (kept["backed"], kept["status"]) == (True, "likely")
+
     @pytest.mark.parametrize("words", [("verify",), ("verify", "--claim", "x"), ("verify", "--bulk", "--no-encoder")])
     def test_what_cannot_be_read(self, kb: Call, words: tuple[str, ...]) -> None:
         result = kb(*words, stdin='{"claim": 3}\n')

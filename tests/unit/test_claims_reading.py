@@ -204,3 +204,12 @@ def test_each_reader_has_weights_of_its_own() -> None:
     assert not reading.is_korean
     assert read_claim("관리인이 밤에 문을 닫는다.", [TEXT]).is_korean
     assert score_of(replace(reading, is_korean=True)) != score_of(reading)
+
+
+def test_a_claim_with_one_contradicted_sentence_of_many_is_not_backed() -> None:
+    text = "The gate closes at ten. The hall is warm. The lamp burns. The cat sleeps. The bell rings at noon."
+    found = check_support(text.replace("noon", "midnight").replace("at ten", "at eleven"), [text])
+    assert found.status == "contradicted"
+    assert not found.backed
+    many = check_support(f"{text} {text} {text} The gate closes at eleven.", [text])
+    assert (many.score >= VERIFIED, many.status, many.backed) == (True, "contradicted", False)
