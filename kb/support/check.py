@@ -39,9 +39,9 @@ CONTRADICTED = 0.2
 PARTLY = 0.45
 # A claim with this share of its words and word pairs is a copy: it needs no encoder, the checks are exact there.
 COPIED = 0.95
-# From this probability on a reader outweighs what exact checks say where less than NEAR_COPY of the claim is the texts' own words:
-# other words may say the same ("is constant", "does not vary"). The claim is likely then, never sure.
-OUTWEIGHED, NEAR_COPY = 0.8, 0.8
+# From this probability on a reader outweighs doubts about denials, exceptions and numbers where less than NEAR_COPY of the claim is the
+# texts' own words: other words may say the same ("is constant", "does not vary"). The claim is likely then, never sure.
+OUTWEIGHED, KOREAN_OUTWEIGHED, NEAR_COPY = 0.8, 0.9, 0.8
 # Below it a reader is believed of a copy whose words stand in another order, too: they may belong to something else.
 DOUBTED_COPY = 0.8
 # Scores by words between which a claim is encoded while a user waits.
@@ -253,7 +253,7 @@ def _with_probabilities(
     chosen = [
         i
         for i, reading in enumerate(readings)
-        if (not reading.faults or (_copied(reading) < NEAR_COPY and not reading.found.has_exchanged_word()))
+        if (not reading.faults or (_copied(reading) < NEAR_COPY and reading.found.may_be_said_otherwise()))
         and not claims[i].startswith(FENCES)
         and not any(is_copy(claims[i], text) for text in evidence[i])
     ]
@@ -269,7 +269,7 @@ def _copied(reading: Reading) -> float:
 def _with_probability(reading: Reading, said: float | None) -> Reading:
     if said is None:
         return reading
-    if reading.faults and said < OUTWEIGHED:
+    if reading.faults and said < (KOREAN_OUTWEIGHED if reading.is_korean else OUTWEIGHED):
         return reading
     if _copied(reading) >= COPIED and said >= DOUBTED_COPY:
         return reading

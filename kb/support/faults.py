@@ -39,8 +39,9 @@ LEAST_UNSAID_WORDS = 2
 SAID_ANYWHERE = 0.7
 # Words that stand in any text.
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
-# What reasons have that tell of an exchanged word (kb/support/substitution.py, kb/support/contrast.py).
-EXCHANGED = ("' stands for '", "' is the opposite of '")
+# How a reason begins that tells what the texts except.
+EXCEPTED = "the text excepts '"
+DENIED = "one denies it, and the other does not"
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
 
@@ -58,9 +59,12 @@ class Found:
     absent: tuple[str, ...] = ()
     unsaid: tuple[str, ...] = ()
 
-    def has_exchanged_word(self) -> bool:
-        """Whether one word of the texts is another one in the claim: there a reader guesses, and outweighs nothing."""
-        return any(sign in reason for reason in self.against for sign in EXCHANGED)
+    def may_be_said_otherwise(self) -> bool:
+        """Whether other words may say what seems wrong: "does not vary" is "is constant".
+
+        Not so of what has another's place, of opposites, and of may and must: there readers are weak.
+        """
+        return all(reason == DENIED or EXCEPTED in reason for reason in self.against)
 
 
 def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
@@ -156,7 +160,7 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
     share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
     is_turned = turns_a_condition(part, sentence)
     if share >= SAME_MATTER and not is_turned and contradicts(polarity_of(part), polarity_of(sentence)):
-        found.append("one denies it, and the other does not")
+        found.append(DENIED)
     found += contrasts(part, sentence)
     found += swapped_roles(part, sentence)
     if re.search("[가-힣]", part):

@@ -8,7 +8,9 @@ import pytest
 
 from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
+from kb.language.registry import has_letters
 from kb.support.check import (
+    KOREAN_OUTWEIGHED,
     NOT_FOUND,
     OUTWEIGHED,
     VERIFIED,
@@ -18,6 +20,7 @@ from kb.support.check import (
     read_claims,
     score_of,
 )
+from kb.support.faults import DENIED, Found
 from tests.unit.test_pack_and_prompt import chunk
 
 TEXT = "The warden closes the night gate at ten. Visitors may wait in the hall. The hall was repainted after the roof had leaked."
@@ -105,13 +108,28 @@ def test_only_a_reader_that_is_sure_gives_a_tick_to_other_words(said: float, cla
     assert check_support(claim, [text], read=Says(said)).status == status
 
 
-@pytest.mark.parametrize("said", [0.8, 1.0])
-def test_a_claim_that_only_a_reader_backs_against_a_check_is_likely_at_most(said: float) -> None:
+@pytest.mark.parametrize(
+    ("against", "absent", "may_be"),
+    [
+        ((DENIED,), (), True),
+        ((), ("3 is not there", "4 is not there"), True),
+        (("the text excepts 'Monday'", DENIED), ("3 is not there",), True),
+        (("'open' is the opposite of 'closed'",), (), False),
+        (("'Ada' stands for 'Tom'",), (), False),
+        (("'Ada' and 'Tom' have changed places", DENIED), (), False),
+        (("it says 'must' where the text says 'may'",), (), False),
+    ],
+)
+def test_what_a_reader_may_outweigh(against: tuple[str, ...], absent: tuple[str, ...], may_be: bool) -> None:
+    assert Found(against, absent).may_be_said_otherwise() is may_be
+
+
+def test_no_reader_outweighs_a_duty() -> None:
     text = "The warden may let us in by night."
     claim = "By night the warden, it is told, must let each of us in."
-    assert check_support(claim, [text]).status == "contradicted"
-    assert check_support(claim, [text], read=Says(0.79)).status == "contradicted"
-    assert check_support(claim, [text], read=Says(said)).status == "likely"
+    against = check_support(claim, [text]).sentences
+    assert against[0].status == "contradicted"
+    assert check_support(claim, [text], read=Says(1.0)).sentences == against
 
 
 @pytest.mark.parametrize(
@@ -130,9 +148,11 @@ def test_a_claim_that_only_a_reader_backs_against_a_check_is_likely_at_most(said
 )
 def test_a_reader_that_is_sure_outweighs_doubts_about_numbers_and_denials(claim: str, text: str) -> None:
     assert score(claim, None, text) < VERIFIED
-    (backed,) = check_support(claim, [text], read=Says(OUTWEIGHED)).sentences
-    assert (backed.status, backed.reasons) == ("likely", ())
-    (doubted,) = check_support(claim, [text], read=Says(OUTWEIGHED - 0.01)).sentences
+    sure = KOREAN_OUTWEIGHED if has_letters("ko", claim) else OUTWEIGHED
+    for said in (sure, 1.0):  # never with a tick
+        (backed,) = check_support(claim, [text], read=Says(said)).sentences
+        assert (backed.status, backed.reasons) == ("likely", ())
+    (doubted,) = check_support(claim, [text], read=Says(sure - 0.01)).sentences
     assert doubted == check_support(claim, [text]).sentences[0]
 
 
