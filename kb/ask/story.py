@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -116,6 +117,20 @@ def stored_outcome(refusal_reason: str | None, evidence_score: float | None, evi
     if refusal_reason == "no_chunks" or (evidence_score is not None and evidence_score < (evidence_gate or 0.0)):
         return "not_in_documents"
     return "not_sure"
+
+
+def sign_of(status: str | None) -> str:
+    """What an answer that stands is shown with, by the status of its verification; one that was not checked is a quote.
+
+    >>> [sign_of(status) for status in (None, "verified", "likely", "weak")]
+    ['✓', '✓', '≈', '⚠']
+    """
+    return {None: "✓", "verified": "✓", "likely": "≈"}.get(status, "⚠")
+
+
+def stored_sign(verification_json: str | None) -> str:
+    """The same of a stored answer."""
+    return sign_of(json.loads(verification_json)["status"] if verification_json else None)
 
 
 def facts_of_row(values: Mapping[str, Any]) -> StoryFacts:

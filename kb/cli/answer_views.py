@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from kb.ask.backing import name_nodes
 from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.replay import AnswerReplay, Change
-from kb.ask.story import facts_of_row, stored_outcome, tell_story
+from kb.ask.story import facts_of_row, sign_of, stored_outcome, stored_sign, tell_story
 from kb.cli.render import size_text
 from kb.cli.terminal import harmless, harmless_line, say, say_message, styled
 from kb.cli.views import AnswerRemoval, StoredAnswer
@@ -33,16 +33,11 @@ CSV_COLUMNS = (
 ).split()
 
 
-# What an answer that stands is shown with, by the status of its verification.
-DOUBTFUL = ("⚠", "yellow")
-SIGNS = {"verified": ("✓", "green"), "likely": ("≈", "yellow"), "weak": DOUBTFUL}
-
-
 def verdict(row: AnswerRow) -> str:
     """✓, ≈, ⚠ as below the answer, ✗ with the reason, ◌ with the nodes it rests on, · for small talk."""
     if row.grounded:
-        found = json.loads(row.verification_json) if row.verification_json else {}
-        return styled(*SIGNS.get(found.get("status", "verified"), DOUBTFUL))
+        sign = stored_sign(row.verification_json)
+        return styled(sign, "green" if sign == "✓" else "yellow")
     if row.refusal_reason:
         outcome = stored_outcome(row.refusal_reason, row.evidence_score, row.evidence_gate)
         return styled(f"✗ {describe_outcome(outcome, 'en')}", "red")
@@ -124,7 +119,7 @@ def print_replay(replayed: AnswerReplay, numbers: Mapping[str, int]) -> None:
     named = name_nodes(replayed.answer.rests_on, "en")
     why = why or (f"from {named}, not from your documents" if named else "small talk")
     checked = replayed.answer.verification
-    sign, _ = SIGNS.get(checked.status if checked else "verified", DOUBTFUL)
+    sign = sign_of(checked.status if checked else None)
     state = f"grounded {sign}" if replayed.answer.grounded else f"grounded ✗ ({why})"
     say(f"{words}{styled(f' · from {source} · {state} · {harmless_line(replayed.answer.model.id)}', 'dim')}")
     made, of = (numbers.get(trace_id, "?") for trace_id in (replayed.trace_id, replayed.replay_of))

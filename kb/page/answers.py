@@ -8,6 +8,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from kb.ask.story import stored_sign
 from kb.errors import NotFound
 from kb.followup.records import shown_sentence
 from kb.frozen import dataclass
@@ -27,6 +28,11 @@ DOUBTS = {
     "unknown_marker": "cites a passage that is not there",
     "misattributed": "backed by another passage than the one it cites",
     "forged": "its marker was copied out of a document",
+}
+STATES = {
+    "✓": "Every citation was checked",
+    "≈": "May be in your documents, in other words: compare the sources",
+    "⚠": "Some of it is doubtful",
 }
 REFUSALS = {
     "no_chunks": "Nothing was found",
@@ -54,7 +60,7 @@ class Source:
 class AnswerView:
     """An answer as it is shown.
 
-    state    how it ended, in a few words; is_sure: it is cited and backed
+    state    how it ended, in a few words; sign: of an answer that stands, as on a terminal, "" of others
     doubts   (sentence, why it does not hold)
     closest  the sources are the closest passages of a refusal
     """
@@ -64,7 +70,7 @@ class AnswerView:
     searched_for: str | None
     html: Markup
     state: str
-    is_sure: bool
+    sign: str
     sources: tuple[Source, ...]
     closest: bool
     doubts: tuple[tuple[str, str], ...]
@@ -134,7 +140,7 @@ def _view(row: AnswerRow) -> AnswerView:
         searched_for=shown_sentence(row.standalone_question, row.question),
         html=markdown_html(row.answer, lambda written: None, citations=addresses.get),
         state=_state(row),
-        is_sure=row.grounded,
+        sign=stored_sign(row.verification_json) if row.grounded else "",
         sources=tuple(sources),
         closest=closest,
         doubts=_doubts(row),
@@ -160,12 +166,7 @@ def _sources(cited: list[dict[str, Any]], packed: Mapping[int, dict[str, Any]], 
 
 def _state(row: AnswerRow) -> str:
     if row.grounded:
-        found = json.loads(row.verification_json) if row.verification_json else {}
-        return (
-            "Said in other words than your documents"
-            if found.get("status") == "likely"
-            else "Every citation was checked"
-        )
+        return STATES[stored_sign(row.verification_json)]
     if row.refusal_reason:
         return REFUSALS.get(row.refusal_reason, "No answer")
     return "From what you told kb, not from documents" if row.rests_on_json else "No documents needed"
@@ -173,5 +174,6 @@ def _state(row: AnswerRow) -> str:
 
 def _doubts(row: AnswerRow) -> tuple[tuple[str, str], ...]:
     checked = json.loads(row.verification_json) if row.verification_json and not row.refusal_reason else None
-    sentences = checked["sentences"] if checked else ()
+    is_said_of_all = checked and checked["status"] == "likely" and not checked["verified"]
+    sentences = checked["sentences"] if checked and not is_said_of_all else ()
     return tuple((s["text"], DOUBTS[s["status"]]) for s in sentences if s["status"] in DOUBTS)

@@ -79,6 +79,14 @@ REWORDED = "Sharp tools live behind a lock [#1]."
         (0.8, f"{REWORDED} The oven is cleaned every 12 days [#1].", ["likely", "contradicted"], "contradicted"),
         (0.8, f"{REWORDED} Here dragons guard a golden hoard [#9].", ["likely", "unknown_marker"], "unsupported"),
         (0.8, "Knives are behind a lock in a drawer.", ["likely"], "likely"),
+        (
+            0.8,
+            f"{REWORDED} {REWORDED} Here dragons guard a golden hoard [#9].",
+            ["likely", "likely", "unknown_marker"],
+            "unsupported",
+        ),
+        # Half of it, with nothing missing in particular, is nothing.
+        (0.1, f"{REWORDED} The oven is cleaned every 10 days [#1].", ["weak", "verified"], "unsupported"),
     ],
 )
 def test_what_is_said_in_other_words_is_likely(said: float, text: str, statuses: list[str], summary: str) -> None:
