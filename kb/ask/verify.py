@@ -38,6 +38,8 @@ _FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
+# From this share of a claim's words on, those that stand together are the place where it is said.
+FOUND_BY_WORDS = 0.6
 # An answer of which no more than this is backed is no answer; what a sentence counts for that is partly backed, backed by
 # another passage than the one it cites, or likely to be backed.
 MOSTLY, PARTLY_BACKED, MISATTRIBUTED, LIKELY = 0.5, 0.5, 0.75, 0.75
@@ -154,6 +156,9 @@ def verify(
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
         if check.status in ("verified", "likely", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
             for marker, window in zip(known[i], reading.windows, strict=False):
+                # What is said in other words is not found by words: its passage is cited whole, for a reader to compare.
+                if check.status == "likely" and window.said < FOUND_BY_WORDS:
+                    continue
                 if window.said >= WEAK or len(known[i]) == 1:
                     windows.setdefault(marker, []).append(window)
     unknown = {(i, m) for i, markers in enumerate(own) for m in markers if known[i] and m not in passages}

@@ -190,3 +190,16 @@ def test_no_published_wording_has_changed() -> None:
         for language, t in languages.items()
     }
     assert found == WORDINGS, "give the new wording a version of its own"
+
+
+@pytest.mark.parametrize(
+    ("text", "is_narrow"),
+    [
+        ("Sharp tools live behind a lock in the oven room [#1].", False),
+        ("The knives are always kept in a drawer that is locked [#1].", True),
+    ],
+)
+def test_of_what_is_only_likely_the_whole_passage_is_cited(text: str, is_narrow: bool) -> None:
+    found = verify(text, PASSAGES, read=lambda pairs: [0.8 for _ in pairs])
+    assert found.verification.status == "likely"
+    assert bool(found.windows) == is_narrow
