@@ -281,3 +281,21 @@ IDLE = (
     r"|(?:if you have|should you have|do you have) (?:any )?(?:more |other |further )?questions[^.!?]{0,80}[.!?]?|is there anything else[^.!?]{0,60}\?|(?:in summary|to summarize|in short|overall)[:.]?"
     r"|(?:the )?(?:sources?|references?|citations?|cited passages?)\s*[:：]?[^.!?]{0,80})"
 )
+
+# How often, or for how long a number counts: each line says the same.
+SAME_PERIODS = tuple(
+    (f"a {unit}", f"per {unit}", f"each {unit}", f"every {unit}", f"{adverb}")
+    for unit, adverb in (
+        ("day", "daily"),
+        ("week", "weekly"),
+        ("month", "monthly"),
+        ("year", "yearly"),
+        ("hour", "hourly"),
+    )
+)
+
+# Words with a number in them: (what a claim says, what no text says then, what others say for it).
+SAID_OTHERWISE = (
+    (r"\bfortnightly\b", "fortnight", "every two weeks"),
+    (r"\b(?:a |one )?fortnight\b", "fortnight", "two weeks"),
+)

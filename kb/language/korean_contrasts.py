@@ -232,3 +232,17 @@ BUT = r"[가-힣]+(?:만|을|를) (?:빼면|빼고|제외하면|제외하고)"
 RECKONED = r"나머지|남은|남는|더 |덜 |차이|이듬해|다음 ?해|늘었|늘어|줄었|줄어|뒤에|후에|지나|만에"
 HALVED = r"절반|반값|(?:원|개|명)만 "
 NEXT = r"이듬해|다음 ?해"
+
+# How often, or for how long a number counts: each line says the same.
+SAME_PERIODS = (
+    ("매일", "날마다", "하루에"),
+    ("매주", "주마다", "일주일에", "1주일에", "한 주에"),
+    ("매달", "매월", "달마다", "한 달에", "1개월에", "월"),
+    ("매년", "해마다", "한 해에", "한 해", "1년에", "일 년에", "연간", "연"),
+)
+
+# Words with a number in them: (what a claim says, what no text says then, what others say for it).
+SAID_OTHERWISE = (
+    (r"아침(?= ?\d{1,2}시)", "아침", "오전"),
+    (r"(?:저녁|밤)(?= ?\d{1,2}시)", "저녁|밤", "오후"),
+)

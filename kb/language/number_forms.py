@@ -20,6 +20,7 @@ _KOREAN_HALF = re.compile(
 )
 # 3만 5천: a number of two parts.
 _KOREAN_SUM = re.compile(r"(?<![\d,.])(\d{1,4})만\s?([1-9])천")
+_HALF_YEAR = re.compile(r"(?<![가-힣])반년")
 _HALF_PAST = re.compile(r"(\d{1,2}시) ?반(?![가-힣]{2})")
 _HALF_A = re.compile(r"\bhalf an? ([a-z]+)", re.I)
 # Two hours of which one alone has its half of the day.
@@ -39,6 +40,7 @@ def with_plain_numbers(text: str) -> str:
     ('1.5 year, or 0.5 hour', '2.5 시간에 35000 원')
     """
     text = _HALF_PAST.sub(r"\1 30분", text)
+    text = _HALF_YEAR.sub("6개월", text)
     text = _KOREAN_SUM.sub(lambda found: f"{int(found[1]) * 10_000 + int(found[2]) * 1_000}", text)
     if "half" not in text and "반" not in text:
         return text

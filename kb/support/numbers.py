@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from kb.language import english_contrasts, korean_contrasts
 from kb.language.english_contrasts import SAME_BOUNDS
-from kb.language.korean_particles import is_hangul
+from kb.language.korean_particles import fitting_particle, is_hangul
 from kb.language.number_forms import with_halves_of_day
 from kb.language.quantities import FIRST_YEAR, LAST_YEAR, Facts, Quantity, clock_times, facts_of
 from kb.support.contrast import bound_in, bounds_of
@@ -22,6 +22,7 @@ _RECKONED, _HALVED, _NEXT = (
     re.compile(f"{getattr(english_contrasts, name)}|{getattr(korean_contrasts, name)}", re.I)
     for name in ("RECKONED", "HALVED", "NEXT")
 )
+_PARTICLE = re.compile("[을를은는이가과와](?![가-힣])")
 _MONEY = re.compile(r"[$€£₩]\s?[\d,.]*\d(?: (?:hundred|thousand|million|billion|trillion))?")
 # The words of a bound before a number, from the longest on.
 _BOUND_BEFORE = re.compile(
@@ -50,7 +51,7 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
         equal = next((said for said in of_its_kind if said.backs(one)), None)
         found = equal and _place_of(_counting(one)).search(claim)
         if equal and found:
-            claim = claim[: found.start()] + _counting(equal) + claim[found.end() :]
+            claim = claim[: found.start()] + _joined(_counting(equal), claim[found.end() :])
         elif not equal:
             claim = _without_bound(claim, one, written)
     return claim
@@ -103,13 +104,15 @@ def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> st
 # Words with a number in them, as others say the same: (what the claim says, what no text says then, what is said instead).
 _SAID_OTHERWISE = tuple(
     (re.compile(ours, re.I), re.compile(theirs, re.I), instead)
-    for ours, theirs, instead in (
-        (r"\bfortnightly\b", "fortnight", "every two weeks"),
-        (r"\b(?:a |one )?fortnight\b", "fortnight", "two weeks"),
-        (r"아침(?= ?\d{1,2}시)", "아침", "오전"),
-        (r"(?:저녁|밤)(?= ?\d{1,2}시)", "저녁|밤", "오후"),
-        (r"한 달에(?= [\d한두세네])", "한 달", "월"),
+    for ours, theirs, instead in (*english_contrasts.SAID_OTHERWISE, *korean_contrasts.SAID_OTHERWISE)
+)
+# A period as a line of the tables has it, before or behind a number.
+_PERIODS = tuple(
+    re.compile(
+        rf"(?<![\w가-힣])(?:{'|'.join(sorted(same, key=len, reverse=True))})(?= ?[\d$€£₩한두세네석넉]|(?![\w가-힣]))",
+        re.I,
     )
+    for same in (*english_contrasts.SAME_PERIODS, *korean_contrasts.SAME_PERIODS)
 )
 
 
@@ -118,6 +121,12 @@ def _restate_words(claim: str, texts: Sequence[str]) -> str:
     for ours, theirs, instead in _SAID_OTHERWISE:
         if ours.search(claim) and not any(theirs.search(text) for text in texts):
             claim = ours.sub(instead, claim)
+    for period in _PERIODS:
+        found = period.search(claim)
+        said = found and {match[0] for text in texts for match in period.finditer(text)}
+        # Where a text has several, it may be about another one.
+        if found and said and len(said) == 1 and found[0] not in said:
+            claim = claim[: found.start()] + said.pop() + claim[found.end() :]
     return claim
 
 
@@ -154,7 +163,24 @@ def _counting(quantity: Quantity) -> str:
         return quantity.written.split()[0]
     if money := _MONEY.match(quantity.written):
         return money[0]  # £60 of "£60 a year"
+    if is_hangul(quantity.written[-1]) and not quantity.counted:
+        return _without_ending(quantity)
     return quantity.written[: quantity.written.casefold().rfind(quantity.counted) + len(quantity.counted) or None]
+
+
+def _without_ending(quantity: Quantity) -> str:
+    """A Korean quantity as it is written, without what stands behind its unit: 3개월 of 3개월입니다."""
+    for end in range(1, len(quantity.written)):
+        read = facts_of(quantity.written[:end]).quantities
+        if len(read) == 1 and (read[0].value, read[0].kind) == (quantity.value, quantity.kind):
+            return quantity.written[:end]
+    return quantity.written
+
+
+def _joined(said: str, rest: str) -> str:
+    """A Korean quantity and what stands behind it, with the particle that fits its last sound: 40분이 for 2400초가."""
+    particle = _PARTICLE.match(rest)
+    return said + (fitting_particle(said, particle[0]) + rest[1:] if particle and is_hangul(said[-1]) else rest)
 
 
 def _place_of(written: str) -> re.Pattern[str]:

@@ -20,6 +20,9 @@ from kb.text import split_sentences
         ("half a million", "500,000"),
         ("2시간 반", "150분"),
         ("두 시간 반이 걸린다", "150분"),
+        ("반년이 걸린다", "6개월"),
+        ("석 달이 걸린다", "3개월"),
+        ("넉 장을", "네 장을"),
     ],
 )
 def test_halves(one: str, other: str) -> None:

@@ -29,6 +29,19 @@ from kb.support.numbers import restate_numbers
         ("It is cleaned every fortnight.", "Clean it every 14 days.", "It is cleaned every 14 days."),
         ("A report is due fortnightly.", "A report is due every 2 weeks.", "A report is due every 2 weeks."),
         ("It takes a fortnight.", "It takes a fortnight.", "It takes a fortnight."),
+        # Korean ones, whose endings stay.
+        ("처음 석 달은 수습입니다.", "수습 기간은 3개월입니다.", "처음 3개월은 수습입니다."),
+        ("열흘은 겨울에 쓴다.", "그중 10일은 겨울에 써야 한다.", "10일은 겨울에 쓴다."),
+        ("넉 달이 걸린다.", "3개월이 걸린다.", "넉 달이 걸린다."),
+        ("비용은 1,250만 원이다.", "12,500,000원을 냈다.", "비용은 12,500,000원이다."),
+        # Periods.
+        ("회비는 매달 5천 원이다.", "회비는 한 달에 5,000원이다.", "회비는 한 달에 5,000원이다."),
+        ("휴가는 1년에 28일이다.", "한 해 휴가는 28일이다.", "휴가는 한 해 28일이다."),
+        ("Members pay £60 per year.", "They pay £60 a year.", "Members pay £60 a year."),
+        ("Members pay £60 per year.", "They pay £5 a month.", "Members pay £60 per year."),
+        ("It is wound each day.", "It is wound every day, and it rings once a day.", "It is wound each day."),
+        ("It is wound every day.", "It is wound every day.", "It is wound every day."),
+        ("Within the year it fell.", "It fell a year later.", "Within the year it fell."),
         # Times of day.
         ("It begins at 19:30.", "On Sunday at 7.30 p.m. the choir sings.", "It begins at 7.30 p.m."),
         ("It is open until 16:00.", "It is open from 1 to 4 p.m. every day.", "It is open until 4 p.m."),
