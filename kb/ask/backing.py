@@ -60,7 +60,7 @@ def name_nodes(nodes: Sequence[str], language: str) -> str:
 
 
 def _with_node(check: SentenceCheck, nodes: Sequence[NodeText]) -> SentenceCheck:
-    if check.status in ("verified", "likely", "misattributed") or check.score >= VERIFIED:
+    if check.status in ("verified", "misattributed") or check.score >= VERIFIED:
         return check
     told = [(text.node, line) for text in nodes if text.node not in DOCUMENT_NODES for line in text.text.splitlines()]
     lines = [(support_score(check.text, [line]), node) for node, line in told]

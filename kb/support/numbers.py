@@ -117,7 +117,7 @@ _PERIODS = tuple(
 
 
 def _restate_words(claim: str, texts: Sequence[str]) -> str:
-    """A claim with two weeks for a fortnight, 오전 9시 for 아침 9시, unless a text says it as the claim does."""
+    """A claim with two weeks for a fortnight, 오전 9시 for 아침 9시, and "a year" for "per year", unless a text says it as the claim does."""
     for ours, theirs, instead in _SAID_OTHERWISE:
         if ours.search(claim) and not any(theirs.search(text) for text in texts):
             claim = ours.sub(instead, claim)

@@ -30,6 +30,7 @@ from kb.store.acts import Act, note_act, read_acts
 from kb.store.store import Store
 from kb.text import estimate_tokens
 from kb.wire import TERMINAL_DANGERS
+from tests.unit.test_pack_and_prompt import chunk
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 
@@ -248,3 +249,12 @@ def test_the_log_of_commands_is_bounded(tmp_path: Path) -> None:
     assert read_acts(tmp_path) == [Act("ask", "x", 0)]
     assert not note_act(tmp_path / "nowhere", Act("ask", "x", 0), 100)
     assert not note_act(tmp_path, Act("ask", "x", 0), 0)
+
+
+def test_what_a_passage_may_say_in_other_words_does_not_rest_on_a_node() -> None:
+    nodes = (NodeText("facts", "- (fact 1, 2026-11-21) The gate code is 4411\n- The bell sounds at midday.", 9),)
+    text = "The gate code is 4411. The bell sounds at midday [#1]."
+    passages = {1: chunk(1, "At noon somebody rings for lunch.")}
+    found = find_backing(verify(text, passages, read=lambda pairs: [0.8 for _ in pairs]).verification, nodes)
+    assert [(check.status, check.rests_on) for check in found.verification.sentences][1] == ("likely", None)
+    assert found.is_whole
