@@ -8,7 +8,7 @@ changes that its rules know; these are what people meet. The passages are chunks
 as there) and of DATA, known by a digest: the texts are others'. Prints shares with 95 % intervals, of six kinds:
 
 looked at   while rules were written, or learnt by the reader of claims (training/train_support.py)
-held out    manuals of which it has learnt nothing, answers at which nobody looked
+held out    manuals of which it has learnt nothing; nobody looked at the answers before the thresholds of `likely` were set
 as spoken   remarks, gists, short ones and what is widely known, about passages of which the reader has learnt other answers
 in pairs    each true answer with a false one as like it as can be, about manuals held out: what meaning alone tells apart
 documents   the Rust book and FastAPI's, which the rules and the reader know from lies by script (lies.py) alone

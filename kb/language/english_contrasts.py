@@ -282,9 +282,15 @@ IDLE = (
     r"|(?:the )?(?:sources?|references?|citations?|cited passages?)\s*[:：]?[^.!?]{0,80})"
 )
 
-# How often, or for how long a number counts: each line says the same.
+# How often, or for how long a number counts, as patterns: each line says the same. "For a year" is how long something lasts.
 SAME_PERIODS = tuple(
-    (f"a {unit}", f"per {unit}", f"each {unit}", f"every {unit}", f"{adverb}")
+    (
+        rf"(?<!\bin )(?<!\bfor )(?<!within )(?<!after )(?<!about )a {unit}",
+        f"per {unit}",
+        f"each {unit}",
+        f"every {unit}",
+        f"{adverb}",
+    )
     for unit, adverb in (
         ("day", "daily"),
         ("week", "weekly"),

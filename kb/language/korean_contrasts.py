@@ -233,12 +233,12 @@ RECKONED = r"나머지|남은|남는|더 |덜 |차이|이듬해|다음 ?해|늘�
 HALVED = r"절반|반값|(?:원|개|명)만 "
 NEXT = r"이듬해|다음 ?해"
 
-# How often, or for how long a number counts: each line says the same.
+# How often, or for how long a number counts, as patterns: each line says the same. 월 and 연 alone are also Monday and a kite.
 SAME_PERIODS = (
     ("매일", "날마다", "하루에"),
     ("매주", "주마다", "일주일에", "1주일에", "한 주에"),
-    ("매달", "매월", "달마다", "한 달에", "1개월에", "월"),
-    ("매년", "해마다", "한 해에", "한 해", "1년에", "일 년에", "연간", "연"),
+    ("매달", "매월", "달마다", "한 달에", "1개월에", r"월(?= ?\d)"),
+    ("매년", "해마다", "한 해에", "한 해", "1년에", "일 년에", "연간", r"연(?= ?\d)"),
 )
 
 # Words with a number in them: (what a claim says, what no text says then, what others say for it).

@@ -39,11 +39,11 @@ LEAST_UNSAID_WORDS = 2
 SAID_ANYWHERE = 0.7
 # Words that stand in any text.
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
+# Longer sentences are tables, lists or logs, where a negation concerns one row only.
+LONGEST_SENTENCE_CHARS = 350
 # How a reason begins that tells what the texts except.
 EXCEPTED = "the text excepts '"
 DENIED = "one denies it, and the other does not"
-# Longer sentences are tables, lists or logs, where a negation concerns one row only.
-LONGEST_SENTENCE_CHARS = 350
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,10 +106,12 @@ _SAID_OTHERWISE = tuple(
     (re.compile(ours, re.I), re.compile(theirs, re.I), instead)
     for ours, theirs, instead in (*english_contrasts.SAID_OTHERWISE, *korean_contrasts.SAID_OTHERWISE)
 )
+# Behind "a year" these make a moment or a stretch of it.
+_NO_PERIOD = r"(?! ?(?:later|ago|before|after|earlier|old|long|or|동안|간|이상|이하|뒤|후|전|만에|넘))"
 # A period as a line of the tables has it, before or behind a number.
 _PERIODS = tuple(
     re.compile(
-        rf"(?<![\w가-힣])(?:{'|'.join(sorted(same, key=len, reverse=True))})(?= ?[\d$€£₩한두세네석넉]|(?![\w가-힣]))",
+        rf"(?<![\w가-힣])(?:{'|'.join(sorted(same, key=len, reverse=True))})(?= ?[\d$€£₩한두세네석넉]|(?![\w가-힣])){_NO_PERIOD}",
         re.I,
     )
     for same in (*english_contrasts.SAME_PERIODS, *korean_contrasts.SAME_PERIODS)

@@ -41,6 +41,12 @@ from kb.support.numbers import restate_numbers
         ("Members pay £60 per year.", "They pay £5 a month.", "Members pay £60 per year."),
         ("It is wound each day.", "It is wound every day, and it rings once a day.", "It is wound each day."),
         ("It is wound every day.", "It is wound every day.", "It is wound every day."),
+        ("It fell a year later.", "It is cleaned every year; it fell in 1990.", "It fell a year later."),
+        ("It stood for a year.", "It is cleaned every year.", "It stood for a year."),
+        ("It costs £5 each year.", "It stood for a year.", "It costs £5 each year."),
+        ("매달 쉰다.", "월·수·금에 쉰다.", "매달 쉰다."),
+        ("한 해 동안 닫는다.", "매년 닫는다.", "한 해 동안 닫는다."),
+        ("매달 5,000원을 낸다.", "월 5,000원이다.", "월 5,000원을 낸다."),
         ("Within the year it fell.", "It fell a year later.", "Within the year it fell."),
         # Times of day.
         ("It begins at 19:30.", "On Sunday at 7.30 p.m. the choir sings.", "It begins at 7.30 p.m."),
