@@ -174,7 +174,7 @@ class TestVerifyCommand:
     def test_other_words_have_a_sign_of_their_own(self, kb: Call, tmp_path: Path) -> None:
         page = tmp_path / "page.txt"
         page.write_text("The mirror must be cleaned every 14 days. Ada leads the night team.", encoding="utf-8")
-        claim = "Somebody washes the mirror about twice a month."
+        claim = "Someone gives the mirror a wash twice a month."
         result = kb("verify", "--claim", claim, "--evidence", page)
         kept = kb("verify", "--claim", claim, "--evidence", page, "--json").json()
         assert result.code == 0

@@ -97,7 +97,7 @@ def test_of_a_copy_in_another_order_a_reader_that_is_not_sure_is_believed() -> N
 
 
 @pytest.mark.parametrize(("said", "claim", "status"), [
-    (0.8, "It is the warden who shuts the gate at night.", "likely"),
+    (0.7, "It is the warden who shuts the gate at night.", "likely"),
     (0.999, "It is the warden who shuts the gate at night.", "verified"),
     (0.3, "It is the warden who shuts the gate at night.", "likely"),
     (0.01, "It is the warden who shuts the gate at night.", "unsupported"),

@@ -78,7 +78,7 @@ REWORDED = "Sharp tools live behind a lock [#1]."
         (0.8, f"{REWORDED} The oven is cleaned every 10 days [#1].", ["likely", "verified"], "likely"),
         (0.8, f"{REWORDED} The oven is cleaned every 12 days [#1].", ["likely", "contradicted"], "contradicted"),
         (0.8, f"{REWORDED} Here dragons guard a golden hoard [#9].", ["likely", "unknown_marker"], "unsupported"),
-        (0.8, "Knives are behind a lock in a drawer.", ["likely"], "likely"),
+        (0.6, "Knives are behind a lock in a drawer.", ["likely"], "likely"),
         (
             0.8,
             f"{REWORDED} {REWORDED} Here dragons guard a golden hoard [#9].",
