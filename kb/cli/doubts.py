@@ -34,6 +34,7 @@ _KOREAN = (
     (r"'(.*)' stands for '(.*)'", "문서에는 '{0}' 대신 '{1}'가 있음"),
     (r"'(.*)' is not what the text says: '(.*)'", "답은 '{0}', 문서는 '{1}'"),
     (r"'(.*)' and '(.*)' have changed places", "'{0}'와 '{1}'의 자리가 바뀜"),
+    (r"'(.*)' belongs to '(.*)'", "'{0}'는 '{1}'에 해당함"),
     (r"'(.*)' is not named there", "'{0}'라는 이름이 문서에 없음"),
     (r"'(.*)' is not said there", "'{0}'라는 말이 문서에 없음"),
     (r"'(.*)' is here only", "'{0}'는 답에만 있음"),

@@ -23,6 +23,7 @@ from kb.support.numbers import is_reckoned, rounded_by
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
+from kb.support.rows import misread_rows
 from kb.support.strength import unsaid_strength
 from kb.support.substitution import changed_words, exchanged_words
 
@@ -76,6 +77,8 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
         return Found()
     if claim.startswith(("```", "~~~")):
         return _faults_of_code(claim, texts)
+    if misread := misread_rows(claim, texts):
+        return Found(tuple(misread))
     sentences = [text[unit.start : unit.end] for text in texts for unit in units_of(text)]
     if is_joined(claim, sentences) or any(is_turned(claim, sentence) for sentence in sentences):
         return Found()
