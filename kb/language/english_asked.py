@@ -38,7 +38,7 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
     ),
     "asks_duration": r"\bhow\s+(?:long|far)\b",
     "tells_duration": (
-        r"\b(?:second|minute|hour|day|week|fortnight|month|year|decade|centur|generation|lifetime|permanent|forever|indefinite|meter|metre|mile|"
+        r"\b(?:second|minute|hour|day|week|fortnight|month|year|decade|centur|generation|lifetime|overnight|all (?:day|night)|permanent|forever|indefinite|meter|metre|mile|"
         r"kilomet|nanomet|micromet|km|feet|foot|inch|page|episode|term|until|till|as long as|while|since|apart)|\b\d{1,4}\s?(?:ad|bc|bce|ce)\b|\bad\s\d"
     ),
     "asks_count": r"\bhow\s+(?:many|old|tall|heavy)\b|\bwhat\s+(?:percentage|number)\s+of\b",

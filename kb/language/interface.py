@@ -47,6 +47,7 @@ WordKind = Literal[
 #   sentence_end              the end of a sentence that has no full stop
 #   code                      words of code
 #   opens_question            the first word of a question
+#   closes_question           the ending of a question's verb, at its end
 #   asks_event_date           asks when something happened, which "while it rains" does not tell
 #   no_topic                  the form of a word that names nothing: a contraction, a verb in the past
 #   label_number              the number of a figure, a step or a version, which counts nothing
@@ -56,7 +57,7 @@ WordKind = Literal[
 #   of_user                   the end of what stands before a thing of the user: "my", 내
 PatternKind = Literal[
     "greeting", "small_talk", "farewell", "thanks", "apology", "reference", "pronoun", "no_pronoun", "bare_topic",
-    "urgency", "errand", "introduction", "asks", "opens_question", "about_user", "about_kb",
+    "urgency", "errand", "introduction", "asks", "opens_question", "closes_question", "about_user", "about_kb",
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
     "asks_price", "asks_frequency", "asks_duration", "asks_count", "asks_number", "asks_date", "asks_event_date", "asks_person", "asks_reason",
     "tells_price", "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_event_date", "tells_person", "tells_reason", "label_number", "no_topic",

@@ -28,6 +28,11 @@ _HOURS = re.compile(
     r"(?<![\d.:])(?P<begin>(?P<first>\d{1,2})(?:[:.]\d{2})?)(?P<rest>\s*(?:to|and|until|till|–|-)\s*(?P<last>\d{1,2})(?:[:.]\d{2})?\s*(?P<half>[ap]\.?m)\b)",
     re.I,
 )
+_HOUR_OF_PART = re.compile(
+    r"(?<![\d.:£$€])\b(?P<hour>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?P<minutes>[:.]\d{2})? (?:o['’]clock )?"
+    r"(?:in the (?P<part>morning|afternoon|evening)|at (?P<night>night))\b",
+    re.I,
+)
 _KOREAN_HOURS = re.compile(
     r"(?P<begin>(?P<half>오전|오후|밤|새벽|저녁|아침)\s*(?P<first>\d{1,2})시(?:\s*\d{1,2}분)?\s*(?:부터|에서|~|-|–)\s*)(?P<last>\d{1,2})시(?!간)"
 )
@@ -56,8 +61,23 @@ def _with_half(match: re.Match[str]) -> str:
 
 
 def with_halves_of_day(text: str) -> str:
-    """A text in which both hours of a stretch have their half of the day: 1 p.m. to 5 p.m. for "1 to 5 p.m."."""
+    """A text in which both hours of a stretch have their half of the day: 1 p.m. to 5 p.m. for "1 to 5 p.m.".
+
+    >>> with_halves_of_day("from 1 to 5 p.m., or at six in the evening")
+    'from 1 p.m to 5 p.m., or at 6 p.m.'
+    """
+    text = _HOUR_OF_PART.sub(_with_part_of_day, text)
     return _KOREAN_HOURS.sub(_with_first_half, _HOURS.sub(_with_last_half, text))
+
+
+def _with_part_of_day(match: re.Match[str]) -> str:
+    """6 p.m. for "6 in the evening"."""
+    said = match["hour"].lower()
+    hour = int(said) if said.isdigit() else int(NUMBER_WORDS[said])
+    if not 1 <= hour <= 12:
+        return match.group()
+    is_morning = (match["part"] or "").lower() == "morning" or (match["night"] and hour <= 4)
+    return f"{hour}{(match['minutes'] or '').replace('.', ':')} {'a' if is_morning else 'p'}.m."
 
 
 def _with_last_half(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from kb.frozen import dataclass
 from kb.language.english import FUNCTION_WORDS, LIGHT_WORDS, MONTHS, NUMBER_WORDS
 from kb.language.interface import Numbers, join_numbers
-from kb.language.korean_particles import is_hangul
+from kb.language.korean_particles import is_hangul, strip_particle
 from kb.language.number_forms import with_halves_of_day, with_plain_numbers
 from kb.language.registry import LANGUAGES
 from kb.text import STOP_WORDS
@@ -51,6 +51,10 @@ _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)")
 _DOTTED = re.compile(r"(?<![\w.,])(?:\d+(?:\.\d+){2,}|0\d{2,})(?![\w.]*\.\d)")
 # They begin a sentence before a name: "Because GitHub", "Every GitHub".
 _NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS | frozenset("once unless whenever whereas".split())
+# A name with a Korean ending: NaN입니다.
+_LATIN_BEFORE_HANGUL = re.compile(r"\w*[A-Za-z0-9_](?=[가-힣])")
+# A number behind a letter and a hyphen is a part of a name: pay-gw-1.
+_IN_A_NAME = re.compile(r"\b[a-z]\w*-[a-z]{1,6}-$", re.I)
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
 
 
@@ -88,11 +92,15 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Date:
-    """A date; a missing part is None."""
+    """A date; a missing part is None.
+
+    written  as it stands in the text, for messages
+    """
 
     year: int | None
     month: int
     day: int | None
+    written: str = field(default="", compare=False)
 
     def backs(self, claimed: Date) -> bool:
         """True when this date has every part of the claimed one."""
@@ -134,7 +142,7 @@ def facts_of(text: str) -> Facts:
     dates, rest = _take_dates(text, bare)
     times, rest = _take_times(rest, bare)
     quantities = _quantities(rest, bare)
-    words = frozenset(word.casefold() for word in re.findall(r"\w+", text))
+    words = frozenset(word.casefold() for word in (*re.findall(r"\w+", text), *_LATIN_BEFORE_HANGUL.findall(text)))
     return Facts(tuple(quantities), frozenset(bare), dates, times, _names(text), words)
 
 
@@ -158,7 +166,8 @@ def _take_dates(text: str, bare: set[float]) -> tuple[tuple[Date, ...], str]:
         number = int(month) if month.isdigit() else _numbers().months[month[:3].lower()]
         if not 1 <= number <= 12 or (day is not None and not 1 <= int(day) <= 31):
             return match.group()
-        found.append(Date(int(year) if year else None, number, int(day) if day else None))
+        parts = (int(year) if year else None, number, int(day) if day else None)
+        found.append(Date(*parts, written=" ".join(match.group().split())))
         bare.update(float(part) for part in (year, day) if part)
         return " "
 
@@ -209,7 +218,7 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         if unit.strip().startswith("년") and FIRST_YEAR <= value < LAST_YEAR:
             kind, factor = "", 1.0  # a year, not so many of them
         counted = "" if kind else _counted(unit)
-        found.append(Quantity(value * factor, kind, counted, written.strip()))
+        found.append(Quantity(value * factor, kind, counted, _written(written, unit, is_unit=bool(kind or counted))))
 
     # −1 equals no number that is written.
     found += [Quantity(-1.0, f"dotted {m.group()}", "", m.group()) for m in _DOTTED.finditer(text)]
@@ -218,7 +227,13 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         value = float(match["digits"].replace(",", "")) * _scale(scale, numbers)
         if re.match(r"0\d\d", match["digits"]):
             continue  # a code, 0000: it is no number 0
-        note(value, match["money"] or match["unit"] or "", match.group())
+        if _IN_A_NAME.search(text[: match.start()]):
+            bare.add(value)  # pay-gw-1
+            continue
+        written, unit = match.group(), match["unit"] or ""
+        if match["money"] or _is_decade(match["digits"], unit):
+            written, unit = written.removesuffix(unit), match["money"] or ""
+        note(value, unit, written)
     for written in numbers.counts:
         for match in re.finditer(written, text, re.I):
             said = {name: part.lower() for name, part in match.groupdict().items() if part}
@@ -237,6 +252,30 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
     return found
 
 
+def _is_decade(digits: str, unit: str) -> bool:
+    """True for the 1990s, which are no seconds."""
+    return unit.casefold() == "s" and digits.isdecimal() and FIRST_YEAR <= int(digits) < LAST_YEAR
+
+
+def _written(written: str, unit: str, *, is_unit: bool) -> str:
+    """A number as a message has it: without the word behind it that is no unit, and without a Korean ending."""
+    written = " ".join(written.split())
+    word = unit.strip(" -\t\n")
+    if not word or not written.endswith(word):
+        return written
+    if is_hangul(word):
+        kept = next(
+            (
+                word[:n]
+                for n in range(min(len(word), 5), 0, -1)
+                if word[:n] in _units() or word[:n] in _numbers().counters
+            ),
+            "",
+        )
+        return written[: len(written) - len(word)] + (kept or strip_particle(word))
+    return written if is_unit else written[: -len(word)].rstrip(" -")
+
+
 def _scale(written: str, numbers: Numbers) -> float:
     """The factor of one or more scales: 4천억."""
     if written in numbers.scales:
@@ -246,7 +285,7 @@ def _scale(written: str, numbers: Numbers) -> float:
 
 def _counted(unit: str) -> str:
     """The word behind a number as what it counts: a plural, or a Korean counter; "" for any other word."""
-    word = unit.strip(" -\t").casefold()
+    word = unit.strip(" -\t\n").casefold()
     if is_hangul(word):
         return next((counter for counter in _numbers().counters if word.startswith(counter)), "")
     return word if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "ous")) and word.isascii() else ""
@@ -254,7 +293,7 @@ def _counted(unit: str) -> str:
 
 def _unit(written: str) -> tuple[str, float]:
     """The unit behind a number; of a Korean word the longest beginning that is a unit: 14일마다 → 일."""
-    unit, units = written.strip(" -\t").casefold(), _units()
+    unit, units = written.strip(" -\t\n").casefold(), _units()
     lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) else ()
     return next((units[part] for part in (unit, *(unit[:length] for length in lengths)) if part in units), ("", 1.0))
 
@@ -287,7 +326,7 @@ def _names(text: str) -> tuple[str, ...]:
     """Words written as names; the first word of a sentence needs a capital inside or a capitalised word behind it."""
     found: dict[str, None] = {}
     for match in _NAME.finditer(text):
-        word = re.sub(r"['’]s$", "", match.group())
+        word = re.sub(r"['’]s$|[가-힣].*", "", match.group())  # NaN이
         before = text[: match.start()].rstrip(" \t\"'“‘(*_")
         begins = not before or before[-1] in ".!?:;\n|>#-•。" or before.endswith("]")
         if (
@@ -328,7 +367,7 @@ def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
         quantity.written or f"{quantity.value:g}" for quantity in claim.quantities if not is_backed(quantity, source)
     ]
     numbers += [
-        "-".join(str(part) for part in (date.year, date.month, date.day) if part is not None)
+        date.written or "-".join(str(part) for part in (date.year, date.month, date.day) if part is not None)
         for date in claim.dates
         if not any(said.backs(date) for said in source.dates)
     ]

@@ -51,6 +51,11 @@ def pattern_in(code: str, kind: PatternKind) -> re.Pattern[str]:
     return _joined(kind, 0, (code,))
 
 
+def says_in(code: str, kind: PatternKind, text: str) -> bool:
+    """True where the pattern of the kind in one language matches somewhere in the text."""
+    return pattern_in(code, kind).search(text) is not None
+
+
 def says(kind: PatternKind, text: str, flags: int = 0) -> bool:
     """True where the pattern of the kind matches somewhere in the text."""
     return pattern(kind, text, flags).search(text) is not None
@@ -72,18 +77,24 @@ def question_language(question: str) -> str:
     ('ko', 'en')
     >>> question_language("Server-Sent Events란?"), question_language("What does 미들웨어 mean?")
     ('ko', 'en')
+    >>> question_language("do..while은 언제 쓰나요?"), question_language("How do I say 안녕하세요?")
+    ('ko', 'en')
     """
     default = next(iter(LANGUAGES))
     if question.isascii():
         return default
     letters = len(_LETTER.findall(question))
     plain = [word.casefold() for word in _PLAIN_WORD.findall(question)]
-    is_asked = pattern_in(default, "opens_question").match(question.casefold()) is not None
+    opened = pattern_in(default, "opens_question").match(question.casefold())
+    is_asked = opened is not None and question[opened.end() :][:1].isspace()
     holds_frame = any(word in LANGUAGES[default].words["stop"] for word in plain)
     for code, language in LANGUAGES.items():
         own = len(_letters(code).findall(question)) if language.letters else 0
+        is_closed = "closes_question" in language.patterns and says_in(code, "closes_question", question)
         if own and (
-            own >= (MOST_SHARE if is_asked else LEAST_SHARE_OF_LETTERS) * letters or not (holds_frame or is_asked)
+            (is_closed and not is_asked)
+            or own >= (MOST_SHARE if is_asked else LEAST_SHARE_OF_LETTERS) * letters
+            or not (holds_frame or is_asked)
         ):
             return code
     return default

@@ -92,6 +92,9 @@ def test_patterns_of_all_languages_are_joined_for_a_text_in_any() -> None:
         ("FastAPI async def 차이?", "ko"),
         ("What does 미들웨어 mean?", "en"),
         ("The Book에서 소유권이란?", "ko"),
+        ("do..while은 언제 쓰나요?", "ko"),
+        ("The Garbage Collection Handbook은 누가 썼나요?", "ko"),
+        ("How do I say 안녕하세요?", "en"),
     ],
 )
 def test_a_question_is_in_the_language_of_its_letters_else_in_the_first(text: str, language: str) -> None:

@@ -1,0 +1,47 @@
+"""Numbers, dates and names out of a text: what is one, and how a message has it."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb.language.quantities import facts_of, missing_facts
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "missing"),
+    [
+        # A word behind a number is no part of it, unless it is a unit or a thing in the plural.
+        ("A ride costs £58.00 on Sundays.", "A ride costs £9.", ["£58.00"]),
+        ("It has 5 and more.", "", ["5"]),
+        ("It is 5 metres high.", "", ["5 metres"]),
+        ("It has 12 dogs.", "", ["12 dogs"]),
+        ("이용료는 92,000원입니다.", "", ["92,000원"]),
+        ("14일마다 닦습니다.", "", ["14일"]),
+        # Dates as they are written.
+        ("It opens on 1 June 2026.", "It opens in May.", ["1 June 2026"]),
+        ("6월 1일에 엽니다.", "5월에 엽니다.", ["6월 1일"]),
+        # A line break is a blank, and a name holds no number.
+        ("Take it two hours before.", "Take it two\nhours before.", []),
+        ("It was renewed on pay-gw-1 but not on pay-gw-2.", "Only one of the gateways has it.", []),
+        ("Sea trade grew in the 1990s.", "Sea trade grew after 1990.", []),
+        # Hours with a part of the day.
+        ("Only before 10 in the morning and after 6 in the evening.", "Before 10:00 and after 18:00.", []),
+        ("It closes at nine at night.", "It closes at 21:00.", []),
+        ("It closes at 8 in the evening.", "It closes at 21:00.", ["20:00"]),
+    ],
+)
+def test_missing_numbers(claim: str, source: str, missing: list[str]) -> None:
+    assert missing_facts(facts_of(claim), facts_of(source))[0] == missing
+
+
+@pytest.mark.parametrize(
+    ("claim", "source", "missing"),
+    [
+        ("값은 NaN이 됩니다.", "undefined는 `NaN`이 됩니다.", []),
+        ("값은 `NaN`입니다.", "값은 NaN이다.", []),
+        ("IE에서는 안 됩니다.", "IE에선 지원하지 않습니다.", []),
+        ("값은 NaN이 됩니다.", "값은 0이 됩니다.", ["nan"]),
+    ],
+)
+def test_names_before_korean_endings(claim: str, source: str, missing: list[str]) -> None:
+    assert missing_facts(facts_of(claim), facts_of(source))[1] == missing
