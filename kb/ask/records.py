@@ -232,7 +232,7 @@ class SentenceCheck:
                       unknown_marker: it cites only what was not packed; misattributed: another packed passage backs it, the cited ones do not; forged: its
                       marker was copied out of a document and the passage of that number does not back it; uncited
     score             probability that its passages back it, in [0, 1]; of an uncited one, the best that any passage does
-    misattributed_to  the marker whose passage backs it instead, None for every other status
+    misattributed_to  the marker whose passage backs it instead, or is likely to; None where the cited ones do, and where none does
     idle_markers      cited beside others that back it without them; those that stand for no passage too
     reasons           why it is not backed, in words
     rests_on          the context node that says it where no passage does; None otherwise

@@ -37,10 +37,7 @@ def _mark_answer(kb: Runtime, verified: Verified) -> Ended:
     """The answer as the model wrote it, its doubtful sentences marked, and what the documents say themselves."""
     generated, checked = verified.generated, verified.checked
     replies = LANGUAGES[generated.packed.question.language].replies
-    is_wrong = any(is_certain(check) for check in checked.verification.sentences)
-    is_likely = checked.verification.status == "likely"  # which is not enough with rag.require_verified
-    lead = replies["not_backed" if is_wrong else "not_sure_of" if is_likely else "not_confirmed"] + "\n\n"
-    text, verification = mark_sentences(checked.text, checked.verification, replies, lead)
+    text, verification = mark_sentences(checked.text, checked.verification, replies, f"{replies[_lead(checked)]}\n\n")
     quoted = _quotes_for(kb, generated)
     if quoted:
         nearest, _, _ = quoted.checked.text.partition(f"\n\n{replies['see_also']}")
@@ -54,6 +51,17 @@ def _mark_answer(kb: Runtime, verified: Verified) -> Ended:
         outcome="not_sure",
         verification=verification,
     )
+
+
+def _lead(checked: Checked) -> str:
+    """What is said of an answer that does not stand: no more than the worst of its sentences is known to be."""
+    verification = checked.verification
+    if verification.status == "contradicted":
+        return "not_backed"
+    if any(is_certain(check) for check in verification.sentences):
+        return "not_found"
+    # Which is not enough with rag.require_verified.
+    return "not_sure_of" if verification.status == "likely" else "not_confirmed"
 
 
 def _citing_both(first: Checked, second: Checked) -> Checked:

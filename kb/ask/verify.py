@@ -153,8 +153,10 @@ def verify(
         check = _check_cited(claim, own[i], known[i], score, reading, passages, read)
         if not claim.is_aside or check.status == "contradicted":
             checks.append(check)
+        if check.misattributed_to is not None:
+            windows.setdefault(check.misattributed_to, [])  # where it is said: cited whole, for a reader to compare
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
-        if check.status in ("verified", "likely", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
+        elif check.status in ("verified", "likely", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
             for marker, window in zip(known[i], reading.windows, strict=False):
                 # What is said in other words is not found by words: its passage is cited whole, for a reader to compare.
                 if check.status == "likely" and window.said < FOUND_BY_WORDS:
@@ -163,7 +165,8 @@ def verify(
                     windows.setdefault(marker, []).append(window)
     unknown = {(i, m) for i, markers in enumerate(own) for m in markers if known[i] and m not in passages}
     clean = _neutralize(text, claims, forged | unknown)
-    markers = tuple(m for m in find_markers(clean) if m in passages)
+    elsewhere = [check.misattributed_to for check in checks if check.misattributed_to is not None]
+    markers = tuple(dict.fromkeys(m for m in (*find_markers(clean), *elsewhere) if m in passages))
     record = _summarize(checks, passages, forged, retried=retried)
     return Checked(record, clean, markers, {m: tuple(w) for m, w in windows.items()})
 
@@ -223,12 +226,16 @@ def _check_cited(
     read: ReadClaims | None,
 ) -> SentenceCheck:
     status: SentenceStatus = status_of(score, reading)
-    instead = None
+    instead, reasons = None, reasons_of(score, reading)
     # A marker that stands for no passage adds nothing to one that does.
     idle = tuple(m for m in own if m not in known)
     if score < VERIFIED:
-        instead = _backed_elsewhere(claim.text, passages, known, read)
-        status = "misattributed" if instead is not None else status
+        instead, is_sure = _backed_elsewhere(claim.text, passages, known, read)
+        # What one passage speaks against, another one must say beyond doubt.
+        if instead is not None and (is_sure or status != "contradicted"):
+            status, reasons = "misattributed" if is_sure else "likely", ()
+        else:
+            instead = None
     elif len(known) > 1:
         idle += tuple(m for m in known if _is_idle(claim.text, m, known, passages))
     return SentenceCheck(
@@ -240,19 +247,22 @@ def _check_cited(
         score=round(score, 4),
         misattributed_to=instead,
         idle_markers=idle,
-        reasons=reasons_of(score, reading),
+        reasons=reasons,
     )
 
 
 def _backed_elsewhere(
     claim: str, passages: Mapping[int, Chunk], cited: Sequence[int], read: ReadClaims | None
-) -> int | None:
-    """The packed passage that backs a claim best, None where none does."""
-    scores = {m: _score(claim, passages, [m]) for m in _likeliest(claim, passages) if m not in cited}
-    best = max(scores, key=lambda m: (scores[m], -m), default=None)
-    if best is None or scores[best] < VERIFIED or (read and _score(claim, passages, [best], read) < VERIFIED):
-        return None
-    return best
+) -> tuple[int | None, bool]:
+    """(the packed passage that backs a claim best, None where none does; whether it is sure, or likely only)."""
+    others = [m for m in _likeliest(claim, passages) if m not in cited]
+    evidence = [_evidence(passages, [m]) for m in others]
+    found = read_claims([claim] * len(others), evidence)
+    best = max(range(len(others)), key=lambda n: (found[n][0], -others[n]), default=None)
+    if best is None or found[best][0] < VERIFIED:
+        return None, False
+    score, reading = read_claims([claim], [evidence[best]], read=read)[0] if read else found[best]
+    return (others[best], status_of(score, reading) == "verified") if score >= VERIFIED else (None, False)
 
 
 def _likeliest(claim: str, passages: Mapping[int, Chunk]) -> list[int]:

@@ -45,8 +45,10 @@ def _verdict(answer: Answer) -> tuple[str, str]:
             return replies["backed"], "green"
         if found.status == "likely":
             return replies["backed_in_other_words"], "yellow"
-        doubtful = sum(not is_backed(check) and check.status != "likely" for check in found.sentences)
-        return replies["backed_in_part"].format(doubtful=doubtful, total=found.total), "yellow"
+        doubtful = [check for check in found.sentences if not is_backed(check) and check.status != "likely"]
+        if all(check.status == "misattributed" for check in doubtful):
+            return replies["backed_elsewhere"], "yellow"
+        return replies["backed_in_part"].format(doubtful=len(doubtful), total=found.total), "yellow"
     if answer.rests_on:
         line = "from_nodes_uncited" if DOCUMENT_NODES.issuperset(answer.rests_on) else "from_nodes"
         return replies[line].format(nodes=name_nodes(answer.rests_on, answer.language())), "yellow"
@@ -56,7 +58,7 @@ def _verdict(answer: Answer) -> tuple[str, str]:
 def doubts_of(answer: Answer) -> tuple[SentenceCheck, ...]:
     """The sentences that are not backed; none where all are alike, likely to be backed: the footer says it of the whole answer."""
     found = answer.verification
-    if found is None or all(check.status == "likely" for check in found.sentences):
+    if found is None or all(check.status == "likely" and check.misattributed_to is None for check in found.sentences):
         return ()
     return tuple(check for check in found.sentences if not is_backed(check))
 

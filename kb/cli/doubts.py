@@ -28,20 +28,20 @@ _NAMES = _DEGREES | {
 }
 _KOREAN = (
     (r"it says '(.*)' where the text says '(.*)'", "답은 '{0}', 문서는 '{1}'"),
-    (r"it says '(.*)' where the text does not", "'{0}'라는 말이 문서에 없음"),
-    (r"it says '(.*) ([\d.]+)', the text does not", "'{1} {0}'라는 말이 문서에 없음"),
+    (r"it says '(.*)' where the text does not", "'{0}'라는 말이 거기에 없음"),
+    (r"it says '(.*) ([\d.]+)', the text does not", "'{1} {0}'라는 말이 거기에 없음"),
     (r"'(.*)' is the opposite of '(.*)'", "'{0}'의 반대말 '{1}'가 문서에 있음"),
     (r"'(.*)' stands for '(.*)'", "문서에는 '{0}' 대신 '{1}'가 있음"),
     (r"'(.*)' is not what the text says: '(.*)'", "답은 '{0}', 문서는 '{1}'"),
     (r"'(.*)' and '(.*)' have changed places", "'{0}'와 '{1}'의 자리가 바뀜"),
     (r"'(.*)' belongs to '(.*)'", "'{0}'는 '{1}'에 해당함"),
-    (r"'(.*)' is not named there", "'{0}'라는 이름이 문서에 없음"),
-    (r"'(.*)' is not said there", "'{0}'라는 말이 문서에 없음"),
+    (r"'(.*)' is not named there", "'{0}'라는 이름이 거기에 없음"),
+    (r"'(.*)' is not said there", "'{0}'라는 말이 거기에 없음"),
     (r"'(.*)' is here only", "'{0}'는 답에만 있음"),
     (r"'(.*)' is there only", "'{0}'는 문서에만 있음"),
     (r"'(.*)' is here, not 'need not'", "답은 '{0}', 문서는 '하지 않아도 된다'"),
     (r"'(.*)' is there, not 'need not'", "답은 '하지 않아도 된다', 문서는 '{0}'"),
-    (r"'?(.*?)'? is not there", "'{0}'가 문서에 없음"),
+    (r"'?(.*?)'? is not there", "'{0}'가 거기에 없음"),
     (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
     (r"only (.*) says so, no document", "문서에는 없고, {0}에만 있음"),
     (NOT_FOUND, "문서에 그런 말이 없는 듯함"),
@@ -51,6 +51,7 @@ _STATUSES = {
     "en": {
         "verified": "backed",
         "likely": "{cited} may say this in other words",
+        "likely, elsewhere": "not in {cited}; [#{other}] may say this in other words",
         "likely, uncited": "cites nothing, and may be in the documents in other words",
         "weak": "only partly backed by {cited}",
         "unsupported": "not backed by {cited}",
@@ -66,6 +67,7 @@ _STATUSES = {
     "ko": {
         "verified": "문서와 맞음",
         "likely": "{cited}에 다른 말로 있을 수 있음",
+        "likely, elsewhere": "{cited}에는 없고, [#{other}]에 다른 말로 있을 수 있음",
         "likely, uncited": "인용은 없지만 문서에 다른 말로 있을 수 있음",
         "weak": "{cited}에는 일부만 있음",
         "unsupported": "{cited}에 없음",
@@ -100,6 +102,8 @@ def describe_doubt(check: SentenceCheck, language: str = "en") -> str:
 def _of_status(check: SentenceCheck) -> str:
     if check.status in ("weak", "unsupported") and check.reasons == (NOT_FOUND,):
         return "unconfirmed"
+    if check.status == "likely" and check.misattributed_to is not None:
+        return "likely, elsewhere"
     if check.status in ("contradicted", "likely") and not check.markers:
         return f"{check.status}, uncited"
     return "uncited, unbacked" if check.status == "uncited" and check.score < WEAK else check.status

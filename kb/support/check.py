@@ -205,7 +205,7 @@ def reasons_of(score: float, reading: Reading) -> tuple[str, ...]:
     """Why a claim with this score is not backed, in words; empty for one that is."""
     if score >= VERIFIED:
         return ()
-    return (*reading.faults, *reading.found.unsaid) or ((NOT_FOUND,) if reading.reader is not None else ())
+    return reading.found.reasons() or ((NOT_FOUND,) if reading.reader is not None else ())
 
 
 def read_claims(

@@ -42,8 +42,13 @@ SAID_ANYWHERE = 0.7
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
+_LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 # How a reason begins that tells what the texts except.
 EXCEPTED = "the text excepts '"
+# How one ends that names a number.
+NOT_THERE = " is not there"
+# More reasons are not told.
+MOST_REASONS = 3
 DENIED = "one denies it, and the other does not"
 
 
@@ -67,6 +72,22 @@ class Found:
         """
         return all(reason == DENIED or EXCEPTED in reason for reason in self.against)
 
+    def reasons(self) -> tuple[str, ...]:
+        """MOST_REASONS of it at most, of which none is about words of another: they are read by a person.
+
+        >>> Found(("'May' stands for 'June'",), ("1 May is not there",), ("'Ada' is not named there",)).reasons()
+        ("'May' stands for 'June'", "'Ada' is not named there")
+        """
+        kept: list[str] = []
+        told: list[str] = []
+        for reason in (*self.against, *self.absent, *self.unsaid):
+            quoted = re.findall(r"'([^']+)'", reason) or [reason.removesuffix(NOT_THERE)]
+            words = [word.casefold() for word in quoted]
+            if not any(word in other or other in word for word in words for other in told):
+                kept.append(reason)
+            told += words
+        return tuple(kept[:MOST_REASONS])
+
 
 def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
     """Every exact check of one sentence.
@@ -79,12 +100,12 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
         return _faults_of_code(claim, texts)
     if misread := misread_rows(claim, texts):
         return Found(tuple(misread))
-    sentences = [text[unit.start : unit.end] for text in texts for unit in units_of(text)]
+    sentences = [_LIST_MARK.sub("", text[unit.start : unit.end]) for text in texts for unit in units_of(text)]
     if is_joined(claim, sentences) or any(is_turned(claim, sentence) for sentence in sentences):
         return Found()
     against = list(dict.fromkeys(_against(claim, sentences, texts, windows)))
     facts = [facts_of(text) for text in texts]
-    absent = [f"{number} is not there" for number in _absent_numbers(claim, facts)]
+    absent = [f"{number}{NOT_THERE}" for number in _absent_numbers(claim, facts)]
     unsaid = list(dict.fromkeys(_unsaid(claim, texts, sentences)))
     return Found(tuple(against), tuple(absent), tuple(unsaid))
 

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from itertools import combinations
 
 from kb.language.english import MONTHS
-from kb.language.korean_particles import is_hangul
+from kb.language.korean_particles import is_hangul, strip_particle
 from kb.support.associations import exchanged_associations
 from kb.support.clauses import (
     Word,
@@ -326,8 +326,13 @@ def exchanged_nouns(claim: str, sentence: str, elsewhere: str) -> list[str]:
                 continue
             place = [t for t in theirs if t.role == word.role and not any(_is_alike(t, o) for o in ours)]
             if place and word.key.casefold() in elsewhere:
-                found.append(f"'{word.key}' stands for '{place[0].key}'")
+                found.append(f"'{_shown(word)}' stands for '{_shown(place[0])}'")
     return found
+
+
+def _shown(word: Word) -> str:
+    """A word as it is written, without its particle where that leaves a word: 어린 is none of 어린이."""
+    return strip_particle(word.text) if len(word.key) > 2 else word.text
 
 
 def _is_said(word: Word, sentence: str) -> bool:

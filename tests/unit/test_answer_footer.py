@@ -90,7 +90,7 @@ def test_the_verdict_names_what_is_worst() -> None:
     against = replace(against, status="contradicted", reasons=("'14' stands for '15'",))
     for checks, said in (
         ((doubted,), "not confirmed"),
-        ((doubted, missing), "not in the documents"),
+        ((doubted, missing), "not in these passages"),
         ((doubted, missing, against), "the documents say otherwise"),
     ):
         told = replace(answer, verification=replace(answer.verification, sentences=checks))
@@ -118,3 +118,11 @@ def test_an_answer_in_other_words_has_no_tick_and_its_marks_only_where_some_of_i
     ))  # fmt: skip
     assert mark_doubts(uncited).startswith("One. **≈ 인용은 없지만 문서에 다른 말로 있을 수 있음** Two. **⚠ ")
     assert footer(uncited).startswith("⚠ 3문장 중 1문장은 확인되지 않음")
+
+
+def test_an_answer_that_cites_the_wrong_passage_is_not_called_doubtful() -> None:
+    answer = answer_of("One [#1]. Two [#1].", "Two [#1].")
+    assert answer.verification
+    misplaced = replace(answer.verification.sentences[0], status="misattributed", misattributed_to=2)
+    told = replace(answer, verification=replace(answer.verification, status="weak", sentences=(misplaced,)))
+    assert footer(told).startswith("⚠ in your documents, but not where the answer says · ")

@@ -234,3 +234,24 @@ def test_a_claim_with_one_contradicted_sentence_of_many_is_not_backed() -> None:
     assert not found.backed
     many = check_support(f"{text} {text} {text} The gate closes at eleven.", [text])
     assert (many.score >= VERIFIED, many.status, many.backed) == (True, "contradicted", False)
+
+
+def test_what_another_passage_may_say_is_likely_and_shown_with_it() -> None:
+    passages = {1: chunk(1, "The shop sells bread."), 2: chunk(2, TEXT)}
+    found = verify("It is the warden who shuts the gate at night [#1].", passages, None, Says(0.6, "warden"))
+    (sentence,) = found.verification.sentences
+    assert (sentence.status, sentence.misattributed_to, sentence.reasons) == ("likely", 2, ())
+    assert found.markers == (1, 2)
+    assert not has_tick(found.verification)
+
+
+def test_what_the_cited_passage_speaks_against_another_one_must_say_beyond_doubt() -> None:
+    against = "The porter, never the warden, shuts the gate at night."
+    passages = {1: chunk(1, against), 2: chunk(2, TEXT)}
+    answer = "It is the warden who shuts the gate at night [#1]."
+    told = {said: verify(answer, passages, None, Says(said, "ten")).verification for said in (0.6, 0.999)}
+    assert [(t.status, t.sentences[0].status) for t in told.values()] == [
+        ("contradicted", "contradicted"),
+        ("weak", "misattributed"),
+    ]
+    assert told[0.999].sentences[0].reasons == ()

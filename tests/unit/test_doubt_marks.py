@@ -17,10 +17,10 @@ EXACT = "18 hours is not there"
     [
         ("verified", (), 0.9, ""),
         ("contradicted", (EXACT,), 0.1, "✗ the documents say otherwise"),
-        ("unsupported", (EXACT,), 0.1, "✗ not in the documents"),
+        ("unsupported", (EXACT,), 0.1, "✗ not in these passages"),
         ("unsupported", (NOT_FOUND,), 0.1, "? not confirmed"),
         ("unsupported", (), 0.1, "? not confirmed"),
-        ("weak", (EXACT,), 0.4, "✗ only partly in the documents"),
+        ("weak", (EXACT,), 0.4, "✗ only partly in these passages"),
         ("weak", (NOT_FOUND,), 0.4, "? not confirmed"),
         ("likely", (), 0.6, "≈ in other words"),
         ("misattributed", (NOT_FOUND,), 0.1, ""),  # true, and backed by another passage
