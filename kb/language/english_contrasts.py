@@ -271,7 +271,6 @@ SAME_BOUNDS = (
 LEAD = (
     r"(?:did you know (?:that )?|(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
     r"|(?:according to|based on|as (?:described|stated|mentioned|explained|noted|shown) (?:in|by)|as per|per|from|in) (?:the |your |these |this |provided |given |cited |available )*(?:documents?|documentation|passages?|evidence|text|context|sources?|notes?|guide|information)(?: provided| above| given)?,? ?(?:it (?:seems|appears|says|states) that )?"
-    r"|(?:according to|as per) the (?:[a-z]+ ){0,2}(?:contract|agreement|lease|report|minutes|rules?|manual|polic(?:y|ies)|handbook|leaflet|protocol|statutes|schedule|timetable|faq|article|page|tutorial|docs),? "
     r"|(?:as far as the (?:documents?|evidence|sources?) (?:say|says|go|goes|show|shows)),? ?"
     r"|(?:it (?:appears|seems)(?: that)?|it is (?:stated|mentioned|noted|said|worth noting) that|to answer your question[:,]?|the answer is(?: that)?)\s+"
     r"|the (?:provided |given )?(?:documents?|documentation|passages?|evidence|text|context|sources?|guide|notes?) (?:states?|says?|explains?|mentions?|notes?|indicates?|describes?|shows?|tells? us|suggests?|specif(?:y|ies))(?: that)?,? )"

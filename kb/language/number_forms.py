@@ -29,7 +29,7 @@ _HOURS = re.compile(
     re.I,
 )
 _HOUR_OF_PART = re.compile(
-    r"(?<![\d.:£$€])\b(?P<hour>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?P<minutes>[:.]\d{2})? (?:o['’]clock )?"
+    r"(?<![\d.:£$€])(?<!past )(?<!quarter to )\b(?P<hour>\d{1,2}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)(?P<minutes>[:.]\d{2})? (?:o['’]clock )?"
     r"(?:in the (?P<part>morning|afternoon|evening)|at (?P<night>night))\b",
     re.I,
 )

@@ -70,13 +70,19 @@ class Quantity:
     """A number in the base unit of its kind; kind "" for an unknown unit or none.
 
     counted  the word behind it, where that is a noun in the plural and no unit: "steps"; "" elsewhere
-    written  as it stands in the text, for messages
+    written  as it stands in the text, with the word behind it
+    shown    the same for messages: without a word that is no unit, and without a Korean ending
     """
 
     value: float
     kind: str = ""
     counted: str = ""
     written: str = field(default="", compare=False)
+    shown: str = field(default="", compare=False)
+
+    def named(self) -> str:
+        """What a message calls it."""
+        return self.shown or self.written or f"{self.value:g}"
 
     def backs(self, claimed: Quantity) -> bool:
         """True when this quantity supports the claimed one: equal values, and what they measure or count may be the same.
@@ -218,7 +224,11 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         if unit.strip().startswith("년") and FIRST_YEAR <= value < LAST_YEAR:
             kind, factor = "", 1.0  # a year, not so many of them
         counted = "" if kind else _counted(unit)
-        found.append(Quantity(value * factor, kind, counted, _written(written, unit, is_unit=bool(kind or counted))))
+        found.append(
+            Quantity(
+                value * factor, kind, counted, written.strip(), _shown(written, unit, is_unit=bool(kind or counted))
+            )
+        )
 
     # −1 equals no number that is written.
     found += [Quantity(-1.0, f"dotted {m.group()}", "", m.group()) for m in _DOTTED.finditer(text)]
@@ -230,10 +240,8 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
         if _IN_A_NAME.search(text[: match.start()]):
             bare.add(value)  # pay-gw-1
             continue
-        written, unit = match.group(), match["unit"] or ""
-        if match["money"] or _is_decade(match["digits"], unit):
-            written, unit = written.removesuffix(unit), match["money"] or ""
-        note(value, unit, written)
+        unit = match["unit"] or ""
+        note(value, match["money"] or ("" if _is_decade(match["digits"], unit) else unit), match.group())
     for written in numbers.counts:
         for match in re.finditer(written, text, re.I):
             said = {name: part.lower() for name, part in match.groupdict().items() if part}
@@ -257,10 +265,12 @@ def _is_decade(digits: str, unit: str) -> bool:
     return unit.casefold() == "s" and digits.isdecimal() and FIRST_YEAR <= int(digits) < LAST_YEAR
 
 
-def _written(written: str, unit: str, *, is_unit: bool) -> str:
+def _shown(written: str, unit: str, *, is_unit: bool) -> str:
     """A number as a message has it: without the word behind it that is no unit, and without a Korean ending."""
     written = " ".join(written.split())
     word = unit.strip(" -\t\n")
+    if money := re.match(r"[$€£₩]\s?[\d,.]*\d(?:\s?(?:million|billion|thousand))?", written):
+        return money[0]
     if not word or not written.endswith(word):
         return written
     if is_hangul(word):
@@ -363,9 +373,7 @@ def missing_facts(claim: Facts, source: Facts) -> tuple[list[str], list[str]]:
 
     A quantity with a unit needs an equal one; a bare number may be anywhere in the source, in a date or a time too.
     """
-    numbers = [
-        quantity.written or f"{quantity.value:g}" for quantity in claim.quantities if not is_backed(quantity, source)
-    ]
+    numbers = [quantity.named() for quantity in claim.quantities if not is_backed(quantity, source)]
     numbers += [
         date.written or "-".join(str(part) for part in (date.year, date.month, date.day) if part is not None)
         for date in claim.dates

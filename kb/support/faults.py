@@ -199,7 +199,7 @@ def _absent_numbers(claim: str, facts: Sequence[Facts]) -> list[str]:
         return []
     bounds = dict(bounds_of(claim))
     possible = {
-        q.written
+        q.named()
         for q in claimed.quantities
         if not is_backed(q, there)
         and (rounded_by(q, bound_in(bounds, q.written), there.quantities) or is_reckoned(claim, q, there))
