@@ -306,3 +306,28 @@ SAID_OTHERWISE = (
     (r"\bfortnightly\b", "fortnight", "every two weeks"),
     (r"\b(?:a |one )?fortnight\b", "fortnight", "two weeks"),
 )
+
+# What may be turned round (kb/support/turned.py), each pattern with two sides, a and b. From a to b:
+WAY = (
+    r"\bfrom (?P<a>[^,;.]{1,40}?) (?:up |down |over |back |on )?(?:to|into) (?P<b>(?:the |an? )?[^\s,;.]+(?: [^\s,;.]+)?)",
+)
+# Of a comes b.
+CAUSE = (
+    r"(?P<b>[^;.]+?),?\s+(?:because(?: of)?|due to|owing to|as a result of)\s+(?P<a>[^;.]+)",
+    r"^(?:because(?: of)?|since|due to)\s+(?P<a>[^,;]+),\s+(?P<b>[^;.]+)",
+    r"(?P<a>[^;.]+?)[,;.]\s+(?:so|therefore|thus|hence|as a result|consequently|that is why),?\s+(?P<b>[^;.]+)",
+)
+# a comes before b.
+ORDERED = (
+    r"(?P<b>[^,;.]+?),?\s+(?:only )?after\s+(?P<a>[^,;.]+)",
+    r"^after\s+(?P<a>[^,;]+),\s*(?P<b>[^;.]+)",
+    r"(?P<a>[^,;.]+?),?\s+before\s+(?P<b>[^,;.]+)",
+)
+THEN = r"(?<!if )\b(?:and )?(?:then|after that|afterwards|finally|lastly)\b"
+ORDERED_TEXT = r"\b(?:first|then|finally|next|before|after|step \d)\b"
+# Not a, but b.
+NOT_BUT = (
+    r"\b(?:not|n['’]t) (?!only|just|merely)(?P<a>[^,;.]{1,60}?),?\s+(?:but|only|just)\s+(?:rather )?(?P<b>[^,;.]{1,60})",
+    r"(?P<b>[^,;.]{1,80}?),?\s+(?:and |but )?not (?P<a>[^,;.]{1,50})",
+    r"(?P<b>[^,;.]{1,60}?) (?:rather than|instead of) (?P<a>[^,;.]{1,50})",
+)

@@ -189,8 +189,22 @@ _PATTERNS: dict[PatternKind, str] = {
 
 _NUMERALS = {
     "하나": 1.0, "한": 1.0, "두": 2.0, "둘": 2.0, "세": 3.0, "셋": 3.0, "석": 3.0, "네": 4.0, "넷": 4.0, "넉": 4.0, "다섯": 5.0, "여섯": 6.0,
-    "일곱": 7.0, "여덟": 8.0, "아홉": 9.0, "열": 10.0,
+    "일곱": 7.0, "여덟": 8.0, "아홉": 9.0,
 }  # fmt: skip
+_TENS = {
+    "열": 10.0,
+    "스물": 20.0,
+    "서른": 30.0,
+    "마흔": 40.0,
+    "쉰": 50.0,
+    "예순": 60.0,
+    "일흔": 70.0,
+    "여든": 80.0,
+    "아흔": 90.0,
+}
+_NUMERALS |= (
+    {ten + one: tens + ones for ten, tens in _TENS.items() for one, ones in _NUMERALS.items()} | _TENS | {"스무": 20.0}
+)
 _DAYS = {"하루": 1.0, "이틀": 2.0, "사흘": 3.0, "나흘": 4.0, "닷새": 5.0, "열흘": 10.0}
 _COUNTERS = "사람 시간 가지 차례 마리 명 개 번 시 살 달 대 잔 권 곳 장 쪽 주".split()
 _NUMBERS = Numbers(
@@ -205,7 +219,7 @@ _NUMBERS = Numbers(
     dates=(r"(?:(?P<year>\d{4})년)?\s*(?P<month>\d{1,2})월(?:\s*(?P<day>\d{1,2})일)?",),
     clocks=(r"(?P<half>오전|오후|밤|새벽|저녁|아침)?\s*(?P<hour>\d{1,2})시(?!간)(?:\s*(?P<minute>\d{1,2})분)?",),
     counts=(
-        rf"(?<![가-힣])(?P<word>{'|'.join(_NUMERALS)})\s?(?P<unit>{'|'.join(_COUNTERS)})",
+        rf"(?<![가-힣])(?P<word>{'|'.join(sorted(_NUMERALS, key=len, reverse=True))})\s?(?P<unit>{'|'.join(_COUNTERS)})",
         rf"(?<![가-힣])(?P<word>{'|'.join(_DAYS)})(?=[\s가-힣]|$)",
     ),
     counters=tuple(_COUNTERS),

@@ -19,7 +19,7 @@ from kb.text import STOP_WORDS, analyze
 
 _WORD = re.compile(r"[A-Za-z_][\w.+-]*?[가-힣]+|[A-Za-zÀ-ɏ][\wÀ-ɏ'’.-]*[\wÀ-ɏ]|[A-Za-zÀ-ɏ]|\d[\d,.]*\d|\d|[가-힣]+")
 _ENGLISH_CLAUSE = re.compile(
-    r"\s*(?:[;—()]|:(?!\d))\s*|\s+[–-]\s+|,\s+(?=(?:and|but|which|who|whose|while|whereas|although|though|because|so|where|when|since|then|or|until|after|before|if|unless)\b)"
+    r"\s*(?:[;—()]|:(?!\d))\s*|\s+[–-]\s+|,\s+(?=(?:and|but|which|who|whose|while|whereas|although|though|because|so|where|when|since|then|or|until|after|before|if|unless|assuming|provided)\b)"
     r"|\s+(?=(?:but|while|whereas|although|because|which|whose|unless)\b)",
     re.I,
 )
@@ -35,7 +35,7 @@ _ROLES = {
     "than": "보다 보다는 보다도",
     "object": "을 를",
     "subject": "이 가 은 는 께서 께서는",
-    "other": "에서는 에서도 에서만 에선 으로는 으로만 로만 에만 에서 으로 까지 부터 처럼 마다 에는 에도 에 로 의 와 과 도 만 이나 나 이라는 라는 이란 란",
+    "other": "에서는 에서도 에서만 에서부터 에선 으로는 으로만 로만 에만 부터는 까지는 까지만 까지도 에서 으로 까지 부터 처럼 마다 에는 에도 에 로 의 와 과 도 만 이나 나 이라는 라는 이란 란",
 }
 _PARTICLES = sorted(((p, role) for role, listed in _ROLES.items() for p in listed.split()), key=lambda x: -len(x[0]))
 _TAILS = frozenset(_PARTICLES)

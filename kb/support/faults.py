@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from kb.frozen import dataclass
 from kb.language import korean_contrasts
 from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Facts, facts_of, is_backed, missing_facts
-from kb.support.associations import exchanged_titles
+from kb.support.associations import exchanged_associations, exchanged_titles
 from kb.support.claims import without_lead
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
 from kb.support.contrast import bound_in, bounds_of, contrasts, turns_a_condition, wrong_bounds
@@ -26,6 +27,8 @@ from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
 from kb.support.rows import misread_rows
 from kb.support.strength import unsaid_strength
 from kb.support.substitution import changed_words, exchanged_words
+from kb.support.topics import exchanged_topics
+from kb.support.turned import turned_round
 
 # A sentence that holds a smaller share of the claim may be about something else, and its negation too.
 SAME_MATTER = 0.6
@@ -144,6 +147,11 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
     headings = texts[-1] if len(texts) > 1 else ""
     yield from misplaced_names(claim, [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS], headings)
     yield from exchanged_titles(claim, texts)
+    yield from turned_round(claim, sentences, "\n".join(texts))
+    for one, other in pairwise(sentences):
+        yield from exchanged_associations(claim, f"{one.rstrip('.')}; {other}")
+    if re.search("[가-힣]", claim):
+        yield from exchanged_topics(claim, sentences)
 
 
 def _nearest(part: str, sentences: Sequence[str]) -> list[str]:

@@ -162,7 +162,7 @@ def _restate_bounds(claim: str, texts: Sequence[str]) -> str:
 def _counting(quantity: Quantity) -> str:
     """A quantity as it is written, without the particle of a Korean counter; a bare number without the word behind it."""
     if not quantity.kind and not quantity.counted:
-        return quantity.written.split()[0]
+        return re.sub(r"(?<=\d)[가-힣]+$", "", quantity.written.split()[0])
     if money := _MONEY.match(quantity.written):
         return money[0]  # £60 of "£60 a year"
     if is_hangul(quantity.written[-1]) and not quantity.counted:

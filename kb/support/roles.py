@@ -32,7 +32,7 @@ from kb.text import STOP_WORDS
 SAME_EVENT = 0.6
 # A name is in the wrong place where the sentence says so much of the claim without it.
 SAME_PLACE = 0.6
-_PIVOTS = frozenset("than before after until since instead".split())
+_PIVOTS = frozenset("than before after until since instead over".split())
 _ARTICLES = frozenset("the a an her his its their our my your this that these those".split())
 _NOUN_FOLLOWS = _ARTICLES | frozenset("of in on at for with by from to and or".split())
 PREPOSITIONS = frozenset("in on at for with during of under over near through".split())
@@ -104,8 +104,8 @@ def _swap_at(ours: Sequence[Word], theirs: Sequence[Word], pivot: Word, other: W
     left, right, their_left, their_right = (
         _once(side, ours, theirs) for side in (left, right, their_left, their_right)
     )
-    # What is compared may stand behind a preposition: the path over the pass is easier than that through the gorge.
-    is_compared = pivot.text.lower() == "than"
+    # What is compared may stand behind a preposition: the path over the pass is easier than that through the gorge, and one rule goes over another.
+    is_compared = pivot.text.lower() in ("than", "over")
     crossed_right = [w for w in left if _in(w, their_right) and (is_compared or not _is_aside(w, ours, theirs))]
     crossed_left = [w for w in right if _in(w, their_left) and (is_compared or not _is_aside(w, ours, theirs))]
     turned = _is_passive(ours, pivot) != _is_passive(theirs, other)

@@ -24,6 +24,8 @@ from kb.language.quantities import facts_of, missing_facts
         ("Take it two hours before.", "Take it two\nhours before.", []),
         ("It was renewed on pay-gw-1 but not on pay-gw-2.", "Only one of the gateways has it.", []),
         ("Sea trade grew in the 1990s.", "Sea trade grew after 1990.", []),
+        ("하루 열네 시간, 스물두 명이 일한다.", "하루 14시간, 22명이 일한다.", []),
+        ("스무 살부터 들어간다.", "19살부터 들어간다.", ["스무 살"]),
         # Hours with a part of the day.
         ("Only before 10 in the morning and after 6 in the evening.", "Before 10:00 and after 18:00.", []),
         ("It closes at nine at night.", "It closes at 21:00.", []),

@@ -1,0 +1,84 @@
+"""What a claim turns round: ways, causes, steps, what is denied, rules with exceptions; and things of which another is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from kb.support.check import check_support
+from kb.support.overlap import units_of
+from kb.support.topics import exchanged_topics
+from kb.support.turned import turned_round
+
+
+def sentences_of(text: str) -> list[str]:
+    return [text[unit.start : unit.end] for unit in units_of(text)]
+
+
+STEPS = "1. The pump signal is sent.\n2. The valve is opened.\n3. The tank is filled."
+CUTLETS = "Bread the cutlets: first flour, then eggs, finally crumbs."
+GATES = "The gate is opened last, after every boat has been tied up."
+PREFIX = "The prefix does not change the address, only the name."
+FARES = "Children under 5 travel free on all lines except F4."
+POOLS = "20:10 서버를 재시작함. 20:35 연결 풀을 50에서 120으로 늘림."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "turned"),
+    [
+        ("The pool was cut from 120 to 50.", "The pool was raised from 50 to 120.", True),
+        ("The pool went from 50 to 120.", "The pool was raised from 50 to 120.", False),
+        ("연결 풀을 120에서 50으로 줄였습니다.", POOLS, True),
+        ("연결 풀을 50에서 120으로 늘렸습니다.", POOLS, False),
+        ("The dam broke because the village was flooded.", "The village was flooded because the dam broke.", True),
+        ("As the dam broke, so the village was flooded.", "The village was flooded because the dam broke.", False),
+        ("지붕이 무너졌기 때문에 폭설이 쌓였다.", "폭설이 쌓였다. 그래서 지붕이 무너졌다.", True),
+        ("폭설이 쌓였기 때문에 지붕이 무너졌다.", "폭설이 쌓였다. 그래서 지붕이 무너졌다.", False),
+        ("The pump signal is sent after the valve is opened.", STEPS, True),
+        ("The valve is opened after the pump signal is sent.", STEPS, False),
+        ("Before the tank is filled, the valve is opened.", STEPS, False),
+        ("Dip them in eggs, then in flour, and finally in crumbs.", CUTLETS, True),
+        ("Dip them in flour, then in eggs, and finally in crumbs.", CUTLETS, False),
+        ("All boats are tied up before the gate is opened.", GATES, False),
+        ("The prefix changes the address, but not the name.", PREFIX, True),
+        ("The prefix changes the name, not the address.", PREFIX, False),
+        ("Children under 5 travel free on every line.", FARES, True),
+        ("Children under 5 travel free on every line but F4.", FARES, False),
+        ("Adults pay the full fare on all lines.", FARES, False),
+    ],
+)
+def test_what_is_turned_round(claim: str, text: str, turned: bool) -> None:
+    assert bool(turned_round(claim, sentences_of(text), text)) is turned
+
+
+POTS = "경기도 옹기는 배가 홀쭉하다. 햇볕이 약해 입을 넓게 만들었다. 경상도 옹기는 입이 좁은데, 햇볕이 강하기 때문이다."
+PAID = "카드 결제 승인이 평균 38초까지 늦어졌다. 간편결제는 영향을 받지 않았다."
+RATES = "수도 요금은 임대인이 낸다. 전기 요금은 임차인이 낸다. 원하는 사람은 마당도 쓴다."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "exchanged"),
+    [
+        ("경상도 옹기는 햇볕이 약해서 입을 넓게 만들었습니다.", POTS, True),
+        ("경기도 옹기는 햇볕이 약해서 입을 넓게 만들었습니다.", POTS, False),
+        ("카드 결제는 영향을 받지 않았고, 간편결제 승인이 38초까지 늦어졌습니다.", PAID, True),
+        ("카드 결제 승인은 38초까지 늦어졌고, 간편결제는 영향을 받지 않았습니다.", PAID, False),
+        ("수도 요금은 임차인이 내고, 전기 요금은 임대인이 냅니다.", RATES, True),
+        ("전기 요금은 임차인이 내고, 수도 요금은 임대인이 냅니다.", RATES, False),
+        ("마당은 원하는 사람이 씁니다.", RATES, False),
+    ],
+)
+def test_what_is_told_of_another_thing(claim: str, text: str, exchanged: bool) -> None:
+    assert bool(exchanged_topics(claim, sentences_of(text))) is exchanged
+
+
+def test_that_what_is_turned_round_is_contradicted() -> None:
+    assert check_support("The valve is opened before the pump signal is sent.", [STEPS]).status == "contradicted"
+    assert check_support("경상도 옹기는 햇볕이 약해서 입을 넓게 만들었습니다.", [POTS]).status == "contradicted"
+    assert check_support("Children under 5 travel free on all lines except F4.", [FARES]).status == "verified"
+
+
+def test_that_what_two_sentences_tell_side_by_side_is_not_mixed() -> None:
+    text = "The kickoff is due on the second Friday. The heartbeat is due on the first Friday."
+    claim = "The kickoff is due on the first Friday, and the heartbeat on the second Friday."
+    assert check_support(claim, [text]).status == "contradicted"
+    assert check_support(text, [text]).status == "verified"
