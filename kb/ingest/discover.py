@@ -29,7 +29,7 @@ BAD_NAME = "its name is not valid UTF-8, or has control characters"
 _UNREADABLE_TYPES = {
     "a legacy Office file; save it as .docx, .xlsx or .pptx": "doc dot xls xlt ppt pps pot",
     "an OpenDocument file; save it as .docx, .xlsx or .pptx": "odt ods odp odg",
-    "an image; text in images is not read": "png jpg jpeg gif bmp tif tiff webp ico heic heif avif psd svgz xcf raw",
+    "an image; text in images is not read": "png jpg jpeg gif bmp tif tiff webp ico heic heif avif psd svg svgz xcf raw",
     "audio or video; speech is not read": "mp3 m4a wav flac ogg oga opus aac mp4 m4v mkv mov avi webm wmv mpg mpeg",
     "an archive; unpack it first": "zip tar gz tgz bz2 xz 7z rar zst lz4 jar war whl deb rpm dmg iso cab apk",
     "a program or compiled code": "exe dll so dylib o a obj class pyc pyo wasm bin lib pdb",

@@ -311,7 +311,7 @@ def test_restructuredtext() -> None:
         ("list", "- sounds twice a minute"),
         ("list", "- was built in 1911"),
         ("paragraph", "It is silent by day."),
-        ("code", ".. code-block:: sh\n\n   horn --on"),
+        ("code", "   horn --on"),
         ("table", "=====  ======\nmonth  litres\n=====  ======\nMay    40\n=====  ======"),
         ("h2", "Stores"),
         ("paragraph", "Oil comes by boat."),

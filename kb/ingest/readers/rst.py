@@ -13,6 +13,7 @@ from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.lines import Lines
+from kb.ingest.readers.rst_markup import Markup
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _DIRECTIVE = re.compile(r"\.\. (?:\|[^|]+\| )?([A-Za-z][\w:.+-]*?)\s?::(?:\s+(.*))?$")
@@ -26,14 +27,20 @@ _ROLE = re.compile(r":[\w.:+-]+:`~?!?([^`<]*?)(?:\s*<[^`>]*>)?`")
 _LINK = re.compile(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}")
 _MARKUP = re.compile(r"``|\*\*|(?<!\w)\*|\*(?!\w)|(?<!\w)\||\|_{0,2}(?!\w)|`")
 _CODE = frozenset(
-    "code code-block sourcecode parsed-literal math literalinclude prompt console doctest testcode "
+    "code code-block sourcecode parsed-literal math prompt console doctest testcode "
     "productionlist graphviz mermaid uml ipython jupyter-execute".split()
+)
+# They describe a thing of code, or a setting, which their argument names.
+_DOMAINS = frozenset("py c cpp js rb go php http std".split())
+_OBJECTS = frozenset(
+    "function class method attribute data exception classmethod staticmethod property decorator option envvar confval setting "
+    "describe object program cmdoption django-admin templatetag templatefilter fieldlookup".split()
 )
 _TABLES = frozenset({"csv-table", "list-table", "table"})
 # The content of these directives is not text: settings, markup of another format, other files.
 _SILENT = frozenset(
     "raw include image toctree contents default-role role meta index highlight currentmodule module sectnum header "
-    "footer testsetup autosummary".split()
+    "footer testsetup autosummary literalinclude".split()
 )
 
 
@@ -41,7 +48,8 @@ def read_rst(raw: bytes, path: str) -> Parsed:
     """A reStructuredText file; its title is its first section's, its tags those of a `:tags:` or `:keywords:` field."""
     decoded = decode(raw)
     lines = Lines(decoded.text)
-    blocks = tuple(_Scan(lines).blocks())
+    scan = _Scan(lines)
+    blocks = tuple(scan.blocks())
     title = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
     fields: dict[str, str] = {}
     for line in range(min(len(lines), 40)):
@@ -49,7 +57,8 @@ def read_rst(raw: bytes, path: str) -> Parsed:
             fields.setdefault(match.group(1).lower(), match.group(2) or "")
     tags = tags_of(fields.get("tags") or fields.get("keywords"))
     language = primary_language(fields.get("lang") or fields.get("language"))
-    return Parsed(decoded.text, blocks, fields.get("title") or title, tags, language, True, decoded.note)
+    title = fields.get("title") or title
+    return Parsed(decoded.text, blocks, title, tags, language, True, decoded.note, edits=scan.markup.edits())
 
 
 class _Scan:
@@ -57,7 +66,9 @@ class _Scan:
 
     def __init__(self, lines: Lines) -> None:
         self.lines = lines
+        self.markup = Markup(lines)
         self.styles: list[tuple[str, bool]] = []
+        self.level = 0  # of the section, and of the thing that is described, at a line
 
     def blocks(self) -> Iterator[Block]:
         line = 0
@@ -79,14 +90,49 @@ class _Scan:
             return self.explicit(line)
         if text.lstrip().startswith(">>> "):
             stop = self.run_end(line)
-            return self.one("code", line, stop), stop
+            return self.code(max(line - 1, 0), line, stop), stop
         if _BULLET.match(text.lstrip()) and not self.is_sentence(line):
             stop = self.indented_end(line + 1, self.lines.indent(line))
+            self.list_item(line, stop)
             return self.one("list", line, stop), stop
         if self.lines.indent(line):
             stop = self.run_end(line)
+            self.markup.prose(line, stop)
             return self.one("quote", line, stop), stop
         return self.paragraph(line)
+
+    def code(self, line: int, first: int, stop: int, language: str = "") -> list[Block]:
+        """Code on lines first..stop-1 as a block, in a fence where there is room for one; introduced on the lines from `line` on."""
+        self.markup.code(line, first, stop, language)
+        return self.one("code", first, stop)
+
+    def list_item(self, line: int, stop: int) -> None:
+        """The markup of a list item; code in it keeps its indentation."""
+        begin = line
+        while line < stop:
+            text = self.lines[line].strip()
+            match = _DIRECTIVE.match(text)
+            after = min(self.indented_end(line + 1, self.lines.indent(line)), stop)
+            if match and _name_of(match) in _CODE:
+                self.markup.prose(begin, line)
+                self.markup.code(
+                    line, self.content(line + 1, after), after, (match.group(2) or "").strip(), in_list=True
+                )
+                begin = line = max(after, line + 1)
+            elif text.endswith("::") and not match and after > line + 1 and self.lines.is_blank(line + 1):
+                self.markup.prose(begin, line + 1)
+                self.markup.ends_in_colon(line)
+                self.markup.code(line + 1, self.content(line + 1, after), after, in_list=True)
+                begin = line = max(after, line + 1)
+            else:
+                line += 1
+        self.markup.prose(begin, stop)
+
+    def content(self, line: int, stop: int) -> int:
+        """The first line of what a directive holds, behind its options."""
+        while line < stop and (self.lines.is_blank(line) or _FIELD.match(self.lines[line].strip())):
+            line += 1
+        return line
 
     def section(self, line: int) -> tuple[list[Block], int] | None:
         """A title with a line of punctuation below it, or below and above it."""
@@ -106,6 +152,9 @@ class _Scan:
             self.styles.append(style)
         level = min(self.styles.index(style) + 1, 6)
         clean = plain_title(title)
+        if clean:
+            self.level = level
+            self.markup.heading(line, at + 2, at, level, clean)
         block = self.lines.block("heading", line, at + 2, level=level, title=clean) if clean else None
         return [block] if block else [], at + 2
 
@@ -129,54 +178,103 @@ class _Scan:
 
     def explicit(self, line: int) -> tuple[list[Block], int]:
         """A directive, a comment or a target: it begins with two dots."""
-        text, stop = self.lines[line].rstrip(), self.indented_end(line + 1, self.lines.indent(line))
+        text, stop = self.lines[line].strip(), self.indented_end(line + 1, self.lines.indent(line))
         match = _DIRECTIVE.match(text)
         if not match:
-            return (self.one("paragraph", line, stop), stop) if _NOTE_TARGET.match(text) else ([], stop)
-        name = (
-            match.group(1).rpartition(":")[2].lower() if match.group(1).startswith("code:") else match.group(1).lower()
-        )
-        if name in _SILENT:
+            if not _NOTE_TARGET.match(text):
+                self.markup.hide(line, stop)
+                return [], stop
+            self.markup.prose(line, stop)
+            return self.one("paragraph", line, stop), stop
+        name, argument = _name_of(match), (match.group(2) or "").strip()
+        is_generated = name.startswith("auto") and all(self.lines.is_blank(n) for n in range(line + 1, stop))
+        if name in _SILENT or is_generated:
+            self.markup.hide(line, stop)
             return [], stop
         if name in _CODE:
-            return self.one("code", line, stop), stop
-        if name in _TABLES:
-            return self.one("table", line, stop), stop
-        # Notes, figures, functions …: argument and content are prose, options (":width: 3") are not.
+            return self.code(line, self.content(line + 1, stop), stop, argument.split(" ")[0]), stop
         body = line + 1
         while body < stop and (_FIELD.match(self.lines[body].strip()) and not self.lines.is_blank(body)):
             body += 1
-        blocks = self.one("paragraph", line, line + 1) if match.group(2) and name not in ("figure",) else []
+        level = min(max(self.level, 1) + 1, 6) if argument and _is_object(name) and self.stands_alone(line, stop) else 0
+        self.markup.directive(line, name, argument, body, stop, level)
+        if name in _TABLES:
+            self.markup.prose(body, stop)
+            return self.one("table", line, stop), stop
+        # Notes, figures, functions …: argument and content are prose, options (":width: 3") are not.
+        blocks = self.one("paragraph", line, line + 1) if argument and name not in ("figure",) else []
+        if level:
+            title = argument.partition("(")[0].strip() or argument
+            blocks = [
+                block for block in [self.lines.block("heading", line, line + 1, level=level, title=title)] if block
+            ]
+        outer, self.level = self.level, level or self.level
         while body < stop:
             if self.lines.is_blank(body):
                 body += 1
                 continue
-            found, after = self.nested(body, stop)
+            found, body = self.nested(body, stop)
             blocks += found
-            body = after
+        self.level = outer
         return blocks, stop
 
+    def stands_alone(self, line: int, stop: int) -> bool:
+        """Whether what a directive describes has content, and nothing that is not of it follows before the next heading.
+
+        Only then may its name be a heading: what follows would stand below it.
+        """
+        margin = self.lines.indent(line)
+        if all(self.lines.is_blank(n) for n in range(line + 1, stop)):
+            return False
+        while stop < len(self.lines):
+            text = self.lines[stop].strip()
+            match = _DIRECTIVE.match(text)
+            is_silent = _EXPLICIT.match(text) and (
+                _name_of(match) in _SILENT if match else not _NOTE_TARGET.match(text)
+            )
+            if not text or is_silent:
+                stop = self.indented_end(stop + 1, self.lines.indent(stop)) if text else stop + 1
+                continue
+            if self.lines.indent(stop) < margin or (match and _is_object(_name_of(match))):
+                return True
+            below = self.lines[stop + 1] if stop + 1 < len(self.lines) else ""
+            return any(len(text) > 2 and _ADORNMENT.match(text) for text in (text, below))
+        return True
+
     def nested(self, line: int, stop: int) -> tuple[list[Block], int]:
+        """The blocks that begin at a line of a directive's content."""
+        if _EXPLICIT.match(self.lines[line].lstrip()):
+            blocks, after = self.explicit(line)
+            return blocks, max(min(after, stop), line + 1)
         end = min(self.run_end(line), stop)
-        literal = self.lines[end - 1].rstrip().endswith("::") and not self.lines[line].lstrip().startswith("..")
+        if self.lines[line].lstrip().startswith(">>> "):
+            return self.code(line - 1, line, end), end
+        self.markup.prose(line, end)
         blocks = self.one("paragraph", line, end)
-        if not literal:
+        if not self.lines[end - 1].rstrip().endswith("::"):
             return blocks, end
         after = min(self.indented_end(end, self.lines.indent(line)), stop)
-        return blocks + self.one("code", end, after), max(after, end)
+        if after <= end:
+            return blocks, end
+        self.markup.ends_in_colon(end - 1)
+        return blocks + self.code(end, self.content(end, after), after), after
 
     def paragraph(self, line: int) -> tuple[list[Block], int]:
         """A paragraph, with the definition indented under it; after "::" the indented lines are a literal block."""
         stop = line + 1
         while stop < len(self.lines) and not self.lines.is_blank(stop) and not self.starts_section(stop):
             stop += 1
+        self.markup.prose(line, stop)
         blocks = self.one("paragraph", line, stop)
         if not self.lines[stop - 1].rstrip().endswith("::"):
             return blocks, stop
+        self.markup.ends_in_colon(stop - 1)
         if self.lines[line].strip() == "::":
             blocks = []
         after = self.indented_end(stop, self.lines.indent(line))
-        return blocks + self.one("code", stop, after), max(after, stop)
+        if after <= stop:
+            return blocks, stop
+        return blocks + self.code(stop, self.content(stop, after), after), after
 
     def starts_section(self, line: int) -> bool:
         return (
@@ -211,6 +309,18 @@ class _Scan:
     def one(self, kind: BlockKind, first: int, stop: int) -> list[Block]:
         block = self.lines.block(kind, first, stop) if stop > first else None
         return [block] if block else []
+
+
+def _is_object(name: str) -> bool:
+    """True for a directive that describes a thing: py:data, function, envvar."""
+    domain, _, kind = name.rpartition(":")
+    return domain in _DOMAINS if domain else kind in _OBJECTS
+
+
+def _name_of(directive: re.Match[str]) -> str:
+    """Its name without the domain of a code block: `code:block` is none."""
+    name = directive.group(1)
+    return (name.rpartition(":")[2] if name.startswith("code:") else name).lower()
 
 
 def plain_title(title: str) -> str:

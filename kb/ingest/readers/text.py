@@ -104,5 +104,5 @@ _SHAPES: dict[str, Callable[[Lines, str], list[Block]]] = {
     ".tex": _latex,
     **dict.fromkeys(_MARKED_HEADING, _marked),
     **dict.fromkeys((".json", ".jsonl", ".ndjson", ".geojson", ".yaml", ".yml", ".toml", ".xml", ".ini"), _structured),
-    **dict.fromkeys((".cfg", ".conf", ".env", ".properties", ".svg", ".rss", ".atom", ".xsd", ".plist"), _structured),
+    **dict.fromkeys((".cfg", ".conf", ".env", ".properties", ".rss", ".atom", ".xsd", ".plist"), _structured),
 }
