@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kb.ask.cite import narrow_citation
 from kb.ask.records import AnswerCitation, RefusalReason, SentenceCheck, Verification
-from kb.ask.refuse import end_of
+from kb.ask.refuse import end_of, names_in
 from kb.ask.stages import Checked, Ended, Generated, Packed, Verified, Written
 from kb.ask.weigh import Weighed
 from kb.config import RagConfig
@@ -69,7 +69,8 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
     if lacking := lacks_what_is_asked(asked, written.text):
         return replies[f"lacks_{lacking}"]
     if names := _names_lacking(asked, packed, written.quotes[0].place):
-        return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in names[:MOST_NAMES]))
+        told = names_in(asked, names)[:MOST_NAMES]
+        return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in told))
     return replies["closest_quoted"] if findings.evidence_score < config.sure_gate else None
 
 

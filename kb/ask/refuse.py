@@ -6,6 +6,7 @@ A refusal is a text and places: the text never holds the places, and whoever sho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -51,7 +52,8 @@ def refuse_evidence(
         if mention and any(place.citation.uri == mention.uri for place in places):
             mention = None  # another passage of a document that is listed as a whole
         places += (AnswerCitation(marker=None, citation=mention),) if mention else ()
-        why = explain_weakness(findings.verdict, question.language, is_placed=mention is not None)
+        is_placed = mention is not None
+        why = explain_weakness(findings.verdict, question.language, question.request.query, is_placed=is_placed)
     text = " ".join(filter(None, (replies[outcome], why)))
     return replace(ended, text=text, outcome=outcome, citations=places)
 
@@ -161,21 +163,22 @@ _WORD_SIGNALS = frozenset(
 _MEANING_SIGNALS = frozenset(("cosine", "sentence_cosine", "margin", "nearness", "by_chance", "alike", "subject"))
 
 
-def explain_weakness(verdict: Verdict, language: str, *, is_placed: bool = False) -> str:
+def explain_weakness(verdict: Verdict, language: str, asked: str = "", *, is_placed: bool = False) -> str:
     """One sentence on what the evidence lacks: the words it does not hold where the words are what it lacks most.
 
+    asked      the question, as which the words are written
     is_placed  where documents hold these words all the same, a passage that does stands last among the places below
     """
     replies, weighed, score = LANGUAGES[language].replies, verdict.weighed, verdict.score
     if absent := _absent(verdict):
         nowhere = [word for word in absent if word not in weighed.elsewhere]
         if nowhere:
-            return replies["missing"].format(words=_quoted(nowhere))
+            return replies["missing"].format(words=_quoted(nowhere, asked))
         if is_placed:
-            return replies["elsewhere"].format(words=_quoted(absent[:1]))
-        return replies["not_near"].format(words=_quoted(absent))
+            return replies["elsewhere"].format(words=_quoted(absent[:1], asked))
+        return replies["not_near"].format(words=_quoted(absent, asked))
     if weighed.apart and score.weakest not in _MEANING_SIGNALS:
-        return replies["apart"].format(words=_quoted(weighed.apart))
+        return replies["apart"].format(words=_quoted(weighed.apart, asked))
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
 
 
@@ -202,5 +205,23 @@ def _telling(found: Sequence[str]) -> tuple[str, ...]:
     return tuple(w for w in found if w.lower() not in everyday and not says("no_topic", w))
 
 
-def _quoted(found: Sequence[str]) -> str:
-    return ", ".join(f"'{word}'" for word in found[:MOST_WORDS])
+def _quoted(found: Sequence[str], asked: str) -> str:
+    return ", ".join(f"'{word}'" for word in names_in(asked, found)[:MOST_WORDS])
+
+
+def names_in(asked: str, found: Sequence[str]) -> list[str]:
+    """Words as a question has them: parts of one word together, a capitalised one with those before it.
+
+    >>> names_in("Is there Wi-Fi in the New York office?", ["Wi", "Fi", "York"])
+    ['Wi-Fi', 'New York']
+    """
+    named: list[str] = []
+    for word in found:
+        whole = re.search(rf"(?<![\w-])(?:[A-Z][\w'’]*[ -])*?(?:\w+-)*{re.escape(word)}(?:-\w+)*(?![\w-])", asked)
+        is_name = whole is not None and (word[:1].isupper() or "-" in whole[0]) and word.isascii()
+        told = whole[0] if whole and is_name else word
+        first, _, rest = told.partition(" ")
+        told = rest if rest and first.casefold() in words("stop") else told  # "Which York"
+        if told not in named:
+            named.append(told)
+    return named

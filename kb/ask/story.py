@@ -11,6 +11,7 @@ from kb.ask.records import Answer, Outcome
 from kb.followup.records import context_of
 from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES, question_language
+from kb.support.check import NOT_FOUND
 
 DOUBTFUL = {"en": {"likely": "said in other words, if at all", "weak": "only partly backed", "unsupported": "not backed", "contradicted": "the evidence says otherwise"},
             "ko": {"likely": "다른 말로 있을 수 있음", "weak": "일부만 뒷받침됨", "unsupported": "뒷받침되지 않음", "contradicted": "근거와 다름"}}  # fmt: skip
@@ -108,12 +109,19 @@ def facts_of_answer(answer: Answer) -> StoryFacts:
 NOT_ASKED = ("no_chunks", "score_gate", "weak_evidence")
 
 
-def stored_outcome(refusal_reason: str | None, evidence_score: float | None, evidence_gate: float | None) -> Outcome:
-    """How a stored answer ended, as near as its row tells: "not sure" where the passages may answer, but nobody could say."""
+def stored_outcome(
+    refusal_reason: str | None, evidence_score: float | None, evidence_gate: float | None, text: str = ""
+) -> Outcome:
+    """How a stored answer ended, as near as its row tells: "not sure" where the passages may answer, but nobody could say.
+
+    text  what was said: a question may lack a word that no passage has, whatever the evidence is else
+    """
     if refusal_reason is None:
         return "answered"
     if refusal_reason in ("llm_stream_aborted", "llm_truncated"):
         return "broken_off"
+    if any(text.startswith(language.replies["not_in_documents"]) for language in LANGUAGES.values()):
+        return "not_in_documents"
     if refusal_reason == "no_chunks" or (evidence_score is not None and evidence_score < (evidence_gate or 0.0)):
         return "not_in_documents"
     return "not_sure"
@@ -126,6 +134,18 @@ def sign_of(status: str | None) -> str:
     ['✓', '✓', '≈', '⚠']
     """
     return {None: "✓", "verified": "✓", "likely": "≈"}.get(status, "⚠")
+
+
+def stored_fault(verification_json: str | None) -> str:
+    """What is worst about the sentences of a stored answer that did not stand; "" where it was not checked."""
+    found = json.loads(verification_json) if verification_json else {}
+    bad = [
+        check for check in found.get("sentences", ()) if check["status"] not in ("verified", "likely", "misattributed")
+    ]
+    if any(check["status"] == "contradicted" for check in bad):
+        return "contradicted"
+    is_certain = any(reason != NOT_FOUND for check in bad for reason in check.get("reasons", ()))
+    return ("unsupported" if is_certain else "unconfirmed") if bad else "in_other_words" if found else ""
 
 
 def stored_sign(verification_json: str | None) -> str:
@@ -152,7 +172,9 @@ def facts_of_row(values: Mapping[str, Any]) -> StoryFacts:
         doubtful=tuple((s["status"], s["text"]) for s in check.get("sentences", ()) if s["status"] != "verified"),
         novelty=None,
         rests_on=tuple(values.get("rests_on") or ()),
-        outcome=stored_outcome(values["refusal_reason"], values["evidence_score"], values["evidence_gate"]),
+        outcome=stored_outcome(
+            values["refusal_reason"], values["evidence_score"], values["evidence_gate"], values["answer"]
+        ),
     )
 
 

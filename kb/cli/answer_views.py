@@ -15,13 +15,13 @@ from typing import Any, TextIO
 from kb.ask.backing import name_nodes
 from kb.ask.refuse import describe_outcome, refusal_lines
 from kb.ask.replay import AnswerReplay, Change
-from kb.ask.story import facts_of_row, sign_of, stored_outcome, stored_sign, tell_story
+from kb.ask.story import facts_of_row, sign_of, stored_fault, stored_outcome, stored_sign, tell_story
 from kb.cli.render import size_text
 from kb.cli.terminal import harmless, harmless_line, say, say_message, styled
 from kb.cli.views import AnswerRemoval, StoredAnswer
 from kb.cli.wrap import wrapped
 from kb.errors import InvalidInput, IoError
-from kb.language.registry import question_language
+from kb.language.registry import LANGUAGES, question_language
 from kb.store.answers import AnswerRow, time_text
 from kb.store.dates import age_seconds
 from kb.wire import to_json
@@ -39,8 +39,9 @@ def verdict(row: AnswerRow) -> str:
         sign = stored_sign(row.verification_json)
         return styled(sign, "green" if sign == "✓" else "yellow")
     if row.refusal_reason:
-        outcome = stored_outcome(row.refusal_reason, row.evidence_score, row.evidence_gate)
-        return styled(f"✗ {describe_outcome(outcome, 'en')}", "red")
+        fault = stored_fault(row.verification_json) if row.refusal_reason == "not_backed" else ""
+        outcome = stored_outcome(row.refusal_reason, row.evidence_score, row.evidence_gate, row.answer)
+        return styled(f"✗ {LANGUAGES['en'].replies[fault] if fault else describe_outcome(outcome, 'en')}", "red")
     return (
         styled(f"◌ {name_nodes(json.loads(row.rests_on_json), 'en')}", "yellow")
         if row.rests_on_json

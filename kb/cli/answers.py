@@ -89,6 +89,8 @@ def list_(
         print(to_json(AnswerList(answers=listed)))
     else:
         print_answers(rows, numbers)
+        if len(rows) == n:
+            invocation.notify(f"the {'newest' if sort in (None, 'newest') else 'first'} {n}; -n {5 * n} shows more")
     if not rows:
         narrowed = any(option is not None for option in (since, until, search)) or refused or grounded
         invocation.notify("no such answers" if narrowed else "no answers yet; kb ask makes them")

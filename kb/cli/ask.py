@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Annotated
 
@@ -9,6 +11,7 @@ import typer
 
 from kb.ask.records import AnswerInterrupted
 from kb.cli.answer_printer import AnswerPrinter
+from kb.cli.examples import EXAMPLES
 from kb.cli.invocation import Invocation, command, is_interactive
 from kb.cli.known_text import KnownTextOption, read_known_text_option
 from kb.cli.model import ModelOption, model_settings
@@ -17,7 +20,7 @@ from kb.cli.reader import ReaderWatch
 from kb.cli.search import KOption, ModeOption
 from kb.cli.sources import shown_places
 from kb.cli.spinner import Spinner
-from kb.errors import ExitCode, KbError
+from kb.errors import ExitCode, InvalidInput, KbError
 from kb.language.registry import question_language
 from kb.records import Filters
 from kb.store.last_shown import note_shown
@@ -30,8 +33,11 @@ def ask(
     invocation: Invocation,
     filters: Filters,
     words: Annotated[
-        list[str], typer.Argument(metavar="QUESTION…", help="in any words, with quotes or without; English or Korean")
-    ],
+        list[str] | None,
+        typer.Argument(
+            metavar="QUESTION…", help="in any words, with quotes or without; English or Korean; - reads it from stdin"
+        ),
+    ] = None,
     mode: ModeOption = None,
     k: KOption = None,
     model: ModelOption = None,
@@ -87,7 +93,7 @@ def ask(
     config = offer_model(invocation, config)
     seen = read_known_text_option(invocation, config, window)
     streams = _streams(stream, invocation)
-    question = " ".join(words)
+    question = _question(words or [])
     is_shown = not (invocation.quiet or invocation.json)
     spinner = Spinner("searching", is_shown=is_shown, language=question_language(question))
     notify = (lambda message: None) if invocation.quiet else spinner.notify
@@ -122,6 +128,18 @@ def ask(
         note_shown(invocation.home, shown_places(answer))
     if not answer.grounded and not answer.is_acknowledgement():
         raise typer.Exit(ExitCode.NOTHING)
+
+
+def _question(words: Sequence[str]) -> str:
+    """The question that was typed; what stdin holds for "-", and in a pipe where none was typed.
+
+    raises  InvalidInput where there is none
+    """
+    is_piped = not words and not sys.stdin.isatty()
+    question = sys.stdin.read() if is_piped or list(words) == ["-"] else " ".join(words)
+    if not question.strip():
+        raise InvalidInput("no question given", fix=f"for example: {EXAMPLES['ask'][0]}; see: kb ask --help")
+    return question.strip()
 
 
 def _streams(wanted: bool | None, invocation: Invocation) -> bool:

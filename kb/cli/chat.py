@@ -32,6 +32,9 @@ from kb.language.registry import question_language
 from kb.records import Filters
 from kb.store.last_shown import note_shown
 
+# Typed alone they end a chat, with a slash or without.
+LEAVING = frozenset(("exit", "quit", "종료"))
+
 
 @command
 def chat(
@@ -92,6 +95,8 @@ def _talk(talk: Chat, invocation: Invocation, notes: _Notes, *, renders: bool) -
         text = line.strip()
         if not text:
             continue
+        if text.casefold() in LEAVING:
+            break
         try:
             if text.startswith("/"):
                 said = run_command(talk, text)

@@ -183,18 +183,18 @@ def hoist_global_options(arguments: list[str], groups: Collection[str] = ()) -> 
     >>> hoist_global_options(["--json", "answers", "list"], {"answers"})
     ['answers', 'list', '--json']
     """
-    moved, rest = _split_leading(arguments)
+    moved, rest = split_leading(arguments)
     if not rest or rest[0].startswith("-"):
         return [*rest, *moved]
     if rest[0] in groups:
-        more, inner = _split_leading(rest[1:])
+        more, inner = split_leading(rest[1:])
         if not inner or inner[0].startswith("-"):
             return [rest[0], *inner]
         return [rest[0], inner[0], *moved, *more, *inner[1:]]
     return [rest[0], *moved, *rest[1:]]
 
 
-def _split_leading(arguments: list[str]) -> tuple[list[str], list[str]]:
+def split_leading(arguments: list[str]) -> tuple[list[str], list[str]]:
     """The global options at the front, and what follows them."""
     at = 0
     while at < len(arguments):

@@ -47,7 +47,7 @@ def show(
     with invocation.base(invocation.config()) as base:
         number = None if invocation.json or lines else shown_number(target)
         found = find_shown(base, number) if number is not None else None
-        chunk = find_chunk(base, target) if found is None and not lines else None
+        chunk = find_chunk(base, target) if number is None and not lines else None
         if chunk is not None:
             invocation.emit(chunk, _print_chunk)
             return

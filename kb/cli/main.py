@@ -36,6 +36,7 @@ from kb.cli.invocation import (
     VerboseOption,
     VersionOption,
     hoist_global_options,
+    split_leading,
     wants_json,
 )
 from kb.cli.shell_scripts import show_or_install
@@ -101,7 +102,8 @@ def _parse(arguments: list[str], json: bool) -> Call | int:
             _parse([*arguments, "--help"], json)
         return ExitCode.USER_ERROR
     if arguments[0] == "help" and "help" not in COMMANDS:
-        arguments = [*takewhile(lambda word: not word.startswith("-"), arguments[1:]), "--help"]
+        _, asked = split_leading(arguments[1:])
+        arguments = [*takewhile(lambda word: not word.startswith("-"), asked), "--help"]
     option, _, value = arguments[0].partition("=")
     if option in ("--show-completion", "--install-completion"):
         show_or_install(option, value or next(iter(arguments[1:]), None))
@@ -129,9 +131,7 @@ def _usage_hint(message: str, arguments: list[str]) -> str:
     name = " ".join(arguments[: 2 if arguments[0] in GROUPS else 1])
     if examples_text(name) is None:
         name = arguments[0] if arguments[0] in COMMANDS else ""
-    hint = "put several words in quotes; " if "unexpected extra argument" in message else ""
-    if message.startswith("Missing argument") and name in EXAMPLES:
-        hint = f"for example: {EXAMPLES[name][0]}; "
+    hint = f"for example: {EXAMPLES[name][0]}; " if name in EXAMPLES and "argument" in message else ""
     return f"{hint}see: {' '.join(['kb', *name.split(), '--help'])}"
 
 

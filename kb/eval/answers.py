@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from kb.ask.records import Answer, AnswerCitation
+from kb.errors import ParseFailed
 from kb.eval.answer_metrics import score_answer
 from kb.eval.records import AnswerFigures, Query, Scores
+from kb.ingest.decode import decode
+from kb.ingest.readers import read_file, reader_for
 from kb.runtime import Runtime
 
 
@@ -71,8 +74,12 @@ def _holds(kb: Runtime, cited: AnswerCitation) -> bool | None:
 
 
 def _read_lines(file: Path) -> list[str] | None:
+    """The lines of a file as they are indexed, line n of it as line n: its reader takes markup out of some."""
+    reader = reader_for(file.name)
     try:
         raw = file.read_bytes()
-    except OSError:
+        parsed = read_file(reader, raw, file.name) if reader and reader.has_lines else None
+    except (OSError, ParseFailed):
         return None
-    return raw.decode("utf-8-sig", "replace").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    text = parsed.shown(0, len(parsed.text)) if parsed else decode(raw).text
+    return text.split("\n")

@@ -73,6 +73,9 @@ _ALPHABETS = tuple(
         "āčēģīķļņšūž", "ąčęėįšųūž", "äõöüšž", "àáâãèéêìíòóôõùúýăđĩũơưạảấầẩẫậắằẳẵặẹẻẽếềểễệỉịọỏốồổỗộớờởỡợụủứừửữựỳỵỷỵ̃́̀̃̉",
     )
 )  # fmt: skip
+# The commonest syllables of Korean: a third of any text in it, and hardly one in fifty of other bytes read as Korean.
+_COMMON_HANGUL = frozenset("이다는에의가을고지하기를은로한도사시어서자리대있인해아그니나정일수")
+_LEAST_HANGUL, _HANGUL_SHARE, _COMMON_SHARE = 4, 0.6, 0.1
 _LATIN = ("cp1252", "cp1250", "iso8859_2", "cp1254", "cp1257", "cp1258", "iso8859_15", "cp437", "mac_roman")
 _HIGH = re.compile(rb"[\x80-\xff]")
 # No second byte of a legacy double-byte character is below 0x30, so what follows such a byte begins a character.
@@ -123,6 +126,10 @@ def decode(raw: bytes, declared: str | None = None) -> Decoded:
             text = _strictly(raw, encoding)
             if text is not None:
                 return Decoded(_clean(text), encoding)
+    for encoding in ("euc_kr", "cp949"):
+        text = _strictly(raw, encoding)
+        if text is not None and _is_korean(text):
+            return Decoded(_clean(text), encoding)
     guess = _guess(raw)
     decoded = _decoded(raw, guess)
     note = f"read as {guess}, which is a guess" + (f"; {decoded.note}" if decoded.note else "")
@@ -249,6 +256,14 @@ def _sample(raw: bytes) -> bytes:
             end = max(window.rfind(mark) for mark in (b" ", b"\n", b"<", b"."))
             windows.append(window[:end] if end > 0 else window)
     return b"".join(windows)
+
+
+def _is_korean(text: str) -> bool:
+    """Whether what stands beyond ASCII is Korean, signs such as → and ℃ among it: a short file with these was guessed to be Thai."""
+    hangul = [c for c in text if "가" <= c <= "힣"]
+    beyond = sum(c > "\x7f" for c in text)
+    is_much = len(hangul) >= max(_LEAST_HANGUL, _HANGUL_SHARE * beyond)
+    return is_much and sum(c in _COMMON_HANGUL for c in hangul) >= _COMMON_SHARE * len(hangul)
 
 
 def _guess(raw: bytes) -> str:

@@ -327,7 +327,7 @@ _REPLIES = {
     "not_near": "No passage close to your question mentions {words}.",
     "elsewhere": "No passage close to your question mentions {words}; the last one below does.",
     "apart": "No passage close to your question mentions {words} together.",
-    "far": "No passage comes near the question in meaning.",
+    "far": "No passage seems to answer it clearly.",
     "topic": "Some passages touch the topic, none seems to answer the question.",
     # Refusals (kb/ask/refuse.py): what is said first, why, and the outcome in a footer.
     "not_in_documents": "I found no answer to this in your documents.",

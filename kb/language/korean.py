@@ -242,8 +242,8 @@ _REPLIES = {
     "missing": "문서 어디에도 {words} 언급이 없습니다.",
     "not_near": "질문에 가까운 글에는 {words} 언급이 없습니다.",
     "elsewhere": "질문에 가까운 글에는 {words} 언급이 없고, 아래 마지막 글에 있습니다.",
-    "apart": "질문에 가까운 글 가운데 {words} 함께 다룬 것이 없습니다.",
-    "far": "뜻이 질문에 가까운 글이 없습니다.",
+    "apart": "질문에 가까운 글 가운데 {words} 모두를 다룬 것이 없습니다.",
+    "far": "뚜렷이 답하는 글이 없어 보입니다.",
     "topic": "주제에 닿는 글은 있으나, 질문에 답하는 글은 없어 보입니다.",
     # Refusals (kb/ask/refuse.py): what is said first, why, and the outcome in a footer.
     "not_in_documents": "문서에서 이 질문의 답을 찾지 못했습니다.",

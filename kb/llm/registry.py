@@ -38,7 +38,8 @@ def choose_model(
     """The model that llm.provider names, ready to be asked.
 
     encode  for the extractive model, as is `read`; None to go by words alone
-    notify  gets one line under "auto", which model answers and why; the model keeps it for its own messages
+    notify  gets one line under "auto", which model answers and why, but where nobody has set up any: then an answer says itself that it is
+            quoted; the model keeps it for its own messages
     raises  ModelError and its kinds when a named one cannot answer; ConfigInvalid for an unusable endpoint
     """
     scorers = Scorers(encode, read)
@@ -47,16 +48,18 @@ def choose_model(
         forced.reference()  # fails now, before a search is made for an answer that cannot be written
         return forced
     *others, last = AUTO
-    reason = ""
+    reason, is_set_up = "", config.endpoint != LlmConfig().endpoint
     for name in others:
         try:
             model = open_model(name, config, scorers, notify)
             model.reference()
         except ModelError as error:
             reason = f"{error.details.get('in_short') or error.problem}: "
+            is_set_up = is_set_up or not reason.startswith("no Ollama at")
             continue
         notify(f"{reason}answering with {model.title}")
         return model
     model = open_model(last, config, scorers, notify)
-    notify(f"{reason}answering with {model.title}")
+    if is_set_up:
+        notify(f"{reason}answering with {model.title}")
     return model

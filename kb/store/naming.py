@@ -45,6 +45,10 @@ def find_named(name: str, documents: Sequence[DocumentPlace], roots: Mapping[str
                 return named[0].doc_id
     import difflib
 
-    near = difflib.get_close_matches(name, [d.path for d in documents], n=3, cutoff=0.5)
+    # By the name of the file: two that end in .md are not near for that.
+    stems = {d.path: Path(d.path).stem.casefold() for d in documents}
+    meant = difflib.get_close_matches(Path(name).stem.casefold(), list(stems.values()), n=3, cutoff=0.6)
+    near = [path for stem in dict.fromkeys(meant) for path in stems if stems[path] == stem]
+    near = list(dict.fromkeys([*near, *difflib.get_close_matches(name, list(stems), n=3, cutoff=0.8)]))[:3]
     hint = f"did you mean: {', '.join(near)}?" if near else "see what there is with: kb list"
     raise NotFound(f"no document '{name}'", fix=hint)

@@ -15,6 +15,7 @@ from tests.work import count_calls
 GERMAN = "Grüße aus Köln, über die Straße.\n"
 RUSSIAN = "Привет, мир! Это обычный русский текст.\n"
 JAPANESE = "日本語のテキストです。テストを書きます。\n"
+TIMETABLE = "노선,방향,첫차\n솔1,역곡역→산들마을,05:40\n솔3,시청→수목원,07:00\n"
 KOREAN = "안녕하세요, 이것은 한국어 문장입니다.\n"
 
 
@@ -43,6 +44,10 @@ KOREAN = "안녕하세요, 이것은 한국어 문장입니다.\n"
         (JAPANESE.encode("cp932"), "shift_jis", JAPANESE),
         (JAPANESE.encode("euc-jp"), "euc_jp", JAPANESE),
         (KOREAN.encode("cp949"), "euc_kr", KOREAN),
+        # Short files with signs among the letters.
+        (TIMETABLE.encode("cp949"), "euc_kr", TIMETABLE),
+        ("온도는 65℃ 이상이어야 합니다 ★\n".encode("cp949"), "euc_kr", "온도는 65℃ 이상이어야 합니다 ★\n"),
+        ("똠방각하는 햏자다 → 펲시\n".encode("cp949"), "cp949", "똠방각하는 햏자다 → 펲시\n"),
         ("这是一个中文文本，用来测试。".encode("gb18030"), "gb2312", "这是一个中文文本，用来测试。"),
         ("這是一個中文文本，用來測試。".encode("big5"), "big5", "這是一個中文文本，用來測試。"),
     ],

@@ -108,6 +108,16 @@ class TestPrinted:
         assert "kb ask" in error["fix"]
         assert kb("answers", "list", home=corpus_home).code == 1
 
+    @pytest.mark.parametrize("words", [(), ("-",)])
+    def test_a_question_from_a_pipe(self, kb: Call, corpus_home: Path, words: tuple[str, ...]) -> None:
+        asked = kb("ask", *words, *LEXICAL, home=corpus_home, stdin=f"{QUESTION}\n")
+        assert (asked.code, asked.out.splitlines()[-1].split(" · ")[0]) == (
+            0,
+            "quoted from your documents, no language model",
+        )
+        empty = kb("ask", *words, home=corpus_home, stdin="\n")
+        assert (empty.code, empty.err.splitlines()[0]) == (2, "error: no question given")
+
     def test_an_empty_home(self, kb: Call, tmp_path: Path) -> None:
         assert kb("ask", "Anything?", home=tmp_path / "nothing").code == 2
 

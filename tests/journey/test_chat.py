@@ -26,6 +26,12 @@ FIRST = "How often must Marigold's mirror be cleaned?"
 TALK = ["--mode", "lexical", "--session", "mirrors"]
 
 
+@pytest.mark.parametrize("word", ["exit", "Quit", "종료", "/exit"])
+def test_a_word_ends_a_chat(kb: Call, corpus_home: Path, word: str) -> None:
+    ended = kb("chat", home=corpus_home, stdin=f"{word}\nHow long does the mast battery last?\n")
+    assert (ended.code, ended.out) == (0, "")
+
+
 def test_a_pipe_is_answered_line_by_line(kb: Call, corpus_home: Path) -> None:
     found = kb("chat", *TALK, home=corpus_home, stdin=f"{FIRST}\n\nand Thistle's?\nthanks!\n/sources\n")
     assert found.code == 0, found.err

@@ -140,6 +140,16 @@ def test_a_number_names_a_hit_of_the_last_search(kb: Call, corpus_home: Path) ->
     assert kb("show", str(hits[0]["chunk_id"]), "--json", home=corpus_home).json()["chunk_id"] == hits[0]["chunk_id"]
 
 
+def test_a_number_that_the_last_search_did_not_show_is_no_chunk(kb: Call, corpus_home: Path) -> None:
+    kb("search", "mirror", "-k", "2", home=corpus_home)
+    found = kb("show", "3", home=corpus_home)
+    assert (found.code, found.err) == (
+        2,
+        "error: the last search or answer has no place 3\n  fix: use one of: 1, 2\n",
+    )
+    assert kb("show", "chunk:3", home=corpus_home).code == 0
+
+
 def test_a_number_names_a_citation_of_the_last_answer(kb: Call, corpus_home: Path) -> None:
     kb("search", "dome", "--mode", "lexical", home=corpus_home)
     question = ["ask", "How often must Marigold's mirror be cleaned?", "--mode", "lexical"]

@@ -154,11 +154,11 @@ def verdict(weakest: str | None, missing: tuple[str, ...] = (), apart: tuple[str
     [
         (verdict("passage_coverage", ("zircon",)), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
         (verdict("cosine", ("zircon",)), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
-        (verdict("adjacency", (), ("a", "b")), "No passage close to your question mentions 'a', 'b' together.", "질문에 가까운 글 가운데 'a', 'b' 함께 다룬 것이 없습니다."),
+        (verdict("adjacency", (), ("a", "b")), "No passage close to your question mentions 'a', 'b' together.", "질문에 가까운 글 가운데 'a', 'b' 모두를 다룬 것이 없습니다."),
         # What is said in any talk, and a verb in the past, tell nothing of a topic.
         (verdict("cosine", ("hasn't", "got", "zircon")), "No passage mentions 'zircon'.", "문서 어디에도 'zircon' 언급이 없습니다."),
-        (verdict("cosine", ("stuff", "심었지")), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
-        (verdict("nearness"), "No passage comes near the question in meaning.", "뜻이 질문에 가까운 글이 없습니다."),
+        (verdict("cosine", ("stuff", "심었지")), "No passage seems to answer it clearly.", "뚜렷이 답하는 글이 없어 보입니다."),
+        (verdict("nearness"), "No passage seems to answer it clearly.", "뚜렷이 답하는 글이 없어 보입니다."),
         (
             verdict("agreement"),
             "Some passages touch the topic, none seems to answer the question.",

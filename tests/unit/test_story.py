@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from kb.ask.story import DOUBTFUL, SENTENCES, StoryFacts, stored_outcome, tell_story
+from kb.ask.story import DOUBTFUL, SENTENCES, StoryFacts, stored_fault, stored_outcome, tell_story
 from kb.language.registry import question_language
+from kb.support.check import NOT_FOUND
 
 FACTS = StoryFacts(
     question="How high is the mast?",
@@ -65,3 +67,24 @@ def test_every_language_has_every_sentence() -> None:
 )
 def test_how_a_stored_answer_ended(reason: str | None, score: float | None, outcome: str) -> None:
     assert stored_outcome(reason, score, 0.18) == outcome
+
+
+def test_a_stored_answer_ended_as_it_said() -> None:
+    said = "I found no answer to this in your documents. No passage mentions 'hotel'."
+    assert stored_outcome("weak_evidence", 0.3, 0.18, said) == "not_in_documents"
+    assert stored_outcome("weak_evidence", 0.3, 0.18, "문서에서 이 질문의 답을 찾지 못했습니다.") == "not_in_documents"
+
+
+@pytest.mark.parametrize(
+    ("sentences", "fault"),
+    [
+        ([("contradicted", ["'5' stands for '6'"]), ("unsupported", [])], "contradicted"),
+        ([("unsupported", ["6 is not there"])], "unsupported"),
+        ([("weak", [NOT_FOUND]), ("verified", [])], "unconfirmed"),
+        ([("likely", [])], "in_other_words"),
+    ],
+)
+def test_what_was_wrong_with_a_stored_answer(sentences: list[tuple[str, list[str]]], fault: str) -> None:
+    checks = [{"status": status, "reasons": reasons} for status, reasons in sentences]
+    assert stored_fault(json.dumps({"status": "unsupported", "sentences": checks})) == fault
+    assert stored_fault(None) == ""

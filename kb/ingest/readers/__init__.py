@@ -8,6 +8,7 @@ from kb.ingest.readers.code import FILE_NAMES, LAYOUTS, read_code
 from kb.ingest.readers.docx import read_docx
 from kb.ingest.readers.epub import read_epub
 from kb.ingest.readers.html import read_html
+from kb.ingest.readers.mail import read_mail
 from kb.ingest.readers.markdown import read_markdown
 from kb.ingest.readers.notebook import read_notebook
 from kb.ingest.readers.pdf import read_pdf
@@ -22,7 +23,7 @@ __all__ = ["READERS", "Reader", "read_file", "reader_for"]
 _CODE_NAMES = tuple(key if key in FILE_NAMES else f".{key}" for key in LAYOUTS)
 _TEXT_NAMES = tuple(
     ".txt .text .log .adoc .asciidoc .tex .org .wiki .csv .tsv .json .jsonl .ndjson .geojson .yaml .yml .toml .xml .ini "
-    ".cfg .conf .env .properties .rss .atom .xsd .plist .vtt .srt .po .bib .eml .diff .patch .nfo license notice "
+    ".cfg .conf .env .properties .rss .atom .xsd .plist .vtt .srt .po .bib .diff .patch .nfo license notice "
     "authors copying changelog readme todo news contributors maintainers codeowners".split()
 )
 
@@ -33,6 +34,7 @@ READERS: dict[str, Reader] = {
         Reader("text", 1, _TEXT_NAMES, "text", read_text, has_lines=True),
         Reader("restructuredtext", 2, (".rst", ".rest"), "text", read_rst, has_lines=True),
         Reader("html", 2, (".html", ".htm", ".xhtml"), "text", read_html, has_lines=False),
+        Reader("mail", 1, (".eml",), "text", read_mail, has_lines=False),
         Reader("pdf", 1, (".pdf",), "binary", read_pdf, has_lines=False),
         Reader("docx", 1, (".docx", ".docm"), "binary", read_docx, has_lines=False),
         Reader("pptx", 1, (".pptx",), "binary", read_pptx, has_lines=False),

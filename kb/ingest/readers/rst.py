@@ -155,7 +155,7 @@ class _Scan:
         if clean:
             self.level = level
             self.markup.heading(line, at + 2, at, level, clean)
-        block = self.lines.block("heading", line, at + 2, level=level, title=clean) if clean else None
+        block = self.lines.block("heading", at, at + 1, level=level, title=clean) if clean else None
         return [block] if block else [], at + 2
 
     def transition(self, line: int) -> tuple[list[Block], int] | None:
