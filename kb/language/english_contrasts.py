@@ -188,7 +188,7 @@ father mother parent|son daughter child
 MODALITY = {
     "forbidden": (
         r"\b(?:must|may|can|should|shall|could|might|do|does) ?not be\b(?! (?:required|necessary|needed))|\b(?:must|may|can|should|shall) ?not\b|\b(?:mustn|can|shouldn)['’]t\b"
-        r"|\bnot (?:be )?(?:allowed|permitted)\b|\b(?:forbidden|prohibited|banned|disallowed|off.limits)\b|\bno \w+ (?:is|are|may|can) (?:be )?(?:allowed|permitted)\b|\bunable to\b"
+        r"|\bnot (?:be )?(?:allowed|permitted|ok(?:ay)? to|fine to|acceptable to)\b|\b(?:forbidden|prohibited|banned|disallowed|off.limits)\b|\bno \w+ (?:is|are|may|can) (?:be )?(?:allowed|permitted)\b|\bunable to\b"
         r"|\bnot (?:be )?(?:able|possible) to\b|\bimpossible\b"
     ),
     "optional": (
@@ -317,9 +317,13 @@ CAUSE = (
     r"^(?:because(?: of)?|since|due to)\s+(?P<a>[^,;]+),\s+(?P<b>[^;.]+)",
     r"(?P<a>[^;.]+?)[,;.]\s+(?:so|therefore|thus|hence|as a result|consequently|that is why),?\s+(?P<b>[^;.]+)",
 )
+# b is more or less than a, in c.
+COMPARED = (
+    r"(?P<b>[^,;.]{1,60}?)\s+(?P<c>(?:is|are|was|were|has|have|can|takes?|costs?|gets?|pays?)\s[^,;.]{1,40}?)\s+than\s+(?P<a>[^,;.]{1,60})",
+)
 # a comes before b.
 ORDERED = (
-    r"(?P<b>[^,;.]+?),?\s+(?:only )?after\s+(?P<a>[^,;.]+)",
+    r"(?P<b>[^,;.]+?)(?<!look)(?<!looks)(?<!looked)(?<!looking)(?<!named),?\s+(?:only )?after\s+(?!which\b|all\b)(?P<a>[^,;.]+)",
     r"^after\s+(?P<a>[^,;]+),\s*(?P<b>[^;.]+)",
     r"(?P<a>[^,;.]+?),?\s+before\s+(?P<b>[^,;.]+)",
 )

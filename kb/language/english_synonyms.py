@@ -5,6 +5,7 @@ from __future__ import annotations
 # Words on one line may replace each other in nearly any sentence.
 SYNONYMS = """
 right proper appropriate suitable correct
+okay ok fine acceptable alright
 true correct accurate
 nearest closest
 tell instruct

@@ -200,7 +200,9 @@ def _wrong_columns(part: str, table: Table) -> Iterator[str]:
     """A value out of the row that a claim names, in a column of which it names another."""
     columns = [at for at, name in enumerate(table.header) if _share_named(name, part) >= 1.0]
     for row in _named_rows(part, table) if columns and len(table.header) > 1 else ():
-        here = [row.name, *(row.cells[at] for at in columns)]
+        here = [row.name, *(row.cells[at] for at in columns if at < len(row.cells))]
+        if any(_said_value(cell, part, ()) for cell in here[1:]):
+            continue  # it has what stands there, too
         for at, cell in enumerate(row.cells):
             if at not in columns and (value := _said_value(cell, part, tuple(here))):
                 yield f"'{value}' belongs to '{_shown(table.header[at])}'"

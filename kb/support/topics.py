@@ -37,7 +37,8 @@ def exchanged_topics(claim: str, sentences: Sequence[str]) -> list[str]:
     >>> exchanged_topics("인수는 함수를 선언할 때, 매개변수는 호출할 때 쓴다.", told)
     ["'인수' stands for '매개변수'"]
     """
-    clauses = [clause for sentence in sentences for clause in clauses_of(sentence)]
+    # A heading may stand before a sentence, on a line of its own.
+    clauses = [clause for sentence in sentences for line in sentence.split("\n") for clause in clauses_of(line)]
     return _exchanged(claim, _parts(clauses, "은는")) or _exchanged(claim, _parts(clauses, "은는이가"))
 
 

@@ -12,10 +12,12 @@ from functools import cache
 from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
-from kb.support.clauses import Word, content_of, is_same, shared
+from kb.support.clauses import Word, are_opposite, content_of, is_same, shared, words_of
 
 # A cause or an effect is that of a text where it says this share of its words.
 SAME_EVENT = 0.6
+# Two things are compared in the same way where half of what it is done by is the same.
+SAME_WAY = 0.5
 # Steps stand in an order where they are told so close together, in characters.
 STEPS_REACH = 600
 # A rule and what it excepts are of one matter where they share this.
@@ -37,6 +39,7 @@ def turned_round(claim: str, sentences: Sequence[str], text: str = "") -> list[s
         return []
     found = [
         *_ways(claim, sentences),
+        *_compared(claim, sentences),
         *_causes(claim, sentences),
         *_steps(claim, sentences, text),
         *_put_in_place(claim, sentences),
@@ -55,6 +58,27 @@ def _ways(claim: str, sentences: Sequence[str]) -> Iterator[str]:
         for their_begin, their_end in theirs:
             if _are_in(only_end, their_begin) and _are_in(_apart(their_begin, their_end)[1], begin):
                 yield f"'{_text(only_begin[-1:])}' and '{_text(only_end[-1:])}' have changed places"
+
+
+def _compared(claim: str, sentences: Sequence[str]) -> Iterator[str]:
+    """A is higher than B, for B is higher than A."""
+    theirs = [found for sentence in sentences for found in _turns("COMPARED", sentence)]
+    for ours in _turns("COMPARED", claim):
+        than, more = _apart(ours["a"], ours["b"])
+        for other in theirs:
+            # In other words, or the opposite way, is not compared.
+            mine, its = content_of(ours["c"]), content_of(other["c"])
+            is_opposite = any(are_opposite(w, o) for w in words_of(ours["c"]) for o in words_of(other["c"]))
+            in_same_way = not is_opposite and max(shared(mine, its), shared(its, mine)) >= SAME_WAY
+            their_than = _apart(other["a"], other["b"])[0]
+            if (
+                in_same_way
+                and not _are_in(than, other["a"])
+                and _are_in(than, other["b"])
+                and _are_in(their_than, ours["b"])
+            ):
+                yield f"'{_text(more[:1])}' and '{_text(than[:1])}' have changed places"
+                return
 
 
 def _causes(claim: str, sentences: Sequence[str]) -> Iterator[str]:
@@ -80,16 +104,26 @@ def _steps(claim: str, sentences: Sequence[str], text: str) -> Iterator[str]:
         _matches("ORDERED_TEXT", text) or len(re.findall(r"(?m)^\s*(?:\d{1,2}(?:[.)]|:\d\d)|[-*+•])\s", text)) > 1
     )
     for steps in _steps_of(claim) if is_ordered else ():
-        found = [_place_of(step, [w for other in steps if other is not step for w in other], text) for step in steps]
-        places = [place for place in found if place is not None]
-        if len(places) < len(steps) or max(places)[0] - min(places)[0] > STEPS_REACH:
-            continue
-        for (one, word), (other, following) in pairwise(places):
-            # Where a sentence says itself what comes before what, its words may stand in any order.
-            says_itself = any(word in s and following in s and _pairs("ORDERED", s) for s in sentences)
-            if one > other and not says_itself:
-                yield f"'{word}' comes after '{following}'"
-                return
+        # In a sentence that says first, then, finally where one tells of all, else among the steps of a list.
+        told = [s for s in sentences if _matches("THEN", s) and all(any(_holds(s, w) for w in step) for step in steps)]
+        for place in (*told, text):
+            found = [
+                _place_of(step, [w for other in steps if other is not step for w in other], place) for step in steps
+            ]
+            places = [at for at in found if at is not None]
+            if len(places) < len(steps) or max(places)[0] - min(places)[0] > STEPS_REACH:
+                continue
+            for (one, word), (other, following) in pairwise(places):
+                # Where a sentence says itself what comes before what, its words may stand in any order.
+                says_itself = any(word in s and following in s and _pairs("ORDERED", s) for s in sentences)
+                if one > other and not says_itself:
+                    yield f"'{word}' comes after '{following}'"
+                    return
+            break
+
+
+def _holds(sentence: str, word: Word) -> bool:
+    return any(is_same(word.key, other.key) for other in content_of(sentence))
 
 
 def _steps_of(claim: str) -> Iterator[list[list[Word]]]:
@@ -167,7 +201,11 @@ def _text(words: Sequence[Word]) -> str:
 
 def _pairs(name: str, text: str) -> list[tuple[str, str]]:
     """The two sides of every turn of a kind that a text has, as written."""
-    return [(match["a"], match["b"]) for pattern in _patterns(name) for match in pattern.finditer(text)]
+    return [(match["a"], match["b"]) for match in _turns(name, text)]
+
+
+def _turns(name: str, text: str) -> list[re.Match[str]]:
+    return [match for pattern in _patterns(name) for match in pattern.finditer(text)]
 
 
 def _first(name: str, text: str) -> str:

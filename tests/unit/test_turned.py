@@ -17,6 +17,7 @@ def sentences_of(text: str) -> list[str]:
 STEPS = "1. The pump signal is sent.\n2. The valve is opened.\n3. The tank is filled."
 CUTLETS = "Bread the cutlets: first flour, then eggs, finally crumbs."
 GATES = "The gate is opened last, after every boat has been tied up."
+SPRINGS = "The upper spring has more water than the lower."
 PREFIX = "The prefix does not change the address, only the name."
 FARES = "Children under 5 travel free on all lines except F4."
 POOLS = "20:10 서버를 재시작함. 20:35 연결 풀을 50에서 120으로 늘림."
@@ -39,6 +40,16 @@ POOLS = "20:10 서버를 재시작함. 20:35 연결 풀을 50에서 120으로 �
         ("Dip them in eggs, then in flour, and finally in crumbs.", CUTLETS, True),
         ("Dip them in flour, then in eggs, and finally in crumbs.", CUTLETS, False),
         ("All boats are tied up before the gate is opened.", GATES, False),
+        ("The lower spring has more water than the upper.", SPRINGS, True),
+        ("The lower spring has less water than the upper.", SPRINGS, False),
+        ("The upper spring has more water than the lower one.", SPRINGS, False),
+        (
+            "이항 연산자는 단항 연산자보다 순위가 높아서 먼저 실행됩니다.",
+            "단항 연산자는 이항 연산자보다 순위가 높습니다.",
+            True,
+        ),
+        ("단항 연산자가 이항 연산자보다 순위가 높습니다.", "단항 연산자는 이항 연산자보다 순위가 높습니다.", False),
+        ("Dip them in eggs, then in flour, and finally in crumbs.", f"- eggs\n- flour\n\n{CUTLETS}", True),
         ("The prefix changes the address, but not the name.", PREFIX, True),
         ("The prefix changes the name, not the address.", PREFIX, False),
         ("Children under 5 travel free on every line.", FARES, True),
