@@ -335,3 +335,7 @@ NOT_BUT = (
     r"(?P<b>[^,;.]{1,80}?),?\s+(?:and |but )?not (?P<a>[^,;.]{1,50})",
     r"(?P<b>[^,;.]{1,60}?) (?:rather than|instead of) (?P<a>[^,;.]{1,50})",
 )
+
+# Words for all or none of a claim, and what begins a sentence that excepts something from the one before it.
+ABSOLUTE = r"\b(?:never|always|no one|nobody|nothing|under any circumstances|without exception|any|all|every\w*)\b"
+EXCEPTS_NEXT = r"^\W*(?:the only exceptions?\b|an exception\b|exceptions?:|except\b)"

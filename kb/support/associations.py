@@ -24,37 +24,51 @@ _TITLED = re.compile(
 _MOST_BETWEEN = 50
 # What stands between two things that are told of side by side.
 _BETWEEN = re.compile(r"[,;:]|\b(?:and|while|whereas|but|though)\b")
+_STRONGLY_BETWEEN = re.compile(r";|\b(?:and|while|whereas|but|though)\b")
+_KOREAN_BETWEEN = re.compile(r"[;]|,\s+|(?<=[가-힣][고며])\s+|(?<=지만)\s+|(?<=는데)\s+")
 # A part with fewer words that carry a topic belongs to the one before.
 LEAST_WORDS = 2
 # In other words than the sentence's, nothing tells whether places were changed.
-LEAST_KNOWN = 0.8
+LEAST_KNOWN, LEAST_KNOWN_KOREAN = 0.8, 0.9
 # What tells of two things side by side has few parts.
 MOST_PARTS = 4
 # Longer ones, and those of several lines, are lists.
 LONGEST_SENTENCE_CHARS = 300
 
 
-def exchanged_associations(claim: str, sentence: str) -> Iterator[str]:
-    """Two things of which each is told what the sentence tells of the other, as words for a message; English alone.
+def exchanged_associations(claim: str, sentence: str, *, is_one: bool = True) -> Iterator[str]:
+    """Two things of which each is told what the sentence tells of the other, as words for a message.
+
+    is_one  whether it is one sentence, and not two that stand side by side
 
     >>> list(exchanged_associations("Oars hang on the right, jackets on the left.", "Oars hang on the left, jackets on the right."))
     ["'right' and 'left' have changed places"]
     """
     if len(sentence) > LONGEST_SENTENCE_CHARS or "\n" in sentence.strip():
         return
-    ours, theirs = parts_of(claim), parts_of(sentence)
-    if not (2 <= len(ours) <= MOST_PARTS and 2 <= len(theirs) <= MOST_PARTS) or re.search("[가-힣]", claim):
+    is_korean = re.search("[가-힣]", claim) is not None
+    for between in (_KOREAN_BETWEEN,) if is_korean else (_BETWEEN, _STRONGLY_BETWEEN) if is_one else (_BETWEEN,):
+        said = next(_exchanged(parts_of(claim, between), parts_of(sentence, between), is_korean=is_korean), None)
+        if said:
+            yield said
+            return
+
+
+def _exchanged(ours: list[list[Word]], theirs: list[list[Word]], *, is_korean: bool) -> Iterator[str]:
+    most = 2 if is_korean else MOST_PARTS
+    if not (2 <= len(ours) <= most and 2 <= len(theirs) <= most):
         return
     everything = [word for part in theirs for word in part]
     for mine, other in pairwise(ours):
         known = sum(_holds(everything, word) for word in (*mine, *other)) / len([*mine, *other])
-        if known < LEAST_KNOWN:
+        if known < (LEAST_KNOWN_KOREAN if is_korean else LEAST_KNOWN):
             continue
         for one, two in permutations(theirs, 2):
             kept, moved = _only_in(one, two, mine), _only_in(two, one, mine)
             others_kept, others_moved = _only_in(two, one, other), _only_in(one, two, other)
             # Each part begins with what it is about: that stays, and what is said of it has changed places.
-            if _follows(moved, kept) and _follows(others_moved, others_kept):
+            in_order = is_korean or (_follows(moved, kept) and _follows(others_moved, others_kept))
+            if in_order and all((kept, moved, others_kept, others_moved)):
                 yield f"'{moved[0].text}' and '{others_moved[0].text}' have changed places"
                 return
 
@@ -90,10 +104,10 @@ def _titles_in(text: str) -> dict[str, str]:
     return found
 
 
-def parts_of(sentence: str) -> list[list[Word]]:
+def parts_of(sentence: str, between: re.Pattern[str]) -> list[list[Word]]:
     """The words that carry a topic of each part of a sentence, those of hyphened words apart."""
     parts: list[list[Word]] = []
-    for part in _BETWEEN.split(sentence.replace("-hand", "").replace("-", " ")):
+    for part in between.split(sentence.replace("-hand", "").replace("-", " ")):
         words = content_of(part)
         if parts and len(words) < LEAST_WORDS:
             parts[-1] += words

@@ -12,7 +12,6 @@ from functools import cache
 from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
-from kb.language.quantities import facts_of
 from kb.support.clauses import (
     Word,
     are_opposite,
@@ -28,6 +27,8 @@ from kb.support.polarity import polarity_of
 
 # Two clauses with this share of the claim's words in common are on the same matter, whatever else they hold.
 SAME_MATTER = 0.6
+# 11시부터, 3월까지, 2012년부터.
+_POINT_OF_TIME = re.compile(r"\s?(?:시|월|년|일)(?:\s?\d{1,2}분|\s?반)?\s?(?:부터|까지)")
 # With a smaller share a pair of opposites must stand beside the same word.
 CLOSE_MATTER = 0.5
 BESIDE_WORDS = 2
@@ -264,6 +265,8 @@ def _bound(before: str, after: str) -> str:
         if _before(name).search(before):
             return bound
     for name, bound in (("LESS_BEHIND", "less"), ("MORE_BEHIND", "more")):
+        if _POINT_OF_TIME.match(after):
+            continue  # from 11 o'clock on is no more than 11
         if _behind(name).match(after):
             return bound
     return ""
@@ -293,7 +296,7 @@ def wrong_bounds(claim: str, windows: str) -> list[str]:
         if not known or bound in ("", "about") or bound in known:
             continue
         # "within 14 days" and "14 days" may say the same; the opposite bound never does.
-        if known <= {"", "about"} and value in facts_of(claim).bare and _pattern("SAME_BOUND").search(claim):
+        if known <= {"", "about"} and _pattern("SAME_BOUND").search(claim):
             continue
         found.append(f"it says '{said[bound]} {value:g}', the text does not")
     return found

@@ -46,6 +46,9 @@ _COMMON = frozenset("most many some all every each time times first new also mad
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
+# A line of prose that goes on in the next one.
+_WRAPPED = re.compile(r"(?<=[^\n]{40})[ \t]*\n[ \t]*(?![-*+•|>#]|\d{1,3}[.)])")
+MOST_LEAD_CHARS = 80
 # How a reason begins that tells what the texts except.
 EXCEPTED = "the text excepts '"
 # How one ends that names a number.
@@ -103,7 +106,7 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
         return _faults_of_code(claim, texts)
     if misread := misread_rows(claim, texts):
         return Found(tuple(misread))
-    sentences = [_LIST_MARK.sub("", text[unit.start : unit.end]) for text in texts for unit in units_of(text)]
+    sentences = [sentence for text in texts for sentence in _sentences_of(text)]
     if is_joined(claim, sentences) or any(is_turned(claim, sentence) for sentence in sentences):
         return Found()
     against = list(dict.fromkeys(_against(claim, sentences, texts, windows)))
@@ -111,6 +114,27 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
     absent = [f"{number}{NOT_THERE}" for number in _absent_numbers(claim, facts)]
     unsaid = list(dict.fromkeys(_unsaid(claim, texts, sentences)))
     return Found(tuple(against), tuple(absent), tuple(unsaid))
+
+
+@lru_cache(maxsize=1024)
+def _sentences_of(text: str) -> tuple[str, ...]:
+    """The sentences of a text on one line each; an item of a list that is introduced by a denial with it: "Not insured: theft"."""
+    sentences: list[str] = []
+    lead = numbered = ""
+    for unit in units_of(text):
+        written = text[unit.start : unit.end]
+        if not (mark := _LIST_MARK.match(written)):
+            sentences.append(_WRAPPED.sub(" ", written))
+            lead = numbered = written.strip().split("\n")[-1]
+            continue
+        item = _WRAPPED.sub(" ", written[mark.end() :])
+        sentences.append(item)
+        is_numbered = mark[0].strip()[0].isdigit()
+        above = lead if is_numbered else numbered
+        numbered = item if is_numbered else numbered  # a numbered heading over a list with bullets
+        if len(above) <= MOST_LEAD_CHARS and (polarity_of(above).negated or polarity_of(above).implicit):
+            sentences.append(f"{above.rstrip(':： ')}: {item}")
+    return tuple(sentences)
 
 
 def is_copy(claim: str, text: str) -> bool:
@@ -149,7 +173,7 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
     yield from exchanged_titles(claim, texts)
     yield from turned_round(claim, sentences, "\n".join(texts))
     for one, other in pairwise(sentences):
-        yield from exchanged_associations(claim, f"{one.rstrip('.')}; {other}")
+        yield from exchanged_associations(claim, f"{one.rstrip('.')}; {other}", is_one=False)
     if re.search("[가-힣]", claim):
         yield from exchanged_topics(claim, sentences)
 

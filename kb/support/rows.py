@@ -12,13 +12,16 @@ from itertools import groupby
 
 from kb.frozen import dataclass
 from kb.language.quantities import facts_of
-from kb.support.clauses import clauses_of, content_of, is_same, shared
+from kb.support.clauses import Word, clauses_of, content_of, is_same, shared
 from kb.support.overlap import units_of
 
 # A claim is about a row where it names this share of the words of its label.
 NAMED = 0.6
 # What stands outside the rows is about a claim's matter where it says this share of it.
 SAME_MATTER = 0.5
+# A row in prose tells what a claim says where it has this share of its words, and does not tell it with no more than the second; so
+# many words tell something.
+TOLD, NOT_TOLD, LEAST_TOLD = 0.65, 0.34, 2
 # A cell of more words is prose: it is no value that a claim could name in passing.
 MOST_VALUE_WORDS = 4
 # A smaller number without a unit stands in too many places to belong to a row.
@@ -28,7 +31,7 @@ LEAST_ROWS, LEAST_CSV_ROWS, LEAST_CSV_COMMAS = 2, 3, 2
 
 _RULE = re.compile(r"[\s|:+=-]+")
 _NAMED_VALUE = re.compile(
-    r"\s*(?:[-*+•]\s+)?(?:\*\*|__)?(?P<name>[^:：|\n*_]{1,60}?)(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s+(?P<value>\S.*)"
+    r"\s*(?:[-*+•]\s+|:)?(?:\*\*|__)?(?P<name>[^:：|\n*_]{1,60}?)(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s+(?P<value>\S.*)"
 )
 _IN_PARENTHESES = re.compile(
     r"(?:^|[,;:]\s+|\band\s+|[-*+•]\s+|및\s+)(?P<name>[^\s,;:()][^,;:()\n]{0,50}?)(?:\s+|(?<=[가-힣]))\((?P<value>[^()\n]{1,40})\)(?=\s*(?:[,;.]|and\b|및|$))",
@@ -79,6 +82,7 @@ def misread_rows(claim: str, texts: Sequence[str]) -> list[str]:
             elsewhere = [cell for other in others for row in _named_rows(part, other) for cell in row.cells]
             found |= dict.fromkeys(_wrong_rows(part, table, elsewhere, outside))
             found |= dict.fromkeys(_wrong_columns(part, table))
+            found |= dict.fromkeys(_of_another(part, table, outside))
     return list(found)[:2]
 
 
@@ -204,9 +208,33 @@ def _wrong_columns(part: str, table: Table) -> Iterator[str]:
         if any(_said_value(cell, part, ()) for cell in here[1:]):
             continue  # it has what stands there, too
         for at, cell in enumerate(row.cells):
-            if at not in columns and (value := _said_value(cell, part, tuple(here))):
+            is_like = any(_kinds(cell) & _kinds(other) for other in here[1:]) or not _kinds(cell)
+            if at not in columns and is_like and (value := _said_value(cell, part, tuple(here))):
                 yield f"'{value}' belongs to '{_shown(table.header[at])}'"
                 return
+
+
+def _of_another(part: str, table: Table, outside: Sequence[str]) -> Iterator[str]:
+    """What a row in prose tells, where a claim names another row, which tells nothing of it."""
+    named = _named_rows(part, table)
+    if len(named) != 1:
+        return
+    label = content_of(named[0].name)
+    rest = [word for word in content_of(part) if not _among(word, label)]
+    own = shared(rest, [word for cell in named[0].cells for word in content_of(cell)])
+    if len(rest) < LEAST_TOLD or own > NOT_TOLD or any(shared(rest, content_of(s)) >= TOLD for s in outside):
+        return
+    for row in table.rows:
+        apart = [word for word in content_of(row.name) if not _among(word, label)]
+        told = [word for cell in row.cells for word in content_of(cell)]
+        if row not in named and shared(rest, told) >= TOLD and not any(_among(word, rest) for word in apart):
+            said = [word.text for word in rest if _among(word, told)]
+            yield f"'{_shortened(' '.join(said))}' belongs to '{_shown(row.name)}'"
+            return
+
+
+def _among(word: Word, others: Sequence[Word]) -> bool:
+    return any(is_same(word.key, other.key) for other in others)
 
 
 def _named_rows(part: str, table: Table) -> list[Row]:
@@ -238,6 +266,18 @@ def _share_named(name: str, part: str) -> float:
 def _has_value(cell: str) -> bool:
     facts = facts_of(cell)
     return bool(facts.quantities or facts.dates or facts.times)
+
+
+def _kinds(cell: str) -> frozenset[str]:
+    """What a cell counts or measures, times and dates too."""
+    facts = facts_of(cell)
+    return frozenset(
+        (
+            *(q.kind for q in facts.quantities),
+            *(["time of day"] if facts.times else []),
+            *(["date"] if facts.dates else []),
+        )
+    )
 
 
 @lru_cache(maxsize=8192)

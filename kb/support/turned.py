@@ -22,6 +22,7 @@ SAME_WAY = 0.5
 STEPS_REACH = 600
 # A rule and what it excepts are of one matter where they share this.
 SAME_RULE = 0.7
+MOST_SHOWN_CHARS = 60
 
 
 def turned_round(claim: str, sentences: Sequence[str], text: str = "") -> list[str]:
@@ -44,6 +45,7 @@ def turned_round(claim: str, sentences: Sequence[str], text: str = "") -> list[s
         *_steps(claim, sentences, text),
         *_put_in_place(claim, sentences),
         *_rules_for_all(claim, sentences),
+        *_excepted_next(claim, sentences),
     ]
     return list(dict.fromkeys(found))[:1]
 
@@ -165,15 +167,32 @@ def _put_in_place(claim: str, sentences: Sequence[str]) -> Iterator[str]:
 
 def _rules_for_all(claim: str, sentences: Sequence[str]) -> Iterator[str]:
     """Every, all, always, of what a text excepts something from."""
-    if not _matches("ALL", claim) or _matches("EXCEPT", claim) or _matches("BUT", claim):
+    if not (_matches("ALL", claim) or _matches("NONE", claim)) or _matches("EXCEPT", claim) or _matches("BUT", claim):
         return
     ours = _without_all(claim)
     for sentence in sentences:
         for match in (found for pattern in _patterns("EXCEPT") if (found := pattern.search(sentence))):
             before = sentence[: match.start()]
             rule = _without_all(before)
-            if rule and _matches("ALL", before) and min(shared(rule, ours), shared(ours, rule)) >= SAME_RULE:
-                yield f"it says '{_first('ALL', claim)}' where the text says '{match[0].strip()}'"
+            is_for_all = _matches("ALL", before) or (_matches("NONE", before) and _matches("NONE", claim))
+            if rule and is_for_all and min(shared(rule, ours), shared(ours, rule)) >= SAME_RULE:
+                yield f"it says '{_first('ALL', 'NONE', text=claim)}' where the text says '{match[0].strip()}'"
+
+
+def _excepted_next(claim: str, sentences: Sequence[str]) -> Iterator[str]:
+    """A rule for all of what the next sentence excepts something from."""
+    if not _matches("ABSOLUTE", claim) or _matches("EXCEPT", claim) or _matches("BUT", claim):
+        return
+    ours = content_of(claim)
+    for sentence, following in pairwise(sentences):
+        if _matches("EXCEPTS_NEXT", following) and shared(content_of(sentence), ours) >= SAME_RULE:
+            yield f"it says '{_first('ABSOLUTE', text=claim)}' where the text says '{_shortened(following)}'"
+            return
+
+
+def _shortened(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= MOST_SHOWN_CHARS else text[: MOST_SHOWN_CHARS - 1].rstrip() + "…"
 
 
 def _without_all(text: str) -> list[Word]:
@@ -208,8 +227,8 @@ def _turns(name: str, text: str) -> list[re.Match[str]]:
     return [match for pattern in _patterns(name) for match in pattern.finditer(text)]
 
 
-def _first(name: str, text: str) -> str:
-    return next(found[0] for pattern in _patterns(name) if (found := pattern.search(text)))
+def _first(*names: str, text: str) -> str:
+    return next(found[0] for name in names for pattern in _patterns(name) if (found := pattern.search(text)))
 
 
 def _matches(name: str, text: str) -> bool:

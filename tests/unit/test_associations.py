@@ -29,7 +29,14 @@ BUILT = "The tower was built by the mason Hugh Tarrant to a design by the archit
             "The lamp is orange during charging and turns green when it is full.",
             False,
         ),
-        ("노는 오른쪽, 조끼는 왼쪽에 있다.", "노는 왼쪽, 조끼는 오른쪽에 있다.", False),  # read by particles
+        ("노는 오른쪽, 조끼는 왼쪽에 있다.", "노는 왼쪽, 조끼는 오른쪽에 있다.", True),
+        ("멈출 수 있지만 지나갈 수는 없다.", "지나갈 수 있지만 멈출 수는 없다.", True),
+        ("지나갈 수는 있지만 멈출 수 없다.", "지나갈 수 있지만 멈출 수는 없다.", False),
+        (
+            "Her letters are in Riga, and her notebooks are kept at the Royal Library.",
+            "Her letters, some 2,300 of them, are kept at the Royal Library; her notebooks are in Riga.",
+            True,
+        ),
     ],
 )
 def test_properties(claim: str, sentence: str, exchanged: bool) -> None:

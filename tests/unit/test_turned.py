@@ -19,6 +19,7 @@ CUTLETS = "Bread the cutlets: first flour, then eggs, finally crumbs."
 GATES = "The gate is opened last, after every boat has been tied up."
 SPRINGS = "The upper spring has more water than the lower."
 PREFIX = "The prefix does not change the address, only the name."
+WARD = "어린이는 병동에 들어올 수 없다. 다만 환자의 자녀는 들어올 수 있다."
 FARES = "Children under 5 travel free on all lines except F4."
 POOLS = "20:10 서버를 재시작함. 20:35 연결 풀을 50에서 120으로 늘림."
 
@@ -55,6 +56,10 @@ POOLS = "20:10 서버를 재시작함. 20:35 연결 풀을 50에서 120으로 �
         ("Children under 5 travel free on every line.", FARES, True),
         ("Children under 5 travel free on every line but F4.", FARES, False),
         ("Adults pay the full fare on all lines.", FARES, False),
+        ("Wine is never paid for, under any circumstances.", "Wine is never paid for, except at dinners.", True),
+        ("Wine is not paid for, except at dinners.", "Wine is never paid for, except at dinners.", False),
+        ("어린이는 어떤 경우에도 병동에 들어올 수 없다.", WARD, True),
+        ("어린이는 병동에 들어올 수 없으나, 환자의 자녀는 예외이다.", WARD, False),
     ],
 )
 def test_what_is_turned_round(claim: str, text: str, turned: bool) -> None:
@@ -86,6 +91,24 @@ def test_that_what_is_turned_round_is_contradicted() -> None:
     assert check_support("The valve is opened before the pump signal is sent.", [STEPS]).status == "contradicted"
     assert check_support("경상도 옹기는 햇볕이 약해서 입을 넓게 만들었습니다.", [POTS]).status == "contradicted"
     assert check_support("Children under 5 travel free on all lines except F4.", [FARES]).status == "verified"
+
+
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [
+        ("해외 의료기관에서 발생한 의료비도 보상합니다.", "contradicted"),
+        ("해외 의료기관에서 발생한 의료비는 보상하지 않습니다.", "verified"),
+        ("같은 행동을 두 번 할 수 있습니다.", "contradicted"),
+        ("같은 행동을 두 번 할 수 없습니다.", "verified"),
+        ("면회는 11시부터 할 수 있습니다.", "verified"),
+    ],
+)
+def test_denials_in_korean(claim: str, status: str) -> None:
+    text = (
+        "4. 보상하지 않는 손해\n\n- 해외 의료기관에서 발생한 의료비\n- 임신과 출산\n\n"
+        "같은 행동을 두 번 할 수는 없습니다.\n\n면회는 오전 11시에서 11시 20분까지 할 수 있습니다."
+    )
+    assert check_support(claim, [text]).status == status
 
 
 def test_that_what_two_sentences_tell_side_by_side_is_not_mixed() -> None:
