@@ -7,6 +7,7 @@ all their forms, and only what belongs together is another.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, permutations
@@ -59,7 +60,10 @@ def _exchanged(ours: list[list[Word]], theirs: list[list[Word]], *, is_korean: b
     if not (2 <= len(ours) <= most and 2 <= len(theirs) <= most):
         return
     everything = [word for part in theirs for word in part]
-    for mine, other in pairwise(ours):
+    # Of a word that the claim has twice nobody knows which one is meant.
+    told = Counter(word.key for part in ours for word in part)
+    ours = [[word for word in part if told[word.key] == 1] for part in ours]
+    for mine, other in pairwise([part for part in ours if part]):
         known = sum(_holds(everything, word) for word in (*mine, *other)) / len([*mine, *other])
         if known < (LEAST_KNOWN_KOREAN if is_korean else LEAST_KNOWN):
             continue
