@@ -23,11 +23,12 @@ from kb.reader.claims import open_claims
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.check import NOT_FOUND, VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
+from kb.support.check import CONTRADICTED, NOT_FOUND, VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
 from kb.support.claims import Claim, find_claims
 from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.markers import MARKER, find_markers, normalize_markers
 from kb.support.overlap import Window, said_share, units_of, weights_of
+from kb.support.rows import misread_rows
 
 # Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
 _LOOKS_LIKE_MARKER = re.compile(r"[\[【〔]\s*#\s*0*(\d{1,3})\s*[\]】〕]")
@@ -227,6 +228,10 @@ def _check_cited(
 ) -> SentenceCheck:
     status: SentenceStatus = status_of(score, reading)
     instead, reasons = None, reasons_of(score, reading)
+    # An item's row may be named by what its list stands below.
+    misread = misread_rows(f"{claim.about} {claim.text}", _evidence(passages, known)) if claim.about else []
+    if misread:
+        score, status, reasons = min(score, CONTRADICTED), "contradicted", tuple(misread)
     # A marker that stands for no passage adds nothing to one that does.
     idle = tuple(m for m in own if m not in known)
     if score < VERIFIED:

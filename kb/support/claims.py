@@ -10,7 +10,8 @@ Korean sentence may end in a marker without a full stop; then the ending of its 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from kb.frozen import dataclass
@@ -29,6 +30,9 @@ _MARKER_RUN = re.compile(r"(?:\s*\[#(?:0|[1-9]\d{0,2})\])+")
 _DRESSING = re.compile(r"\*+(?=\S)|(?<=\S)\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|`")
 
 
+LONGEST_TITLE_CHARS = 80
+
+
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One sentence of an answer.
@@ -38,6 +42,7 @@ class Claim:
     markers     the n of every [#n] that belongs to it, each once
     is_aside    a heading, a question, or the line before a list: nobody expects it to cite anything
     is_code     a code block
+    about       of a list item, the heading or the line that the list stands below; "" elsewhere
     """
 
     start: int
@@ -46,6 +51,7 @@ class Claim:
     markers: tuple[int, ...]
     is_aside: bool = False
     is_code: bool = False
+    about: str = ""
 
 
 def find_claims(text: str, *, asides: bool = False) -> tuple[Claim, ...]:
@@ -63,7 +69,27 @@ def find_claims(text: str, *, asides: bool = False) -> tuple[Claim, ...]:
             pieces.append((start, end))
             heads[start] = head
     claims = [_claim(text, start, end, heads.get(start, "")) for start, end in _give_markers_back(text, pieces)]
-    return tuple(claim for claim in claims if claim is not None and (asides or not claim.is_aside))
+    found = _below_their_leads(text, [claim for claim in claims if claim is not None])
+    return tuple(claim for claim in found if asides or not claim.is_aside)
+
+
+def _below_their_leads(text: str, claims: Sequence[Claim]) -> Iterator[Claim]:
+    """List items with what their list stands below."""
+    about = ""
+    for claim in claims:
+        is_item = _BULLET.match(text, claim.start) is not None
+        yield replace(claim, about=about) if is_item and about else claim
+        if not is_item:
+            about = claim.text if claim.is_aside or _is_title(text, claim) else ""
+
+
+def _is_title(text: str, claim: Claim) -> bool:
+    """True for a line in bold, and for any other that ends in no full stop and has a list below it."""
+    return (
+        len(claim.text) <= LONGEST_TITLE_CHARS
+        and not claim.text.endswith((".", "!", "?", "다", "요"))
+        and not claim.markers
+    )
 
 
 def plain_text(text: str) -> str:

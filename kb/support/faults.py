@@ -125,14 +125,16 @@ def _sentences_of(text: str) -> tuple[str, ...]:
         written = text[unit.start : unit.end]
         if not (mark := _LIST_MARK.match(written)):
             sentences.append(_WRAPPED.sub(" ", written))
-            lead = numbered = written.strip().split("\n")[-1]
+            begins_line = text[: unit.start].rstrip(" \t").endswith("\n") or not unit.start
+            lead = numbered = written.strip().split("\n")[-1] if begins_line else numbered
             continue
         item = _WRAPPED.sub(" ", written[mark.end() :])
         sentences.append(item)
         is_numbered = mark[0].strip()[0].isdigit()
         above = lead if is_numbered else numbered
         numbered = item if is_numbered else numbered  # a numbered heading over a list with bullets
-        if len(above) <= MOST_LEAD_CHARS and (polarity_of(above).negated or polarity_of(above).implicit):
+        is_lead = len(above) <= MOST_LEAD_CHARS and not above.endswith((".", "!", "?"))
+        if is_lead and (polarity_of(above).negated or polarity_of(above).implicit):
             sentences.append(f"{above.rstrip(':： ')}: {item}")
     return tuple(sentences)
 

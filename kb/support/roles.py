@@ -52,7 +52,7 @@ def swapped_roles(claim: str, sentence: str) -> list[str]:
     ["'Trust' and 'grandson' have changed places"]
     """
     if re.search("[가-힣]", claim):
-        found = [*_korean_swaps(claim, sentence)]
+        found = [*_korean_swaps(claim, sentence), *exchanged_associations(claim, sentence)]
     else:
         swaps = (_sides_swapped, _slots_swapped, _clauses_swapped, exchanged_associations)
         found = [said for swap in swaps for said in swap(claim, sentence)]
@@ -92,6 +92,8 @@ def _may_be_verb(words: Sequence[Word], word: Word) -> bool:
     """False for names, and for what stands behind an article or a preposition, with an adjective between or without."""
     if word.text.lower() in STOP_WORDS or word.text[:1].isupper() or word.key[:1].isdigit():
         return False
+    if word.text.endswith("s") and any(w.text.lower() == "of" for w in words if w.place == word.place + 1):
+        return False  # the side shoots of the tomatoes
     before = [w.text.lower() for w in words if 0 < word.place - w.place <= 2]
     if before and before[-1] in _NOUN_FOLLOWS:
         return False
@@ -207,7 +209,10 @@ def _clauses_swapped(claim: str, sentence: str) -> Iterator[str]:
         if pair is None or _before(claim, numbers[0]) != _before(sentence, numbers[0]):
             continue
         away = [
-            w for w in mine if not any(is_same(w.key, t.key) for t in pair) and any(_in(w, part) for part in theirs)
+            w
+            for w in mine
+            # What stands alone before a colon is what all of it is about.
+            if not any(is_same(w.key, t.key) for t in pair) and any(_in(w, part) for part in theirs if len(part) > 1)
         ]
         come = [w for w in pair if not any(is_same(w.key, t.key) for t in mine) and any(_in(w, part) for part in ours)]
         if away and come and not _is_time(away[0]) and not _is_time(come[0]):

@@ -203,3 +203,16 @@ def test_of_what_is_only_likely_the_whole_passage_is_cited(text: str, is_narrow:
     found = verify(text, PASSAGES, read=lambda pairs: [0.8 for _ in pairs])
     assert found.verification.status == "likely"
     assert bool(found.windows) == is_narrow
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("**Intensive care**\n\n- 11:00 to 12:00\n- 14:00 to 20:00 [#1]", "contradicted"),
+        ("Hours of intensive care:\n\n- 17:00 to 18:00 [#1]", "verified"),
+        ("General wards are open from 14:00 to 20:00 [#1].", "verified"),
+    ],
+)
+def test_an_item_is_held_against_the_row_that_its_list_is_about(text: str, status: str) -> None:
+    wards = "| ward | hours |\n|---|---|\n| Intensive care | 11:00 to 12:00, 17:00 to 18:00 |\n| General wards | 14:00 to 20:00 |"
+    assert check(text, {1: chunk(1, wards)}).verification.sentences[-1].status == status
