@@ -222,7 +222,8 @@ def _of_another(part: str, table: Table, outside: Sequence[str]) -> Iterator[str
     label = content_of(named[0].name)
     rest = [word for word in content_of(part) if not _among(word, label)]
     own = shared(rest, [word for cell in named[0].cells for word in content_of(cell)])
-    if len(rest) < LEAST_TOLD or own > NOT_TOLD or any(shared(rest, content_of(s)) >= TOLD for s in outside):
+    is_told = any(shared(rest, content_of(s)) >= TOLD and _share_named(named[0].name, s) >= 1.0 for s in outside)
+    if len(rest) < LEAST_TOLD or own > NOT_TOLD or is_told:
         return
     for row in table.rows:
         apart = [word for word in content_of(row.name) if not _among(word, label)]

@@ -49,6 +49,12 @@ def shown(text: str) -> str:
          "\n\n**Linux**\n\n\n```text\n$ lamp\n```\n**Mac**\n\nGo."),
         (".. figure:: lamp.png\n   :width: 3\n\n   The lamp.", "\n\n\nThe lamp."),
         (".. admonition:: Mind\n\n   it.", "**Mind**\n\nit."),
+        (".. confval:: keep\n   :type: int\n   :noindex:\n   :default: ``3``\n\n   How many.", "## keep\n- Type: int\n\n- Default: `3`\n\nHow many."),
+        (":Code 0: all passed\n:Code 5: no tests", "- Code 0: all passed\n- Code 5: no tests"),
+        (":orphan:\n\nText.", "\n\nText."),
+        ("the `first\ncommit <https://x.org>`__ in\nit", "the first\ncommit in\nit"),
+        ("the `commit\n<https://x.org>`__ in\nit", "the commit\n in\nit"),
+        (r"an account\, and \*this\*", "an account, and *this*"),
         # No room for a fence: as it is.
         ("Run::\n\n    lamp", "Run:\n\n    lamp"),
     ],

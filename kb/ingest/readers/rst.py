@@ -13,14 +13,13 @@ from kb.drafts import Block, BlockKind, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.front_matter import primary_language, tags_of
 from kb.ingest.readers.lines import Lines
-from kb.ingest.readers.rst_markup import Markup
+from kb.ingest.readers.rst_markup import FIELD, TOLD_OPTIONS, Markup
 
 _ADORNMENT = re.compile(r"([!-/:-@\[-`{-~])\1*\s*$")
 _DIRECTIVE = re.compile(r"\.\. (?:\|[^|]+\| )?([A-Za-z][\w:.+-]*?)\s?::(?:\s+(.*))?$")
 _EXPLICIT = re.compile(r"(\.\.|__)(\s|$)")
 _NOTE_TARGET = re.compile(r"\.\. \[[^\]]+\]\s")  # a footnote or a citation: part of the document's text
 _BULLET = re.compile(r"([-*+•‣⁃]|(?:\(?(?:\d+|[A-Za-z]|[ivxlcdmIVXLCDM]+|#)[.)]))(\s+|$)")
-_FIELD = re.compile(r":([A-Za-z][\w -]*):(?:\s+(.*))?$")
 _GRID_EDGE = re.compile(r"\+([-=]+\+)+\s*$")
 _SIMPLE_EDGE = re.compile(r"=+( +=+)+\s*$")
 _ROLE = re.compile(r":[\w.:+-]+:`~?!?([^`<]*?)(?:\s*<[^`>]*>)?`")
@@ -30,6 +29,8 @@ _CODE = frozenset(
     "code code-block sourcecode parsed-literal math prompt console doctest testcode "
     "productionlist graphviz mermaid uml ipython jupyter-execute".split()
 )
+# Fields at the top of a page that tell a builder what to do with it.
+_PAGE_FIELDS = frozenset("orphan nocomments tocdepth nosearch".split())
 # They describe a thing of code, or a setting, which their argument names.
 _DOMAINS = frozenset("py c cpp js rb go php http std".split())
 _OBJECTS = frozenset(
@@ -53,7 +54,7 @@ def read_rst(raw: bytes, path: str) -> Parsed:
     title = next((block.title for block in blocks if block.kind == "heading" and block.level == 1), None)
     fields: dict[str, str] = {}
     for line in range(min(len(lines), 40)):
-        if match := _FIELD.match(lines[line]):
+        if match := FIELD.match(lines[line]):
             fields.setdefault(match.group(1).lower(), match.group(2) or "")
     tags = tags_of(fields.get("tags") or fields.get("keywords"))
     language = primary_language(fields.get("lang") or fields.get("language"))
@@ -130,7 +131,7 @@ class _Scan:
 
     def content(self, line: int, stop: int) -> int:
         """The first line of what a directive holds, behind its options."""
-        while line < stop and (self.lines.is_blank(line) or _FIELD.match(self.lines[line].strip())):
+        while line < stop and (self.lines.is_blank(line) or FIELD.match(self.lines[line].strip())):
             line += 1
         return line
 
@@ -194,7 +195,7 @@ class _Scan:
         if name in _CODE:
             return self.code(line, self.content(line + 1, stop), stop, argument.split(" ")[0]), stop
         body = line + 1
-        while body < stop and (_FIELD.match(self.lines[body].strip()) and not self.lines.is_blank(body)):
+        while body < stop and (FIELD.match(self.lines[body].strip()) and not self.lines.is_blank(body)):
             body += 1
         level = min(max(self.level, 1) + 1, 6) if argument and _is_object(name) and self.stands_alone(line, stop) else 0
         self.markup.directive(line, name, argument, body, stop, level)
@@ -208,6 +209,9 @@ class _Scan:
             blocks = [
                 block for block in [self.lines.block("heading", line, line + 1, level=level, title=title)] if block
             ]
+        options = [match[1] for n in range(line + 1, body) if (match := FIELD.match(self.lines[n].strip()))]
+        if TOLD_OPTIONS.intersection(options):
+            blocks += self.one("list", line + 1, body)
         outer, self.level = self.level, level or self.level
         while body < stop:
             if self.lines.is_blank(body):
@@ -265,6 +269,13 @@ class _Scan:
         while stop < len(self.lines) and not self.lines.is_blank(stop) and not self.starts_section(stop):
             stop += 1
         self.markup.prose(line, stop)
+        fields = [match for n in range(line, stop) if (match := FIELD.match(self.lines[n]))]
+        if fields and all(match[1] in _PAGE_FIELDS for match in fields):
+            self.markup.hide(line, stop)
+            return [], stop
+        if len(fields) > 1 and FIELD.match(self.lines[line]):
+            self.markup.fields(line, stop)
+            return self.one("list", line, stop), stop
         blocks = self.one("paragraph", line, stop)
         if not self.lines[stop - 1].rstrip().endswith("::"):
             return blocks, stop

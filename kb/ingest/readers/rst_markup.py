@@ -33,6 +33,10 @@ _LITERAL = re.compile(r"``(?P<code>[^`\n]+(?:\n[^`\n]+)?)``")
 _LINK = re.compile(r"`(?P<words>[^`<]+?)(?:\s*<[^`<>]*>)?`__?(?!\w)")
 _FOOTNOTE = re.compile(r"[ \t]?\[(?:#\w*|\*|\d+)\]_(?!\w)")
 _TARGET = re.compile(r"^[ \t]*\.\. _(?P<name>[A-Za-z][\w-]*):", re.M)
+_ESCAPE = re.compile(r"\\(?=[^\w\s\\])")
+FIELD = re.compile(r":([A-Za-z][\w -]*):(?:\s+(.*))?$")
+# What tells of the thing that a directive describes; its other options are settings of the page.
+TOLD_OPTIONS = frozenset("default type value values required".split())
 _EXPLAINED = re.compile(r"(?P<title>.+?)\s*<[^<>]*>$", re.S)
 # What is said of a version, with a colon where more is said of it.
 _VERSIONS = {
@@ -113,7 +117,9 @@ class Markup:
         has_body = any(not self._lines.is_blank(n) for n in range(body, stop))
         self._replace(line, f"{'#' * level} {argument}" if level else self._said(name, argument, has_body=has_body))
         for number in range(line + 1, body):
-            self._replace(number, "")
+            option = FIELD.match(self._lines[number].strip())
+            told = option is not None and option[1] in TOLD_OPTIONS and bool(option[2])
+            self._replace(number, f"- {option[1].capitalize()}: {inline(option[2])}" if option and told else "")
         margin = min((self._lines.indent(n) for n in range(body, stop) if not self._lines.is_blank(n)), default=0)
         for number in range(body, stop):
             self._dedent(number, margin)
@@ -127,8 +133,16 @@ class Markup:
         for pattern, replaced in self._inline():
             for match in pattern.finditer(lines.text, begin, end):
                 text = replaced(match)
-                if text.count("\n") == match.group().count("\n"):
-                    self._edits.append(Edit(match.start(), match.end(), text))
+                breaks = match.group().count("\n") - text.count("\n")
+                if breaks >= 0:
+                    self._edits.append(Edit(match.start(), match.end(), text + "\n" * breaks))
+
+    def fields(self, first: int, stop: int) -> None:
+        """A list of fields on lines first..stop-1 as one with bullets: ":Exit code 5: no tests" is about that code."""
+        for number in range(first, stop):
+            if FIELD.match(self._lines[number]):
+                begin = self._lines.starts[number]
+                self._edits.append(Edit(begin, begin + 1, "- "))
 
     def ends_in_colon(self, line: int) -> None:
         """A line that ends in "::" before code: one colon is left, none of a line of colons alone."""
@@ -143,6 +157,7 @@ class Markup:
         yield _LITERAL, lambda match: f"`{match['code']}`"
         yield _LINK, lambda match: match["words"]
         yield _FOOTNOTE, lambda match: ""
+        yield _ESCAPE, lambda match: ""
         if self._targets:
             named = "|".join(sorted(map(re.escape, self._targets), key=len, reverse=True))
             yield re.compile(rf"(?<![\w`])(?P<name>{named})_(?!\w)"), lambda match: match["name"]
