@@ -329,7 +329,8 @@ def shown_quote(best: Candidate, entry: Evidence, quote: Quote) -> Token:
     heading = best.shown_heading()
     opening = f"{heading}\n\n" if heading else ""
     key = (quote.key[0] + len(opening), quote.key[1] + len(opening)) if quote.key else None
-    behind = "\n" if quote.text.endswith(("```", "~~~", " |")) else " "
+    # Behind a table a blank line: else the marker is a row of it.
+    behind = "\n\n" if quote.text.endswith("|") else "\n" if quote.text.endswith(("```", "~~~")) else " "
     text = f"{opening}{quote.text}{behind}[#{entry.marker}]"
     return Token(text, Quoted(entry.marker, quote.start, quote.end, key))
 

@@ -425,7 +425,7 @@ class TestShape:
         evidence = [Evidence(1, "E-1,low,Lamp out\nE-2,high,Mast down", ("code, severity, meaning",))]
         answer = ask("What does E-2 mean?", evidence)
         assert answer == (
-            "| code | severity | meaning |\n| --- | --- | --- |\n| E-1 | low | Lamp out |\n| E-2 | high | Mast down |\n[#1]"
+            "| code | severity | meaning |\n| --- | --- | --- |\n| E-1 | low | Lamp out |\n| E-2 | high | Mast down |\n\n[#1]"
         )
 
     def test_a_korean_line_that_announces_a_list_brings_it(self) -> None:
