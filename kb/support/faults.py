@@ -48,7 +48,6 @@ LONGEST_SENTENCE_CHARS = 350
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 # A line of prose that goes on in the next one.
 _WRAPPED = re.compile(r"(?<=[^\n]{40})[ \t]*\n[ \t]*(?![-*+•|>#]|\d{1,3}[.)])")
-MOST_LEAD_CHARS = 80
 # How a reason begins that tells what the texts except.
 EXCEPTED = "the text excepts '"
 # How one ends that names a number.
@@ -133,7 +132,7 @@ def _sentences_of(text: str) -> tuple[str, ...]:
         is_numbered = mark[0].strip()[0].isdigit()
         above = lead if is_numbered else numbered
         numbered = item if is_numbered else numbered  # a numbered heading over a list with bullets
-        is_lead = len(above) <= MOST_LEAD_CHARS and not above.endswith((".", "!", "?"))
+        is_lead = not above.endswith((".", "!", "?"))
         if is_lead and (polarity_of(above).negated or polarity_of(above).implicit):
             sentences.append(f"{above.rstrip(':： ')}: {item}")
     return tuple(sentences)

@@ -32,6 +32,11 @@ BUILT = "The tower was built by the mason Hugh Tarrant to a design by the archit
         ("노는 오른쪽, 조끼는 왼쪽에 있다.", "노는 왼쪽, 조끼는 오른쪽에 있다.", True),
         ("멈출 수 있지만 지나갈 수는 없다.", "지나갈 수 있지만 멈출 수는 없다.", True),
         ("지나갈 수는 있지만 멈출 수 없다.", "지나갈 수 있지만 멈출 수는 없다.", False),
+        (  # a word that stands twice tells nothing
+            "A Content-Length header is added for you, and for text types a charset is appended to the Content-Type header.",
+            "A Content-Length header is included for you; the Content-Type header is added, with a charset appended for text types.",
+            False,
+        ),
         (
             "Her letters are in Riga, and her notebooks are kept at the Royal Library.",
             "Her letters, some 2,300 of them, are kept at the Royal Library; her notebooks are in Riga.",

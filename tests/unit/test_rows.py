@@ -19,7 +19,7 @@ TICKETS = """Tickets
 FARES = """Line | Adult | Child (5 to 15) | Senior (from 65)
 F1 Marrow – Innis | £8.40 | £4.20 | £6.30
 F2 Marrow – Skell | £13.60 | £6.80 | £10.20
-F3 Skell – Norrey | £5.00 | £5.00 | £5.00
+F3 Skell – Norrey | £5.00 | free | £5.00
 
 Vehicle | F1 | F2
 Bicycle | free | £2.50
@@ -33,6 +33,10 @@ TASKS = """| # | action | owner | due |
 PRESENT = "**Present:** Joan Pettifer (chair), Malik Osei (treasurer), Ruth Adeyemi (secretary)\n**Apologies:** Peter Lind\n**Absent without notice:** Colin Ware\n"
 LEVELS = "* Junior (L1)\n* Senior (L3)\n* Lead (L4)\n"
 SETTINGS = ".. py:data:: COOKIE_HTTPONLY\n\n    Hidden from scripts.\n\n    Default: ``True``\n\n.. py:data:: COOKIE_SECURE\n\n    Default: ``False``\n"
+FLAGS = "Type: boolean\nDefault: false\nSince: version 3.2"
+WARDS = "Ward | Hours | Visitors\nIntensive care | 11:00–12:00 | 1\nGeneral | 14:00–20:00 | 2\n"
+FERRIES = "Line | Departure | Arrival\nF1 | 06:45 | 08:10\nF2 | 07:20 | 09:50\n"
+CODES = ":Code 0: all tests were collected and passed\n:Code 4: the command line could not be read\n:Code 5: no tests were collected\n"
 BUSES = "노선,방향,평일 막차,주말 막차\n솔3,시청→수목원,20:30,19:30\n솔3,수목원→시청,21:15,20:15\n솔7,시청→공원,21:40,21:00\n"
 POOL = "구분 | 1회권 | 월 강습\n어른(19세 이상) | 5,500원 | 92,000원\n청소년(13~18세) | 4,000원 | 74,000원\n"
 
@@ -56,6 +60,8 @@ POOL = "구분 | 1회권 | 월 강습\n어른(19세 이상) | 5,500원 | 92,000�
         ("솔7의 평일 막차는 21시이고 주말 막차는 21시 40분입니다.", BUSES, "주말 막차"),
         ("청소년의 월 강습은 92,000원입니다.", POOL, "어른(19세 이상)"),
         ("어른 1회권은 92,000원입니다.", POOL, "월 강습"),
+        ("Code 4 means that no tests were collected.", CODES, "Code 5"),
+        ("F1 has its departure at 08:10.", FERRIES, "Arrival"),
         # What the rows do say, of one or of several, and what another table says.
         ("A family ticket costs £24, an adult £9.50.", TICKETS, None),
         ("Adults pay £9.50 and children from 6 to 16 pay £4.50.", TICKETS, None),
@@ -66,6 +72,11 @@ POOL = "구분 | 1회권 | 월 강습\n어른(19세 이상) | 5,500원 | 92,000�
         ("Malik Osei is the treasurer and Ruth Adeyemi the secretary.", PRESENT, None),
         ("The levels are Junior (L1), Senior (L3) and Lead (L4).", LEVELS, None),
         ("COOKIE_SECURE is False by default, COOKIE_HTTPONLY is True.", SETTINGS, None),
+        ("An adult ticket and a family ticket cost £9.50 and £24 respectively.", TICKETS, None),
+        ("This boolean, false by default, came with version 3.2.", FLAGS, None),
+        ("Intensive care patients may be seen by one visitor from 11:00 to 12:00.", WARDS, None),
+        ("F1 has its departure at 06:45, 08:10 is when it gets there.", FERRIES, None),
+        ("Code 5 means that no tests were collected.", CODES, None),
         ("솔3번 버스로 수목원에서 시청으로 가는 주말 막차는 20시 15분입니다.", BUSES, None),
         ("솔7의 평일 막차는 21시 40분이고 주말 막차는 21시입니다.", BUSES, None),
         ("어른(19세 이상)의 월 강습은 92,000원입니다.", POOL, None),

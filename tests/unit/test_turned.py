@@ -31,6 +31,12 @@ POOLS = "20:10 서버를 재시작함. 20:35 연결 풀을 50에서 120으로 �
         ("The pool went from 50 to 120.", "The pool was raised from 50 to 120.", False),
         ("연결 풀을 120에서 50으로 줄였습니다.", POOLS, True),
         ("연결 풀을 50에서 120으로 늘렸습니다.", POOLS, False),
+        (
+            "The pool was cut from 120 to 50.",
+            "It was raised from 50 to 120. Later the pool was cut from 120 to 50.",
+            False,
+        ),
+        ("Gates close badly because gates close.", "Gates close because gates close badly.", False),
         ("The dam broke because the village was flooded.", "The village was flooded because the dam broke.", True),
         ("As the dam broke, so the village was flooded.", "The village was flooded because the dam broke.", False),
         ("지붕이 무너졌기 때문에 폭설이 쌓였다.", "폭설이 쌓였다. 그래서 지붕이 무너졌다.", True),
@@ -68,6 +74,7 @@ def test_what_is_turned_round(claim: str, text: str, turned: bool) -> None:
 
 POTS = "경기도 옹기는 배가 홀쭉하다. 햇볕이 약해 입을 넓게 만들었다. 경상도 옹기는 입이 좁은데, 햇볕이 강하기 때문이다."
 PAID = "카드 결제 승인이 평균 38초까지 늦어졌다. 간편결제는 영향을 받지 않았다."
+BANK = "수도 요금은 임대인이 낸다. 전기 요금은 임차인이 매달 은행에서 낸다."
 RATES = "수도 요금은 임대인이 낸다. 전기 요금은 임차인이 낸다. 원하는 사람은 마당도 쓴다."
 
 
@@ -81,6 +88,8 @@ RATES = "수도 요금은 임대인이 낸다. 전기 요금은 임차인이 낸
         ("수도 요금은 임차인이 내고, 전기 요금은 임대인이 냅니다.", RATES, True),
         ("전기 요금은 임차인이 내고, 수도 요금은 임대인이 냅니다.", RATES, False),
         ("마당은 원하는 사람이 씁니다.", RATES, False),
+        # It names the other thing itself.
+        ("수도 요금은 전기 요금처럼 임차인이 매달 은행에서 내지 않습니다.", BANK, False),
     ],
 )
 def test_what_is_told_of_another_thing(claim: str, text: str, exchanged: bool) -> None:
@@ -105,7 +114,7 @@ def test_that_what_is_turned_round_is_contradicted() -> None:
 )
 def test_denials_in_korean(claim: str, status: str) -> None:
     text = (
-        "4. 보상하지 않는 손해\n\n- 해외 의료기관에서 발생한 의료비\n- 임신과 출산\n\n"
+        "4. 보상하지 않는 손해\n\n- 건강검진. 다만 추가 검사는 보상합니다.\n- 해외 의료기관에서 발생한 의료비\n- 임신과 출산\n\n"
         "같은 행동을 두 번 할 수는 없습니다.\n\n면회는 오전 11시에서 11시 20분까지 할 수 있습니다."
     )
     assert check_support(claim, [text]).status == status
