@@ -7,7 +7,7 @@ A refusal is a text and places: the text never holds the places, and whoever sho
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from kb.ask.cite import is_refusal
@@ -44,7 +44,7 @@ def refuse_evidence(
         return replace(ended, text=told.text, reason=None, rests_on=(told.node,), nodes=(told.as_text(),))
     outcome = _outcome(findings, reason)
     replies = LANGUAGES[question.language].replies
-    why = replies["nothing_found"] if reason == "no_chunks" else None
+    why = _why_nothing(findings, replies) if reason == "no_chunks" else None
     places = near_citations(findings)
     if reason == "weak_evidence" and findings.verdict:
         word = held_elsewhere(findings.verdict)
@@ -56,6 +56,13 @@ def refuse_evidence(
         why = explain_weakness(findings.verdict, question.language, question.request.query, is_placed=is_placed)
     text = " ".join(filter(None, (replies[outcome], why)))
     return replace(ended, text=text, outcome=outcome, citations=places)
+
+
+def _why_nothing(findings: Findings, replies: Mapping[str, str]) -> str:
+    """Why a search found nothing at all: a filter that no document passes, as search says it, or else the words."""
+    hint = findings.response.hint if findings.response else None
+    given = re.match(r"no document passes ([^;]+)", hint or "")
+    return replies["filtered_out"].format(filters=given[1]) if given else replies["nothing_found"]
 
 
 def refuse_answer(generated: Generated, reason: RefusalReason, verification: Verification | None) -> Ended:

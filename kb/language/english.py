@@ -341,6 +341,7 @@ _REPLIES = {
     "lacks_date": "Not sure: the closest passages do not say when:",
     "lacks_duration": "Not sure: the closest passages do not say how long, or how far:",
     "lacks_frequency": "Not sure: the closest passages do not say how often:",
+    "filtered_out": "No document passes {filters}; kb list shows what there is.",
     "nothing_found": "The search found nothing.",
     "no_sentence_fits": "No sentence in the closest ones fits the question.",
     "model_found_none": "The model found no answer in the passages it read.",

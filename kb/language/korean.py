@@ -256,6 +256,7 @@ _REPLIES = {
     "lacks_date": "확실하지 않습니다. 가장 가까운 대목에는 언제인지 나오지 않습니다:",
     "lacks_duration": "확실하지 않습니다. 가장 가까운 대목에는 얼마나 걸리는지 나오지 않습니다:",
     "lacks_frequency": "확실하지 않습니다. 가장 가까운 대목에는 얼마나 자주인지 나오지 않습니다:",
+    "filtered_out": "{filters} 조건에 맞는 문서가 없습니다. 있는 문서는 kb list 로 볼 수 있습니다.",
     "nothing_found": "검색된 글이 없습니다.",
     "no_sentence_fits": "가장 가까운 대목에도 질문에 맞는 문장이 없습니다.",
     "model_found_none": "모델이 읽은 글에서 답을 찾지 못했습니다.",

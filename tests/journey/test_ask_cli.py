@@ -118,6 +118,20 @@ class TestPrinted:
         empty = kb("ask", *words, home=corpus_home, stdin="\n")
         assert (empty.code, empty.err.splitlines()[0]) == (2, "error: no question given")
 
+    @pytest.mark.parametrize(
+        ("question", "said"),
+        [
+            ("How often is the mirror cleaned?", "No document passes --type txt; kb list shows what there is."),
+            (
+                "거울은 얼마나 자주 닦나요?",
+                "--type txt 조건에 맞는 문서가 없습니다. 있는 문서는 kb list 로 볼 수 있습니다.",
+            ),
+        ],
+    )
+    def test_a_filter_that_nothing_passes(self, kb: Call, corpus_home: Path, question: str, said: str) -> None:
+        result = kb("ask", question, "--type", "txt", home=corpus_home)
+        assert (result.code, said in result.out) == (1, True)
+
     def test_an_empty_home(self, kb: Call, tmp_path: Path) -> None:
         assert kb("ask", "Anything?", home=tmp_path / "nothing").code == 2
 
