@@ -149,3 +149,7 @@ def test_most_files_of_known_encoding_are_read_right() -> None:
         total += 1
         right += decode(path.read_bytes()).text == decode(truth.encode("utf-8", "replace")).text
     assert right >= 0.98 * total, f"{right} of {total}"
+
+
+def test_signs_alone_are_not_taken_for_korean() -> None:
+    assert "guess" in (decode("a → b".encode("cp949")).note or "")

@@ -47,3 +47,7 @@ def test_missing_numbers(claim: str, source: str, missing: list[str]) -> None:
 )
 def test_names_before_korean_endings(claim: str, source: str, missing: list[str]) -> None:
     assert missing_facts(facts_of(claim), facts_of(source))[1] == missing
+
+
+def test_a_decade_lasts_no_seconds() -> None:
+    assert [q.kind for q in facts_of("It grew in the 1990s, for 90s.").quantities] == ["", "time"]
