@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise, permutations
 
-from kb.support.clauses import Word, content_of, is_same
+from kb.support.clauses import Word, content_of, is_among
 
 # A name with a title before it, "the mason Hugh Tarrant", or behind it, "Hugh Tarrant, the mason"; English alone.
 _NAME = r"[A-Z][\w’'-]+(?: (?:[A-Z]\.|[A-Z][\w’'-]+))*"
@@ -64,7 +64,7 @@ def _exchanged(ours: list[list[Word]], theirs: list[list[Word]], *, is_korean: b
     told = Counter(word.key for part in ours for word in part)
     ours = [[word for word in part if told[word.key] == 1] for part in ours]
     for mine, other in pairwise([part for part in ours if part]):
-        known = sum(_holds(everything, word) for word in (*mine, *other)) / len([*mine, *other])
+        known = sum(is_among(word, everything) for word in (*mine, *other)) / len([*mine, *other])
         if known < (LEAST_KNOWN_KOREAN if is_korean else LEAST_KNOWN):
             continue
         for one, two in permutations(theirs, 2):
@@ -122,11 +122,7 @@ def parts_of(sentence: str, between: re.Pattern[str]) -> list[list[Word]]:
 
 def _only_in(one: Sequence[Word], other: Sequence[Word], mine: Sequence[Word]) -> list[Word]:
     """Words of a part that stand in one part of the sentence and not in the other, nor twice in the claim's part."""
-    return [w for w in mine if _holds(one, w) and not _holds(other, w)]
-
-
-def _holds(words: Sequence[Word], word: Word) -> bool:
-    return any(is_same(word.key, other.key) for other in words)
+    return [w for w in mine if is_among(w, one) and not is_among(w, other)]
 
 
 def _follows(moved: Sequence[Word], kept: Sequence[Word]) -> bool:

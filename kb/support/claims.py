@@ -29,7 +29,7 @@ _BULLET = re.compile(r"[ \t]*(?:>[ \t]?)*(?:[-*+•][ \t]+|\d{1,3}[.)][ \t]+)(?:
 _MARKER_RUN = re.compile(r"(?:\s*\[#(?:0|[1-9]\d{0,2})\])+")
 _DRESSING = re.compile(r"\*+(?=\S)|(?<=\S)\*+|(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|`")
 
-
+# A longer line is no title of a list.
 LONGEST_TITLE_CHARS = 80
 
 
@@ -84,7 +84,7 @@ def _below_their_leads(text: str, claims: Sequence[Claim]) -> Iterator[Claim]:
 
 
 def _is_title(text: str, claim: Claim) -> bool:
-    """True for a line in bold, and for any other that ends in no full stop and has a list below it."""
+    """True for a short line that ends in no full stop: what a list below it is about."""
     return (
         len(claim.text) <= LONGEST_TITLE_CHARS
         and not claim.text.endswith((".", "!", "?", "다", "요"))

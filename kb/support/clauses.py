@@ -46,6 +46,7 @@ _EMPHASIS = re.compile(r"(?<!\w)_+(?=\w)|(?<=\w)_+(?!\w)|\*+(?=[가-힣])|`(?=[�
 _HANGUL_ON = re.compile("[가-힣].*", re.S)
 _NEGATIVE = re.compile(r"^(?:un|in|im|il|ir|non|dis|mis)-?(?=[a-z]{4})")
 _KOREAN_NEGATIVE = ("불", "비", "미", "무", "부", "반")
+MOST_SHOWN_CHARS = 60
 # Words of a sentence that frame it and tell nothing.
 _FRAMES = frozenset(
     "documents document documentation passage passages evidence text according based source sources".split()
@@ -329,7 +330,17 @@ def shared(words: Sequence[Word], others: Sequence[Word]) -> float:
     """Share of words that stand among the others too, in another form or as a synonym; 0 without words."""
     if not words:
         return 0.0
-    return sum(any(is_same(word.key, other.key) for other in others) for word in words) / len(words)
+    return sum(is_among(word, others) for word in words) / len(words)
+
+
+def is_among(word: Word, others: Sequence[Word]) -> bool:
+    """True where one of the others is the same word, in another form or as a synonym."""
+    return any(is_same(word.key, other.key) for other in others)
+
+
+def shortened(text: str) -> str:
+    """What a message quotes of a text: its first 60 characters."""
+    return text if len(text) <= MOST_SHOWN_CHARS else text[: MOST_SHOWN_CHARS - 1].rstrip() + "…"
 
 
 def is_modal(word: str) -> bool:

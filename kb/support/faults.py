@@ -17,7 +17,7 @@ from kb.language.korean_particles import is_hangul
 from kb.language.quantities import Facts, facts_of, is_backed, missing_facts
 from kb.support.associations import exchanged_associations, exchanged_titles
 from kb.support.claims import without_lead
-from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, words_of
+from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, shortened, words_of
 from kb.support.contrast import bound_in, bounds_of, contrasts, turns_a_condition, wrong_bounds
 from kb.support.near_copies import altered, is_joined, is_turned
 from kb.support.numbers import is_reckoned, rounded_by
@@ -156,7 +156,7 @@ def _faults_of_code(block: str, texts: Sequence[str]) -> Found:
     lines = [line.strip() for line in block.splitlines()[1:] if not re.match(r"\s*(?:[`~]{3}|#|//|--|/?\*|$)", line)]
     lines = [line for line in lines if re.search(r"\w", line)]
     unsaid = [line for line in lines if "".join(line.split()) not in told]
-    return Found(unsaid=tuple(f"'{_shortened(line)}' is not there" for line in unsaid[:3])) if unsaid else Found()
+    return Found(unsaid=tuple(f"'{shortened(line)}' is not there" for line in unsaid[:3])) if unsaid else Found()
 
 
 def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows: str) -> Iterator[str]:
@@ -274,7 +274,7 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
             said = sum(_is_known(word, keys, joined) for word in words) / len(words)
             close = max((shared(words, content_of(s)) for s in sentences), default=0.0)
             if said < SAID_CLAUSE or (said < SAID_ANYWHERE and close < SAID_CLAUSE):
-                yield f"'{_shortened(clause)}' is not said there"
+                yield f"'{shortened(clause)}' is not said there"
     if re.search("[가-힣]", claim):
         yield from _foreign_nouns(claim, sentences, keys, joined)
 
@@ -325,7 +325,3 @@ def _foreign_nouns(claim: str, sentences: Sequence[str], keys: set[str], joined:
             and word.key[-2:] not in joined
         ):
             yield f"'{word.key}' is not there"
-
-
-def _shortened(clause: str) -> str:
-    return clause if len(clause) <= 60 else clause[:59].rstrip() + "…"

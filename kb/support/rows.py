@@ -12,7 +12,7 @@ from itertools import groupby
 
 from kb.frozen import dataclass
 from kb.language.quantities import facts_of
-from kb.support.clauses import Word, clauses_of, content_of, is_same, shared
+from kb.support.clauses import clauses_of, content_of, is_among, shared, shortened
 from kb.support.overlap import units_of
 
 # A claim is about a row where it names this share of the words of its label.
@@ -26,7 +26,7 @@ TOLD, NOT_TOLD, LEAST_TOLD = 0.65, 0.34, 2
 MOST_VALUE_WORDS = 4
 # A smaller number without a unit stands in too many places to belong to a row.
 LEAST_BARE = 10
-MOST_LINE_CHARS, MOST_SHOWN_CHARS = 300, 60
+MOST_LINE_CHARS = 300
 LEAST_ROWS, LEAST_CSV_ROWS, LEAST_CSV_COMMAS = 2, 3, 2
 
 _RULE = re.compile(r"[\s|:+=-]+")
@@ -220,22 +220,18 @@ def _of_another(part: str, table: Table, outside: Sequence[str]) -> Iterator[str
     if len(named) != 1:
         return
     label = content_of(named[0].name)
-    rest = [word for word in content_of(part) if not _among(word, label)]
+    rest = [word for word in content_of(part) if not is_among(word, label)]
     own = shared(rest, [word for cell in named[0].cells for word in content_of(cell)])
     is_told = any(shared(rest, content_of(s)) >= TOLD and _share_named(named[0].name, s) >= 1.0 for s in outside)
     if len(rest) < LEAST_TOLD or own > NOT_TOLD or is_told:
         return
     for row in table.rows:
-        apart = [word for word in content_of(row.name) if not _among(word, label)]
+        apart = [word for word in content_of(row.name) if not is_among(word, label)]
         told = [word for cell in row.cells for word in content_of(cell)]
-        if row not in named and shared(rest, told) >= TOLD and not any(_among(word, rest) for word in apart):
-            said = [word.text for word in rest if _among(word, told)]
-            yield f"'{_shortened(' '.join(said))}' belongs to '{_shown(row.name)}'"
+        if row not in named and shared(rest, told) >= TOLD and not any(is_among(word, rest) for word in apart):
+            said = [word.text for word in rest if is_among(word, told)]
+            yield f"'{shortened(' '.join(said))}' belongs to '{_shown(row.name)}'"
             return
-
-
-def _among(word: Word, others: Sequence[Word]) -> bool:
-    return any(is_same(word.key, other.key) for other in others)
 
 
 def _named_rows(part: str, table: Table) -> list[Row]:
@@ -291,14 +287,14 @@ def _said_value(cell: str, part: str, here: tuple[str, ...]) -> str:
         if any(quantity.backs(q) and q.kind == quantity.kind for q in claimed.quantities) and not any(
             quantity.value in facts.bare or quantity in facts.quantities for facts in own
         ):
-            return quantity.written
+            return quantity.named()
     dates = [d for d in there.dates if any(d.backs(said) for said in claimed.dates)]
     times = there.times & claimed.times
     for facts in own:
         dates = [date for date in dates if not any(other.backs(date) or date.backs(other) for other in facts.dates)]
         times -= facts.times
     if dates or times:
-        return _shortened(cell)
+        return shortened(cell)
     words = content_of(cell)
     if not 0 < len(words) <= MOST_VALUE_WORDS or any(word.key[:1].isdigit() for word in words):
         return ""
@@ -309,13 +305,9 @@ def _said_value(cell: str, part: str, here: tuple[str, ...]) -> str:
 def _tells(sentence: str, value: str, part: str) -> bool:
     """True for a sentence outside the rows that has a value, too, and most of what a claim says beside it."""
     told, named = content_of(sentence), content_of(value)
-    rest = [word for word in content_of(part) if not any(is_same(word.key, other.key) for other in named)]
+    rest = [word for word in content_of(part) if not is_among(word, named)]
     return shared(rest, told) >= SAME_MATTER and (shared(named, told) >= 1.0 or bool(_said_value(sentence, part, ())))
 
 
 def _shown(name: str) -> str:
-    return _shortened(name.strip(" *_`"))
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= MOST_SHOWN_CHARS else name[: MOST_SHOWN_CHARS - 1].rstrip() + "…"
+    return shortened(name.strip(" *_`"))

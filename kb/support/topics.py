@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 
 from kb.frozen import dataclass
-from kb.support.clauses import Word, clauses_of, is_same, words_of
+from kb.support.clauses import Word, clauses_of, is_among, words_of
 
 # What a sentence is about stands among its first words.
 FIRST_WORDS = 5
@@ -50,10 +50,12 @@ def _exchanged(claim: str, told: Sequence[Told]) -> list[str]:
         for part in _parts([clause], "은는이가"):
             own = [t for t in told if _names(part.topic, t.topic)]
             others = [other for other in told if own and other not in own]
-            best = max(((_moved(part, own, other), other) for other in others), key=lambda x: x[0], default=None)
+            best = max(
+                ((_moved(part, own, other), other) for other in others), key=lambda x: (x[0][0], -x[0][1]), default=None
+            )
             if best and best[0][0]:
                 (moved, kept), other = best
-                found.append((part, other, moved, -kept))
+                found.append((part, other, moved, kept))
     swapped = len(found) > 1 and any(
         _names(a.topic, d.topic) and _names(c.topic, b.topic) for a, b, *_ in found for c, d, *_ in found
     )
@@ -98,22 +100,18 @@ def _goes_on(word: Word) -> bool:
 
 
 def _moved(part: Told, own: Sequence[Told], other: Told) -> tuple[int, int]:
-    """(words of a claim's part that the other thing's sentence alone has, minus those that its own has); none where it names the other."""
-    apart = [w for w in other.topic if not _holds(part.topic, w)]
-    if not apart or any(_holds(part.words, w) for w in apart):
+    """(words of a claim's part that the other thing's sentence alone has, words that its own has); none where it names the other."""
+    apart = [w for w in other.topic if not is_among(w, part.topic)]
+    if not apart or any(is_among(w, part.words) for w in apart):
         return 0, 0
     mine = [w for told in own for w in (*told.topic, *told.words)]
-    moved = sum(_holds(other.words, w) and not _holds(mine, w) for w in part.words)
-    return moved, -sum(_holds(mine, w) for w in part.words)
+    moved = sum(is_among(w, other.words) and not is_among(w, mine) for w in part.words)
+    return moved, sum(is_among(w, mine) for w in part.words)
 
 
 def _names(topic: Sequence[Word], other: Sequence[Word]) -> bool:
     """Whether a sentence is about what a claim names: all words of one are in the other."""
-    return all(_holds(other, w) for w in topic) or all(_holds(topic, w) for w in other)
-
-
-def _holds(words: Sequence[Word], word: Word) -> bool:
-    return any(is_same(word.key, other.key) for other in words)
+    return all(is_among(w, other) for w in topic) or all(is_among(w, topic) for w in other)
 
 
 def _counts(word: Word) -> bool:

@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
-from kb.support.clauses import Word, are_opposite, content_of, is_same, shared, words_of
+from kb.support.clauses import Word, are_opposite, content_of, is_among, is_same, shared, shortened, words_of
 
 # A cause or an effect is that of a text where it says this share of its words.
 SAME_EVENT = 0.6
@@ -22,7 +22,6 @@ SAME_WAY = 0.5
 STEPS_REACH = 600
 # A rule and what it excepts are of one matter where they share this.
 SAME_RULE = 0.7
-MOST_SHOWN_CHARS = 60
 
 
 def turned_round(claim: str, sentences: Sequence[str], text: str = "") -> list[str]:
@@ -97,7 +96,7 @@ def _causes(claim: str, sentences: Sequence[str]) -> Iterator[str]:
 
 
 def _said_in(words: Sequence[Word], others: Sequence[Word]) -> str:
-    return next((w.text for w in words if any(is_same(w.key, o.key) for o in others)), words[0].text)
+    return next((w.text for w in words if is_among(w, others)), words[0].text)
 
 
 def _steps(claim: str, sentences: Sequence[str], text: str) -> Iterator[str]:
@@ -107,7 +106,11 @@ def _steps(claim: str, sentences: Sequence[str], text: str) -> Iterator[str]:
     )
     for steps in _steps_of(claim) if is_ordered else ():
         # In a sentence that says first, then, finally where one tells of all, else among the steps of a list.
-        told = [s for s in sentences if _matches("THEN", s) and all(any(_holds(s, w) for w in step) for step in steps)]
+        told = [
+            s
+            for s in sentences
+            if _matches("THEN", s) and all(any(is_among(w, content_of(s)) for w in step) for step in steps)
+        ]
         for place in (*told, text):
             found = [
                 _place_of(step, [w for other in steps if other is not step for w in other], place) for step in steps
@@ -124,10 +127,6 @@ def _steps(claim: str, sentences: Sequence[str], text: str) -> Iterator[str]:
             break
 
 
-def _holds(sentence: str, word: Word) -> bool:
-    return any(is_same(word.key, other.key) for other in content_of(sentence))
-
-
 def _steps_of(claim: str) -> Iterator[list[list[Word]]]:
     """The words of each step that a claim puts in an order, the first one first."""
     for earlier, later in _pairs("ORDERED", claim):
@@ -140,11 +139,7 @@ def _steps_of(claim: str) -> Iterator[list[list[Word]]]:
 
 def _place_of(step: Sequence[Word], others: Sequence[Word], text: str) -> tuple[int, str] | None:
     """Where a text tells of a step, and by which word: one that no other step has, where most of these stand there once."""
-    own = [
-        word
-        for word in step
-        if word.key[:1].isalpha() and len(word.text) > 1 and not any(is_same(word.key, other.key) for other in others)
-    ]
+    own = [word for word in step if word.key[:1].isalpha() and len(word.text) > 1 and not is_among(word, others)]
     there = [
         (word, match.start()) for match in re.finditer(r"[\w가-힣.-]+", text) for word in content_of(match.group())
     ]
@@ -186,13 +181,8 @@ def _excepted_next(claim: str, sentences: Sequence[str]) -> Iterator[str]:
     ours = content_of(claim)
     for sentence, following in pairwise(sentences):
         if _matches("EXCEPTS_NEXT", following) and shared(content_of(sentence), ours) >= SAME_RULE:
-            yield f"it says '{_first('ABSOLUTE', text=claim)}' where the text says '{_shortened(following)}'"
+            yield f"it says '{_first('ABSOLUTE', text=claim)}' where the text says '{shortened(' '.join(following.split()))}'"
             return
-
-
-def _shortened(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= MOST_SHOWN_CHARS else text[: MOST_SHOWN_CHARS - 1].rstrip() + "…"
 
 
 def _without_all(text: str) -> list[Word]:
@@ -205,8 +195,8 @@ def _apart(one: str, other: str) -> tuple[list[Word], list[Word]]:
     """The words of each of two that the other one does not have."""
     ours, theirs = content_of(one), content_of(other)
     return (
-        [w for w in ours if not any(is_same(w.key, o.key) for o in theirs)],
-        [w for w in theirs if not any(is_same(w.key, o.key) for o in ours)],
+        [w for w in ours if not is_among(w, theirs)],
+        [w for w in theirs if not is_among(w, ours)],
     )
 
 

@@ -90,11 +90,20 @@ def test_empty_hits(opened: Open) -> None:
     model = says("Yes [#1].")
     answer = ask(opened(model), request(filters=Filters(tags=("no-such-tag",))))
     assert (answer.grounded, answer.refusal_reason, answer.citations) == (False, "no_chunks", ())
-    assert answer.answer == "I found no answer to this in your documents. The search found nothing."
+    assert answer.answer == (
+        "I found no answer to this in your documents. No document passes --tag no-such-tag; kb list shows what there is."
+    )
     assert answer.outcome == "not_in_documents"
     assert answer.retrieval.top_score is None
     assert model.requests == []
     assert answer.model == ModelRef(LlmConfig().model, PROVIDER)  # the configured one: none was asked
+
+
+def test_no_hits_without_a_filter(opened: Open) -> None:
+    """Words that no document has: kb says that the search found nothing."""
+    answer = ask(opened(says("Yes [#1].")), request("Qwxzvk jjqwx?"))
+    assert (answer.refusal_reason, answer.citations) == ("no_chunks", ())
+    assert answer.answer == "I found no answer to this in your documents. The search found nothing."
 
 
 @pytest.mark.parametrize(
