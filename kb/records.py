@@ -113,6 +113,30 @@ class Filters:
         """True when every document passes."""
         return self == Filters()
 
+    def by_option(self) -> dict[str, tuple[str, ...]]:
+        """The values of each command-line option, without its dashes.
+
+        >>> Filters(types=("pdf",)).by_option()["type"]
+        ('pdf',)
+        """
+        return {
+            "tag": self.tags,
+            "source": self.sources,
+            "path": self.paths,
+            "type": self.types,
+            "lang": self.languages,
+            "since": () if self.since is None else (self.since,),
+            "until": () if self.until is None else (self.until,),
+        }
+
+    def as_options(self) -> str:
+        """As the user wrote them.
+
+        >>> Filters(types=("pdf",), since="2026-01-01").as_options()
+        '--type pdf --since 2026-01-01'
+        """
+        return " ".join(f"--{option} {value}" for option, values in self.by_option().items() for value in values)
+
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:

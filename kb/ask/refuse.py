@@ -44,7 +44,7 @@ def refuse_evidence(
         return replace(ended, text=told.text, reason=None, rests_on=(told.node,), nodes=(told.as_text(),))
     outcome = _outcome(findings, reason)
     replies = LANGUAGES[question.language].replies
-    why = _why_nothing(findings, replies) if reason == "no_chunks" else None
+    why = _why_nothing(question, findings, replies) if reason == "no_chunks" else None
     places = near_citations(findings)
     if reason == "weak_evidence" and findings.verdict:
         word = held_elsewhere(findings.verdict)
@@ -58,11 +58,12 @@ def refuse_evidence(
     return replace(ended, text=text, outcome=outcome, citations=places)
 
 
-def _why_nothing(findings: Findings, replies: Mapping[str, str]) -> str:
-    """Why a search found nothing at all: a filter that no document passes, as search says it, or else the words."""
-    hint = findings.response.hint if findings.response else None
-    given = re.match(r"no document passes ([^;]+)", hint or "")
-    return replies["filtered_out"].format(filters=given[1]) if given else replies["nothing_found"]
+def _why_nothing(question: Question, findings: Findings, replies: Mapping[str, str]) -> str:
+    """Why a search found nothing at all: filters that no document passes, or else the words."""
+    trace = findings.response.trace if findings.response else None
+    if trace and trace.filtered_documents == 0:
+        return replies["filtered_out"].format(filters=question.request.filters.as_options())
+    return replies["nothing_found"]
 
 
 def refuse_answer(generated: Generated, reason: RefusalReason, verification: Verification | None) -> Ended:

@@ -76,17 +76,8 @@ def no_match(filters: Filters, known: Mapping[str, list[str]]) -> str:
     >>> no_match(Filters(types=("markdwn",)), {"type": ["markdown", "pdf"]})
     "no document passes --type markdwn; did you mean 'markdown'? --type can be: markdown, pdf"
     """
-    flags = {
-        "tag": filters.tags,
-        "source": filters.sources,
-        "path": filters.paths,
-        "type": filters.types,
-        "lang": filters.languages,
-        "since": () if filters.since is None else (filters.since,),
-        "until": () if filters.until is None else (filters.until,),
-    }
-    given = " ".join(f"--{flag} {value}" for flag, values in flags.items() for value in values)
-    for flag, wanted in flags.items():
+    given = filters.as_options()
+    for flag, wanted in filters.by_option().items():
         values = known.get(flag, [])
         for value in wanted:
             if flag in known and value.lower() not in (v.lower() for v in values):
