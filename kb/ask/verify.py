@@ -39,6 +39,8 @@ _FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
+# Of these so many are read, the nearest also together with the cited ones: a sentence may be of two.
+READ_ELSEWHERE, READ_FROM = 2, 0.1
 # From this share of a claim's words on, those that stand together are the place where it is said.
 FOUND_BY_WORDS = 0.6
 # An answer of which no more than this is backed is no answer; what a sentence counts for that is partly backed, backed by
@@ -235,7 +237,8 @@ def _check_cited(
     # A marker that stands for no passage adds nothing to one that does.
     idle = tuple(m for m in own if m not in known)
     if score < VERIFIED:
-        instead, is_sure = _backed_elsewhere(claim.text, passages, known, read)
+        # A number that the cited ones lack is not looked for in two texts at once: each may have it of another thing.
+        instead, is_sure = _backed_elsewhere(claim.text, passages, known, read, is_joined=not reading.faults)
         # What one passage speaks against, another one must say beyond doubt.
         if instead is not None and (is_sure or status != "contradicted"):
             status, reasons = "misattributed" if is_sure else "likely", ()
@@ -257,27 +260,35 @@ def _check_cited(
 
 
 def _backed_elsewhere(
-    claim: str, passages: Mapping[int, Chunk], cited: Sequence[int], read: ReadClaims | None
+    claim: str, passages: Mapping[int, Chunk], cited: Sequence[int], read: ReadClaims | None, *, is_joined: bool
 ) -> tuple[int | None, bool]:
-    """(the packed passage that backs a claim best, None where none does; whether it is sure, or likely only)."""
-    others = [m for m in _likeliest(claim, passages) if m not in cited]
-    evidence = [_evidence(passages, [m]) for m in others]
-    found = read_claims([claim] * len(others), evidence)
-    best = max(range(len(others)), key=lambda n: (found[n][0], -others[n]), default=None)
+    """(the packed passage that backs a claim best, None where none does; whether it is sure, or likely only).
+
+    is_joined  try the nearest one together with those that the claim cites, too
+    """
+    others = [m for m in _likeliest(claim, passages, LEAST_SAID if not read else READ_FROM) if m not in cited]
+    by_words = read_claims([claim] * len(others), [_evidence(passages, [m]) for m in others])
+    ranked = sorted(zip(others, by_words, strict=True), key=lambda one: (-one[1][0], one[0]))
+    if not read:
+        return (ranked[0][0], True) if ranked and ranked[0][1][0] >= VERIFIED else (None, False)
+    nearest = [marker for marker, _ in ranked[:READ_ELSEWHERE]]
+    groups = [(marker, [marker]) for marker in nearest]
+    groups += [(marker, [*cited, marker]) for marker in nearest[:1] if is_joined]
+    found = read_claims([claim] * len(groups), [_evidence(passages, markers) for _, markers in groups], read=read)
+    best = max(range(len(groups)), key=lambda n: (found[n][0], -n), default=None)
     if best is None or found[best][0] < VERIFIED:
         return None, False
-    score, reading = read_claims([claim], [evidence[best]], read=read)[0] if read else found[best]
-    return (others[best], status_of(score, reading) == "verified") if score >= VERIFIED else (None, False)
+    return groups[best][0], status_of(*found[best]) == "verified"
 
 
-def _likeliest(claim: str, passages: Mapping[int, Chunk]) -> list[int]:
+def _likeliest(claim: str, passages: Mapping[int, Chunk], least_said: float = LEAST_SAID) -> list[int]:
     """The LIKELIEST passages that say most of a claim's words, those left out that cannot back it."""
     weights = weights_of(claim)
     said = {
         marker: said_share(weights, [term for unit in units_of(chunk.text) for term in unit.terms], "")
         for marker, chunk in passages.items()
     }
-    ranked = sorted((m for m in said if said[m] >= LEAST_SAID), key=lambda m: (-said[m], m))
+    ranked = sorted((m for m in said if said[m] >= least_said), key=lambda m: (-said[m], m))
     return ranked[:LIKELIEST]
 
 
@@ -350,8 +361,9 @@ def _worth(check: SentenceCheck) -> float:
         return LIKELY
     if check.status == "misattributed" or (check.status == "unknown_marker" and check.score >= VERIFIED):
         return MISATTRIBUTED
-    # Where nothing is missing in particular, a reader takes all of it for unsaid.
-    is_partly = check.status == "weak" and NOT_FOUND not in check.reasons
+    if check.status == "weak" and NOT_FOUND in check.reasons:
+        return check.score  # nothing is missing in particular: all of it is said, or none
+    is_partly = check.status == "weak"
     return PARTLY_BACKED if is_partly or (check.status == "uncited" and check.score >= WEAK) else 0.0
 
 

@@ -25,7 +25,7 @@ hot hotter hottest warm warmer|cold colder coldest cool cooler
 heavy heavier heaviest|light lighter lightest
 strong stronger strongest|weak weaker weakest
 hard harder hardest difficult complicated complex|easy easier easiest simple simpler
-good better best great excellent|bad worse worst poor
+good better best great excellent improve|bad worse worst poor worsen deteriorate
 rich richer wealthy|poor poorer
 wide wider broad|narrow narrower
 deep deeper|shallow shallower
@@ -216,13 +216,20 @@ STRENGTH = (
     ),
     (
         r"\bonly\b",
-        r"\b(?:only|just|sole\w*|exclusive\w*|except\w*|unless|alone|mere\w*|limit\w*|restrict\w*|nothing|no|never|single|unique|not|one|until|without|reserved|dedicated|specific\w*|cannot)\b|n['’]t\b",
+        r"\b(?:only|just|sole\w*|exclusive\w*|except\w*|unless|alone|mere\w*|limit\w*|restrict\w*|nothing|no|never|single|unique|not|one|until|without|whole|entire|reserved|dedicated|specific\w*|cannot)\b|n['’]t\b",
+    ),
+    (
+        r"\b(?:regardless|irrespective) of\b|\bno matter\b|\bhowever (?:long|short|many|much|few)\b",
+        r"\b(?:regardless|irrespective|no matter|however|any\w*|all|every\w*|always|whatever|whether|without|not depend\w*|independent\w*|same|each)\b",
     ),
     (
         r"\b(?:always|never|every time|in all cases|automatically)\b",
         r"\b(?:always|never|every\w*|each|all|any\w*|whenever|must|not|no|nor|none|cannot|without|automat\w*|default\w*|forever|constant\w*|regardless|ever|continu\w*|permanent\w*|itself)\b|n['’]t\b",
     ),
 )
+# What has been settled, and what has only been put forward.
+SETTLED = r"\b(?:ha(?:s|ve|d) (?:\w+ )?(?:decided|agreed|approved|adopted|resolved|voted)|(?:decided|agreed|voted|resolved) to|(?:was|were|been) (?:approved|adopted|agreed|decided|confirmed|passed))\b"
+PUT_FORWARD = r"\b(?:propos\w+|suggest(?:s|ed|ion|ing)?|to vote on|will vote|will decide|will discuss|under discussion|being discussed|consider(?:s|ed|ing)|hop(?:es|ed|ing) to|recommend(?:s|ed)?|not yet|undecided)\b"
 ALL = r"\b(?:all|every|each|always|everyone|everybody|everything|entirely|completely|without exception|any)\b"
 SOME = r"\b(?:some|many|most|several|few|often|usually|sometimes|partly|mainly|mostly|certain|half|frequently|commonly|occasionally|rarely|majority|minority|seldom|a number of|part of)\b"
 NONE = r"\b(?:no(?! (?:more|less|fewer|\w+er)\b)|none|never|neither|nobody|nothing|nowhere)\b"
@@ -240,11 +247,13 @@ MORE = r"(?:more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|no (?
 LESS = r"(?:less than|under|below|at most|up to|no more than|never more than|never over|never exceeding|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"
 MORE_BEHIND = r"(?:or more|and (?:over|above|up)|or (?:older|over|above|higher|longer)|plus\b|\+)"
 LESS_BEHIND = r"(?:or (?:less|fewer|younger|under|below|shorter)|and under|at most|at the most|maximum)"
+# What goes on where a bound ends.
+BEYOND = r"\b(?:above|beyond|over|after|more than) (?:that|this|it|which)\b|\b(?:each|every|any) (?:further|additional|extra)\b|\bafter(?:wards)?,"
 SAME_BOUND = r"\b(?:within|up to|a maximum of|a minimum of)\b"
 ABOUT = r"(?:about|around|approximately|roughly|nearly|almost|some|circa|ca\.|close to|just (?:over|under))"
 # A condition, said by what is not to be without it, and by what is to be with it alone.
 WITHOUT = (
-    r"\b(?:not|never|cannot|can't|no one|nobody|prohibited|forbidden|banned)\b.*\b(?:without|unless|until|except)\b"
+    r"(?:\b(?:not|never|cannot|can't|no one|nobody|prohibited|forbidden|banned)\b|n['’]t\b).*\b(?:without|unless|until|except)\b"
     r"|\b(?:without|unless|until)\b.*\b(?:not|never|cannot|can't|prohibited|forbidden|banned)\b"
 )
 ONLY = r"\bonly\b|\b(?:provided|providing|as long as|so long as)\b"
@@ -257,6 +266,12 @@ RECKONED = (
     r"\b(?:more|less|fewer|extra|earlier|later|longer|shorter|older|younger|higher|lower|heavier|over|above|below|under|after|before"
     r"|remaining|remainder|rest|left|difference|outlived|outlasted|gap|increase[ds]?|rose|fell|grew|dropped)\b"
 )
+# Of a claim, numbers taken together; of a text, a share in words.
+IN_ALL = r"\b(?:in all|in total|altogether|all together|total|together|at (?:the )?most|combined|overall)\b"
+FRACTION = r"\b(?:(?P<count>an?|one|two|three|four|five) )?(?P<part>half|halves|thirds?|quarters?|fifths?|sixths?|eighths?|tenths?)\b(?! (?:place|time|floor|year|day|week|month|party|century))|\bhalve[ds]?\b"
+PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "eighth": 8, "tenth": 10}
+COUNTS = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5}
+MONTHS = "january february march april may june july august september october november december".split()
 HALVED = r"\bhal(?:f|ve[sd]?)\b"
 # Of a text, the year after one that it names.
 NEXT = r"\b(?:following|next)\b"
@@ -269,7 +284,7 @@ SAME_BOUNDS = (
 )
 # A sentence or its beginning that says nothing of the matter.
 LEAD = (
-    r"(?:did you know (?:that )?|(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
+    r"(?:(?:probably |mostly |generally )?(?:yes|no),? (?:at least |but )?(?:for the most part|mostly|partly|in part|in principle|to some extent)[,:]\s+|did you know (?:that )?|(?:sure|certainly|of course|great question|yes|no|so|well|okay|ok)[,!:.]\s+|(?:in short|in summary|to summari[sz]e|overall|in general|generally(?: speaking)?|essentially|basically|note that|please note that|in fact|put simply|additionally|furthermore|moreover|finally|however|therefore|thus|in other words|also)[,!:.]?\s+"
     r"|(?:according to|based on|as (?:described|stated|mentioned|explained|noted|shown) (?:in|by)|as per|per|from|in) (?:the |your |these |this |provided |given |cited |available )*(?:documents?|documentation|passages?|evidence|text|context|sources?|notes?|guide|information)(?: provided| above| given)?,? ?(?:it (?:seems|appears|says|states) that )?"
     r"|(?:as far as the (?:documents?|evidence|sources?) (?:say|says|go|goes|show|shows)),? ?"
     r"|(?:it (?:appears|seems)(?: that)?|it is (?:stated|mentioned|noted|said|worth noting) that|to answer your question[:,]?|the answer is(?: that)?)\s+"
@@ -279,6 +294,8 @@ IDLE = (
     r"(?:(?:sure|certainly|of course|great question|good question|hello|hi|thanks?|thank you|you(?:'|’)re welcome)\b[^.!?]{0,60}[.!]?"
     r"|here(?:'s| is| are| you go)[^.!?\d]{0,80}[:.!]?|(?:i|we) hope (?:this|that|it) helps[^.!?]{0,40}[.!]?|(?:please )?let me know[^.!?]{0,80}[.!]?|feel free to ask[^.!?]{0,60}[.!]?"
     r"|(?:if you have|should you have|do you have) (?:any )?(?:more |other |further )?questions[^.!?]{0,80}[.!?]?|is there anything else[^.!?]{0,60}\?|(?:in summary|to summarize|in short|overall)[:.]?"
+    r"|(?:yes|no),? (?:(?:it|they|you|we|he|she|that|there|this|one) (?:can|may|must|should|will|would|does|do|did|is|are|was|were|has|have|had)(?: not|n['’]t)?)[.!]?"
+    r"|(?:(?:generally|usually|normally|unfortunately|of course|certainly|probably|mostly|officially|sadly),? (?:not|no|yes))[.!]?"
     r"|(?:not (?:directly|exactly|quite|really|necessarily|always|yet|entirely)|(?:it|that) depends|not by default|that(?:'|’)?s (?:right|correct|true))[.!]?"
     r"|(?:the )?(?:sources?|references?|citations?|cited passages?)\s*[:：]?[^.!?]{0,80})"
 )
@@ -339,3 +356,6 @@ NOT_BUT = (
 # Words for all or none of a claim, and what begins a sentence that excepts something from the one before it.
 ABSOLUTE = r"\b(?:never|always|no one|nobody|nothing|under any circumstances|without exception|any|all|every\w*)\b"
 EXCEPTS_NEXT = r"^\W*(?:the only exceptions?\b|an exception\b|exceptions?:|except\b)"
+# Of a claim that says the same of another thing, and what begins the consequence of not doing what stands before it.
+TOO = r"\b(?:also|too|as well|likewise|the same|equally)\b"
+OTHERWISE = r"^\W*(?:otherwise|or else|if not|failing that)\b"

@@ -53,6 +53,7 @@ _DOTTED = re.compile(r"(?<![\w.,])(?:\d+(?:\.\d+){2,}|0\d{2,})(?![\w.]*\.\d)")
 _NO_NAMES = FUNCTION_WORDS | LIGHT_WORDS | frozenset("once unless whenever whereas".split())
 # A name with a Korean ending: NaN입니다.
 _LATIN_BEFORE_HANGUL = re.compile(r"\w*[A-Za-z0-9_](?=[가-힣])")
+_KOREAN_ORDINAL = re.compile(r"(?<![가-힣])(?:(첫|두|세|네|다섯|여섯|일곱|여덟|아홉|열)\s?번째|(첫|둘|셋|넷|다섯)째)")
 # A number behind a letter and a hyphen is a part of a name: pay-gw-1.
 _IN_A_NAME = re.compile(r"\b[a-z]\w*-[a-z]{1,6}-$", re.I)
 _NAME = re.compile(r"\b[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z][A-Z0-9-]+\b|\b[a-z]+[A-Z]\w*")
@@ -254,6 +255,7 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
                 note(value, unit, match.group())
     ordinals = re.findall(rf"\b({'|'.join(numbers.ordinals)})\b", text, re.I)
     bare.update(numbers.ordinals[word.lower()] for word in ordinals)
+    bare.update(numbers.values.get(first or other, 1.0) for first, other in _KOREAN_ORDINAL.findall(text))
     bare.update(MULTIPLES[word.lower()] for word in re.findall(rf"\b({'|'.join(MULTIPLES)})\b", text, re.I))
     for first, last in re.findall(r"(?<!\d)([12]\d{3})[-–/](\d{2})(?![\d-])", text):
         bare.add(float(first[:2] + last))  # 2001-03

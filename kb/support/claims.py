@@ -69,7 +69,12 @@ def find_claims(text: str, *, asides: bool = False) -> tuple[Claim, ...]:
             pieces.append((start, end))
             heads[start] = head
     claims = [_claim(text, start, end, heads.get(start, "")) for start, end in _give_markers_back(text, pieces)]
-    found = _below_their_leads(text, [claim for claim in claims if claim is not None])
+    found = [*_below_their_leads(text, [claim for claim in claims if claim is not None])]
+    # "Yes, you can. [#1]" tells nothing where another sentence tells it.
+    if any(not claim.is_aside and not _idle().fullmatch(claim.text) for claim in found):
+        found = [
+            replace(claim, is_aside=claim.is_aside or _idle().fullmatch(claim.text) is not None) for claim in found
+        ]
     return tuple(claim for claim in found if asides or not claim.is_aside)
 
 

@@ -59,7 +59,7 @@ def contrasts(claim: str, sentence: str) -> list[str]:
             unshared = _without_shared(theirs, content_of(claim))
             found += _opposites(clause, ours, nearest, unshared, content_of(sentence))
         if shared(ours, theirs) >= SAME_MATTER:
-            found += [*_modality(clause, nearest), *_quantifier(clause, nearest)]
+            found += [*_modality(clause, nearest), *_quantifier(clause, nearest), *_settled(clause, sentence)]
         found += _whenever(clause, sentence)
     found += [*excepted(claim, sentence), *_allowed_against(claim, sentence)]
     return list(dict.fromkeys(found))
@@ -189,6 +189,13 @@ def _quantifier(clause: str, nearest: str) -> Iterator[str]:
         yield f"it says '{none_here[0]}' where the text says '{there[0] if there else ''}'"
 
 
+def _settled(clause: str, sentence: str) -> Iterator[str]:
+    """Decided, of what the text has as a proposal."""
+    here, there = _pattern("SETTLED").search(clause), _pattern("PUT_FORWARD").search(sentence)
+    if here and there and not _pattern("SETTLED").search(sentence) and not _pattern("PUT_FORWARD").search(clause):
+        yield f"it says '{here[0]}' where the text says '{there[0]}'"
+
+
 def _whenever(clause: str, sentence: str) -> Iterator[str]:
     """All year for some months, every day for some days, at any time for some hours."""
     if _pattern("BUT").search(clause):
@@ -246,7 +253,9 @@ def bounds_of(text: str) -> list[tuple[float, str]]:
     found = []
     for match in re.finditer(r"(?<![\w.,])[$€£₩]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?)", text):
         before, after = text[max(0, match.start() - 32) : match.start()], text[match.end() : match.end() + 24]
-        found.append((float(match[1].replace(",", "")), _bound(before, after)))
+        # "Below the 1947 mark": a year that something is named after bounds nothing.
+        is_name = re.fullmatch(r"1\d{3}|20\d\d", match[1]) and re.search(r"\b(?:the|that of) $", before)
+        found.append((float(match[1].replace(",", "")), "" if is_name else _bound(before, after)))
     return found
 
 
@@ -265,7 +274,7 @@ def _bound(before: str, after: str) -> str:
         if _before(name).search(before):
             return bound
     for name, bound in (("LESS_BEHIND", "less"), ("MORE_BEHIND", "more")):
-        if _POINT_OF_TIME.match(after):
+        if _POINT_OF_TIME.match(after) or re.search(r"시\s?$", before):
             continue  # from 11 o'clock on is no more than 11
         if _behind(name).match(after):
             return bound
@@ -289,6 +298,9 @@ def wrong_bounds(claim: str, windows: str) -> list[str]:
     there: dict[float, set[str]] = {}
     for value, bound in bounds_of(windows):
         there.setdefault(value, set()).add(bound)
+    for match in _pattern("BEYOND").finditer(windows):  # "up to 60 hours free, beyond that 500 an hour"
+        for value, _ in bounds_of(windows[max(0, match.start() - 30) : match.start()])[-1:]:
+            there.setdefault(value, set()).update(("more", "less"))
     said = {"more": "more than", "less": "less than"}
     found = []
     for value, bound in bounds_of(claim):

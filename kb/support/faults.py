@@ -12,17 +12,19 @@ from functools import lru_cache
 from itertools import pairwise
 
 from kb.frozen import dataclass
-from kb.language import korean_contrasts
+from kb.language import english_contrasts, korean_contrasts
 from kb.language.korean_particles import is_hangul
+from kb.language.number_forms import as_written, with_plain_numbers
 from kb.language.quantities import Facts, facts_of, is_backed, missing_facts
 from kb.support.associations import exchanged_associations, exchanged_titles
 from kb.support.claims import without_lead
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, shortened, words_of
 from kb.support.contrast import bound_in, bounds_of, contrasts, turns_a_condition, wrong_bounds
 from kb.support.near_copies import altered, is_joined, is_turned
-from kb.support.numbers import is_reckoned, rounded_by
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
+from kb.support.reckoning import is_dated, is_reckoned, rounded_by
+from kb.support.relatives import denied_of_it, said_of_another
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
 from kb.support.rows import misread_rows
 from kb.support.strength import unsaid_strength
@@ -45,6 +47,18 @@ SAID_ANYWHERE = 0.7
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
+# "If you cannot go, …", 갈 수 없으면: what is denied in a condition is not denied behind it.
+_OTHERWISE = re.compile(f"{english_contrasts.OTHERWISE}|{korean_contrasts.OTHERWISE}", re.I)
+# A claim is of a consequence too where it says this share of it.
+OF_IT = 0.3
+_ONLY = re.compile(f"{english_contrasts.ONLY}|{korean_contrasts.ONLY}", re.I)
+_SOURCE = re.compile(
+    r"^(?:According to [^,]{3,40}, |\S{2,12}(?: \S{2,8})?(?:에 따르면|에 의하면|을 보면|를 보면),? )", re.I
+)
+_CONDITION = re.compile(r"(?<=[가-힣]면)\s+|^(?:If|When|Where|Unless)\b[^,;]+,\s+")
+NEARLY_ALL = 0.75
+# A cell of a table with so many words tells something.
+LEAST_PROSE_WORDS = 5
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 # A line of prose that goes on in the next one.
 _WRAPPED = re.compile(r"(?<=[^\n]{40})[ \t]*\n[ \t]*(?![-*+•|>#]|\d{1,3}[.)])")
@@ -110,7 +124,7 @@ def find_faults(claim: str, texts: Sequence[str], windows: str) -> Found:
         return Found()
     against = list(dict.fromkeys(_against(claim, sentences, texts, windows)))
     facts = [facts_of(text) for text in texts]
-    absent = [f"{number}{NOT_THERE}" for number in _absent_numbers(claim, facts)]
+    absent = [f"{number}{NOT_THERE}" for number in _absent_numbers(claim, facts, texts)]
     unsaid = list(dict.fromkeys(_unsaid(claim, texts, sentences)))
     return Found(tuple(against), tuple(absent), tuple(unsaid))
 
@@ -163,15 +177,27 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
     clauses = [clause for clause in clauses_of(claim) if len(content_of(clause)) >= LEAST_CLAUSE_WORDS]
     for part in dict.fromkeys((claim, *clauses)) if len(clauses) > 1 else (claim,):
         near = _nearest(part, sentences)
-        found = [_against_sentence(part, sentence, texts) for sentence in near]
+        # "Choose it longer than that. Otherwise it runs twice": a claim that it is shorter tells why it ran twice.
+        before_otherwise = {
+            one
+            for one, other in pairwise(sentences)
+            if _OTHERWISE.search(other) and shared(content_of(other), content_of(claim)) >= OF_IT
+        }
+        found = [[] if sentence in before_otherwise else _against_sentence(part, sentence, texts) for sentence in near]
         against = list(found[0]) if found and all(found) else []
-        for sentence in [] if any(_holds(part, sentence) for sentence in near) else near:
+        for sentence in (
+            [] if any(_holds(part, sentence) or _denies_the_other(part, sentence) for sentence in near) else near
+        ):
             against += [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
         yield from against or _against_copied(part, sentences)
     yield from wrong_bounds(claim, windows)
     headings = texts[-1] if len(texts) > 1 else ""
-    yield from misplaced_names(claim, [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS], headings)
+    prose = [s for s in sentences if len(s) <= LONGEST_SENTENCE_CHARS and not _denies_the_other(claim, s)]
+    yield from misplaced_names(claim, prose, headings)
     yield from exchanged_titles(claim, texts)
+    yield from said_of_another(claim, sentences)
+    if denied_of_it(claim, sentences):
+        yield DENIED
     yield from turned_round(claim, sentences, "\n".join(texts))
     for one, other in pairwise(sentences):
         yield from exchanged_associations(claim, f"{one.rstrip('.')}; {other}", is_one=False)
@@ -186,7 +212,11 @@ def _nearest(part: str, sentences: Sequence[str]) -> list[str]:
     best = max((score for score, _ in scored), default=0.0)
     if best < LEAST_NEAR:
         return []
-    return [s for score, s in sorted(scored, key=lambda x: (-x[0], len(x[1]))) if score >= best - AS_NEAR][:4]
+    near = [s for score, s in sorted(scored, key=lambda x: (-x[0], len(x[1]))) if score >= best - AS_NEAR][:4]
+    # 수 있습니다 stands in any sentence: of those that are as near, the ones that tell of the same.
+    words = [word for word in content_of(part) if _tells(word) and not re.match("[있없]", word.text)]
+    told = [shared(words, content_of(s)) for s in near] if words else []
+    return [s for s, share in zip(near, told, strict=True) if share >= max(told) - AS_NEAR] if told else near
 
 
 def _holds(part: str, sentence: str) -> bool:
@@ -201,6 +231,8 @@ def _against_copied(part: str, sentences: Sequence[str]) -> list[str]:
     words = {word.text.casefold() for word in words_of(part)}
     known = frozenset(word.key for sentence in sentences for word in words_of(sentence))
     for sentence in told:
+        if _denies_the_other(part, sentence):
+            continue
         if faults := altered(part, sentence, known):
             says_all = (words <= {word.text.casefold() for word in words_of(s)} for s in sentences if sentence not in s)
             return [] if any(says_all) else faults
@@ -208,36 +240,72 @@ def _against_copied(part: str, sentences: Sequence[str]) -> list[str]:
 
 
 def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[str]:
-    if _holds(part, sentence) or " | " in sentence:  # which row and column is told by kb/support/rows.py
+    if _holds(part, sentence):
         return []
+    if " | " in sentence:  # which row and column is told by kb/support/rows.py
+        is_prose = any(len(cell.split()) >= LEAST_PROSE_WORDS for cell in sentence.split("|"))
+        return [found for found in contrasts(part, sentence) if "opposite" in found] if is_prose else []
     found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
+    if _denies_the_other(part, sentence):
+        found = []
     if max(len(part), len(sentence)) > LONGEST_SENTENCE_CHARS:
         return found
     weights = weights_of(part)
     share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
     is_turned = turns_a_condition(part, sentence)
-    if share >= SAME_MATTER and not is_turned and contradicts(polarity_of(part), polarity_of(sentence)):
-        found.append(DENIED)
+    if share >= SAME_MATTER and not is_turned and _denies(part, sentence):
+        found.append(_how_denied(part, sentence))
     found += contrasts(part, sentence)
     found += swapped_roles(part, sentence)
-    if re.search("[가-힣]", part):
+    if re.search("[가-힣]", part) and not _denies_the_other(part, sentence):
         found += exchanged_nouns(part, sentence, " ".join(texts))
     return found
 
 
-def _absent_numbers(claim: str, facts: Sequence[Facts]) -> list[str]:
+def _denies_the_other(part: str, sentence: str) -> bool:
+    """True for "cannot join A" where the text says "join B only"."""
+    is_denied = polarity_of(part).negated and not polarity_of(sentence).negated
+    return bool(is_denied) and _ONLY.search(sentence) is not None
+
+
+def _how_denied(part: str, sentence: str) -> str:
+    """DENIED, or of nearly the same words, which mean the opposite then, more."""
+    ours, theirs = content_of(part), content_of(_CONDITION.split(sentence)[-1])
+    is_alike = shared(ours, theirs) >= NEARLY_ALL and shared(theirs, ours) >= NEARLY_ALL
+    return (
+        f"the text says the opposite of '{shortened(part)}'" if is_alike and len(ours) >= LEAST_CLAUSE_WORDS else DENIED
+    )
+
+
+def _denies(part: str, sentence: str) -> bool:
+    """True where one denies what the other says, or what a clause of it says that stands behind a condition."""
+    ours = polarity_of(part)
+    if contradicts(ours, polarity_of(sentence)):
+        return True
+    main = _CONDITION.split(sentence)[-1]
+    return (
+        main != sentence
+        and not _CONDITION.search(part)
+        and shared(content_of(part), content_of(main)) >= NEARLY_ALL
+        and contradicts(ours, polarity_of(main))
+    )
+
+
+def _absent_numbers(claim: str, facts: Sequence[Facts], texts: Sequence[str]) -> list[str]:
     claimed, there = facts_of(claim), _joined(facts)
     absent = missing_facts(claimed, there)[0]
     if not absent:
         return []
-    bounds = dict(bounds_of(claim))
+    bounds = dict(bounds_of(with_plain_numbers(claim)))
     possible = {
         q.named()
         for q in claimed.quantities
         if not is_backed(q, there)
-        and (rounded_by(q, bound_in(bounds, q.written), there.quantities) or is_reckoned(claim, q, there))
+        and (rounded_by(q, bound_in(bounds, q.written), there.quantities) or is_reckoned(claim, q, there, texts))
     }
-    return [number for number in absent if number not in possible]
+    headings = texts[-1] if len(texts) > 1 else ""
+    possible |= {date.written for date in claimed.dates if is_dated(date, there, headings)}
+    return [as_written(number, claim) for number in absent if number not in possible]
 
 
 def _joined(facts: Sequence[Facts]) -> Facts:
@@ -264,6 +332,7 @@ def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Itera
     )
     if copies and all(copies):
         yield from (f"'{ours}' is not what the text says: '{theirs}'" for ours, theirs in copies[0])
+    claim = _SOURCE.sub("", claim)
     everything = [word for text in texts for word in words_of(text)]
     keys = {word.key for word in everything}
     joined = " ".join(texts)

@@ -12,17 +12,14 @@ from collections.abc import Sequence
 from kb.language import english_contrasts, korean_contrasts
 from kb.language.english_contrasts import SAME_BOUNDS
 from kb.language.korean_particles import fitting_particle, is_hangul
-from kb.language.number_forms import with_halves_of_day
-from kb.language.quantities import FIRST_YEAR, LAST_YEAR, Facts, Quantity, clock_times, facts_of
+from kb.language.number_forms import durations_of, with_halves_of_day
+from kb.language.quantities import Quantity, clock_times, facts_of
 from kb.support.contrast import bound_in, bounds_of
+from kb.support.reckoning import rounded_by
 
-# A rounded number and its word, against the exact one: (least, most) times the claimed one.
-ROUNDED = {"more": (1.0, 1.25), "less": (0.8, 1.0), "about": (0.9, 1.1)}
-_RECKONED, _HALVED, _NEXT = (
-    re.compile(f"{getattr(english_contrasts, name)}|{getattr(korean_contrasts, name)}", re.I)
-    for name in ("RECKONED", "HALVED", "NEXT")
-)
 _PARTICLE = re.compile("[을를은는이가과와](?![가-힣])")
+# What is written behind 분 and 시간 with a number: 160분입니다.
+_PARTICLE_BEHIND = re.compile(r"(?<=분)[가-힣]+$|(?<=시간)[가-힣]+$")
 _MONEY = re.compile(r"[$€£₩]\s?[\d,.]*\d(?: (?:hundred|thousand|million|billion|trillion))?")
 # The words of a bound before a number, from the longest on.
 _BOUND_BEFORE = re.compile(
@@ -42,6 +39,7 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
     'At most 15 may climb it, for 35 minutes.'
     """
     claim = _restate_times(_restate_bounds(_restate_words(claim, texts), texts), texts)
+    claim = _restate_durations(claim, texts)
     written: list[Quantity] = []
     for one in facts_of(claim).quantities:
         if any(_place_of(one.written).search(text) for text in texts):
@@ -55,36 +53,6 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
         elif not equal:
             claim = _without_bound(claim, one, written)
     return claim
-
-
-def rounded_by(claimed: Quantity, bound: str, there: Sequence[Quantity]) -> list[Quantity]:
-    """The quantities there that keep a bound ("more", "less", "about") and are near it."""
-    if bound not in ROUNDED:
-        return []
-    least, most = ROUNDED[bound]
-    return [q for q in there if q.kind == claimed.kind and claimed.value * least <= q.value <= claimed.value * most]
-
-
-def is_reckoned(claim: str, one: Quantity, there: Facts) -> bool:
-    """Whether a number that is not there may be reckoned from two that are: a difference, what is left, or a half.
-
-    Only where the claim has a word for it; whether it says so rightly is not told by numbers.
-    """
-    if _HALVED.search(claim) and any(q.kind == one.kind and q.value == 2 * one.value for q in there.quantities):
-        return True
-    is_next = any(_NEXT.search(word) for word in there.words)
-    if not _RECKONED.search(claim) and not is_next:
-        return False
-    alike = sorted({q.value for q in there.quantities if not one.kind or q.kind == one.kind})
-    if one.kind == "time":
-        alike += [60.0 * minutes for minutes in there.times]
-    if one.kind == "day":
-        alike += [float(date.day) for date in there.dates if date.day]
-    years = [q.value / 12 for q in there.quantities if q.kind == "month"]
-    if not one.kind and FIRST_YEAR <= one.value < LAST_YEAR:
-        began = [value for value in there.bare if FIRST_YEAR <= value < LAST_YEAR]
-        return any(abs(one.value - year) in (*years, *([1.0] if is_next else ())) for year in began)
-    return any(abs(abs(a - b) - one.value) < 1e-6 for a in alike for b in alike)
 
 
 def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> str:
@@ -143,6 +111,23 @@ def _restate_times(claim: str, texts: Sequence[str]) -> str:
         said = written.get(minutes)
         if said and not any(claim[start:end] in text for text in texts):
             claim = claim[:start] + said + claim[end:].removeprefix("." if said.endswith(".") else "")
+    return claim
+
+
+def _restate_durations(claim: str, texts: Sequence[str]) -> str:
+    """A claim with 2시간 40분 for 160분, or 2 h 40 min for "2 hours and 40 minutes", where a text writes it so."""
+    written = {minutes: said for text in texts for minutes, said in durations_of(text)}
+    ours = [
+        *durations_of(claim),
+        *((round(q.value / 60), q.written) for q in facts_of(claim).quantities if q.kind == "time"),
+    ]
+    for minutes, said in ours:
+        there = written.get(minutes)
+        if there and said in claim and not any(said in text for text in texts):
+            place = claim.index(said)
+            kept = _PARTICLE_BEHIND.search(said)
+            end = place + len(said) - (len(kept[0]) if kept else 0)
+            claim = claim[:place] + there + claim[end:]
     return claim
 
 

@@ -326,9 +326,11 @@ def exchanged_nouns(claim: str, sentence: str, elsewhere: str) -> list[str]:
         theirs = words_of(nearest)
         if not theirs or shared(ours, theirs) < 0.5 or not is_same(ours[-1].key, theirs[-1].key):
             continue
-        for word in ours:
+        for at, word in enumerate(ours):
             if word.role not in ("subject", "object", "goal", "source") or len(word.key) < 2 or _is_said(word, nearest):
                 continue
+            if any(other.text.endswith("면") for other in ours[at + 1 : at + 2]):
+                continue  # 진단서가 없으면: of a condition
             place = [t for t in theirs if t.role == word.role and not any(_is_alike(t, o) for o in ours)]
             if place and word.key.casefold() in elsewhere:
                 found.append(f"'{_shown(word)}' stands for '{_shown(place[0])}'")

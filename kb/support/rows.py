@@ -27,8 +27,12 @@ MOST_VALUE_WORDS = 4
 # A smaller number without a unit stands in too many places to belong to a row.
 LEAST_BARE = 10
 MOST_LINE_CHARS = 300
-LEAST_ROWS, LEAST_CSV_ROWS, LEAST_CSV_COMMAS = 2, 3, 2
+LEAST_ROWS, LEAST_CSV_ROWS, LEAST_CSV_COMMAS, LEAST_COLUMNS = 2, 3, 2, 3
 
+# They stand in claims for other things, too.
+_IN_ANY_CELL = frozenset("all any both none yes no some on off auto each every".split())
+_COLUMNS = re.compile(r"\t+| {2,}")
+_OPTION = re.compile(r"`?--?\w[\w-]*`?")
 _RULE = re.compile(r"[\s|:+=-]+")
 _NAMED_VALUE = re.compile(
     r"\s*(?:[-*+•]\s+|:)?(?:\*\*|__)?(?P<name>[^:：|\n*_]{1,60}?)(?:\*\*|__)?\s*[:：](?:\*\*|__)?\s+(?P<value>\S.*)"
@@ -80,7 +84,7 @@ def misread_rows(claim: str, texts: Sequence[str]) -> list[str]:
         others = [other for other in tables if other is not table]
         for part in _parts(claim, table):
             elsewhere = [cell for other in others for row in _named_rows(part, other) for cell in row.cells]
-            found |= dict.fromkeys(_wrong_rows(part, table, elsewhere, outside))
+            found |= dict.fromkeys(_wrong_rows(part, table, elsewhere, outside, claim))
             found |= dict.fromkeys(_wrong_columns(part, table))
             found |= dict.fromkeys(_of_another(part, table, outside))
     return list(found)[:2]
@@ -90,7 +94,7 @@ def misread_rows(claim: str, texts: Sequence[str]) -> list[str]:
 def tables_of(text: str) -> tuple[Table, ...]:
     """What a text lays out in rows, of every kind."""
     lines = text.split("\n")
-    found = [*_piped(lines), *_separated(lines), *_named_values(lines)]
+    found = [*_piped(lines), *_separated(lines), *_aligned(lines), *_named_values(lines)]
     items = [pair for line in lines if len(pairs := _pairs(line)) == 1 for pair in pairs]
     for pairs in (*(_pairs(line) for line in lines), items):
         if len(pairs) >= LEAST_ROWS:  # a role may name whoever has it, as well
@@ -115,6 +119,15 @@ def _separated(lines: Sequence[str]) -> Iterator[Table]:
     for commas, group in groupby(lines, key=lambda line: line.count(",") if ", " not in line else 0):
         rows = [[cell.strip() for cell in line.split(",")] for line in group]
         if commas >= LEAST_CSV_COMMAS and len(rows) >= LEAST_CSV_ROWS:
+            yield _table(rows)
+
+
+def _aligned(lines: Sequence[str]) -> Iterator[Table]:
+    """Lines with equally many columns that blanks keep apart."""
+    split = [_COLUMNS.split(line.strip()) if len(line) <= MOST_LINE_CHARS and "|" not in line else [] for line in lines]
+    for columns, group in groupby(split, key=len):
+        rows = list(group)
+        if columns >= LEAST_COLUMNS and len(rows) >= LEAST_ROWS:
             yield _table(rows)
 
 
@@ -171,7 +184,7 @@ def _parts(claim: str, table: Table) -> list[str]:
     if len(pairs) >= LEAST_ROWS:
         return pairs
     parts: list[str] = []
-    for clause in clauses_of(claim):
+    for clause in _with_relatives(clauses_of(claim)):
         named = sum(_share_named(row.name, clause) >= NAMED for row in table.rows)
         items = (_ITEM if named > 1 else _AND).split(clause)
         are_told = all(len(content_of(item)) >= LEAST_ROWS for item in items) and "respectively" not in clause
@@ -179,8 +192,21 @@ def _parts(claim: str, table: Table) -> list[str]:
     return parts
 
 
-def _wrong_rows(part: str, table: Table, elsewhere: Sequence[str], outside: Sequence[str]) -> Iterator[str]:
-    """A value of a row that a claim does not name, where the rows that it names have another.
+def _with_relatives(clauses: Sequence[str]) -> Iterator[str]:
+    """Clauses, each "which makes 18 % in all" joined to the one that it goes on from."""
+    joined = ""
+    for clause in clauses:
+        if joined and re.match(r"(?:which|making|so that|that is)\b", clause):
+            joined += f", {clause}"
+            continue
+        if joined:
+            yield joined
+        joined = clause
+    yield joined
+
+
+def _wrong_rows(part: str, table: Table, elsewhere: Sequence[str], outside: Sequence[str], claim: str) -> Iterator[str]:
+    """A value of a row that a part of a claim does not name, where the rows that it names have another.
 
     elsewhere  the cells of the rows that it names in other tables
     """
@@ -189,10 +215,14 @@ def _wrong_rows(part: str, table: Table, elsewhere: Sequence[str], outside: Sequ
         return
     here = [*elsewhere, *(cell for row in named for cell in (row.name, *row.cells))]
     for row in table.rows:
-        if row in named:
+        # "7 % on the Plus level, 18 % of the basic salary in all": a row of which the claim tells nothing is not named.
+        labels = [word for other in named for word in content_of(other.name)]
+        is_apart = any(not is_among(word, labels) for word in content_of(row.name))
+        is_named = is_apart and _share_named(row.name, claim) >= NAMED
+        if row in named or (is_named and not any(_is_told(cell, claim) for other in named for cell in other.cells)):
             continue
         for at, cell in enumerate(row.cells):
-            if any(_said_value(other.cells[at], part, ()) for other in named if at < len(other.cells)):
+            if any(_is_told(other.cells[at], part) for other in named if at < len(other.cells)):
                 continue  # it has its own value there
             value = _said_value(cell, part, tuple(here))
             if value and not any(_tells(sentence, value, part) for sentence in outside):
@@ -295,11 +325,21 @@ def _said_value(cell: str, part: str, here: tuple[str, ...]) -> str:
         times -= facts.times
     if dates or times:
         return shortened(cell)
+    if _OPTION.fullmatch(cell) and not re.search(rf"(?<![\w.-]){re.escape(cell.strip('`'))}(?![\w-])", part):
+        return ""  # 1.x is no -x
     words = content_of(cell)
+    if all(word.text.lower() in _IN_ANY_CELL for word in words):
+        return ""
     if not 0 < len(words) <= MOST_VALUE_WORDS or any(word.key[:1].isdigit() for word in words):
         return ""
     is_here = shared(words, [word for other in here for word in content_of(other)]) >= 1.0
     return "" if is_here or shared(words, content_of(part)) < 1.0 else _shown(cell)
+
+
+def _is_told(cell: str, part: str) -> bool:
+    """True where a claim says a cell's value, or its first number, however small it is."""
+    there, claimed = facts_of(cell).quantities[:1], facts_of(part).quantities
+    return bool(_said_value(cell, part, ())) or any(q.backs(said) for q in there for said in claimed)
 
 
 def _tells(sentence: str, value: str, part: str) -> bool:

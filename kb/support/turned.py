@@ -12,7 +12,18 @@ from functools import cache
 from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
-from kb.support.clauses import Word, are_opposite, content_of, is_among, is_same, shared, shortened, words_of
+from kb.support.clauses import (
+    Word,
+    are_opposite,
+    clauses_of,
+    content_of,
+    is_among,
+    is_same,
+    shared,
+    shortened,
+    words_of,
+)
+from kb.support.polarity import polarity_of
 
 # A cause or an effect is that of a text where it says this share of its words.
 SAME_EVENT = 0.6
@@ -20,8 +31,14 @@ SAME_EVENT = 0.6
 SAME_WAY = 0.5
 # Steps stand in an order where they are told so close together, in characters.
 STEPS_REACH = 600
+# What is thought of a thing, behind its name: "not the tank as everybody thought".
+_GOES_ON = re.compile(r"\s(?:as|that|which|like|because|since)\b")
+# Korean words of any step: 한 뒤, 심기로 했습니다, 5일이 지난.
+_IN_ANY_STEP = re.compile(r"(?:했|합|하[고는기여]|한|할|됩|된|되|일[이을]?$|때|것)")
 # A rule and what it excepts are of one matter where they share this.
 SAME_RULE = 0.7
+# Less where a claim says of what is excepted that it is the same.
+SAME_BEFORE = 0.3
 
 
 def turned_round(claim: str, sentences: Sequence[str], text: str = "") -> list[str]:
@@ -43,8 +60,10 @@ def turned_round(claim: str, sentences: Sequence[str], text: str = "") -> list[s
         *_causes(claim, sentences),
         *_steps(claim, sentences, text),
         *_put_in_place(claim, sentences),
+        *_said_in_place(claim, sentences),
         *_rules_for_all(claim, sentences),
         *_excepted_next(claim, sentences),
+        *_excepted_too(claim, sentences),
     ]
     return list(dict.fromkeys(found))[:1]
 
@@ -140,6 +159,7 @@ def _steps_of(claim: str) -> Iterator[list[list[Word]]]:
 def _place_of(step: Sequence[Word], others: Sequence[Word], text: str) -> tuple[int, str] | None:
     """Where a text tells of a step, and by which word: one that no other step has, where most of these stand there once."""
     own = [word for word in step if word.key[:1].isalpha() and len(word.text) > 1 and not is_among(word, others)]
+    own = [word for word in own if not _IN_ANY_STEP.match(word.text)]
     there = [
         (word, match.start()) for match in re.finditer(r"[\w가-힣.-]+", text) for word in content_of(match.group())
     ]
@@ -158,6 +178,21 @@ def _put_in_place(claim: str, sentences: Sequence[str]) -> Iterator[str]:
         for their_denied, their_said in theirs:
             if _are_in(content_of(denied), their_said) and _are_in(content_of(their_denied), said):
                 yield f"'{_text(content_of(denied))}' is said there, and denied here"
+
+
+def _said_in_place(claim: str, sentences: Sequence[str]) -> Iterator[str]:
+    """A, for B and not A."""
+    for clause in clauses_of(claim) if not _pairs("NOT_BUT", claim) and not polarity_of(claim).negated else ():
+        ours = content_of(clause)
+        for denied, said in (pair for sentence in sentences for pair in _pairs("NOT_BUT", sentence)):
+            wrong, right = content_of(_GOES_ON.split(denied)[0]), content_of(said)
+            rest = [word for word in ours if not is_among(word, wrong)]
+            instead = [word for word in right if not is_among(word, ours)]
+            if not wrong or not rest or not instead or shared(wrong, ours) < 1.0 or shared(wrong, right) > 0:
+                continue
+            if shared(rest, right) >= SAME_RULE and len(rest) < len(right):
+                yield f"'{_text(wrong)}' is denied there, and said here"
+                return
 
 
 def _rules_for_all(claim: str, sentences: Sequence[str]) -> Iterator[str]:
@@ -182,6 +217,23 @@ def _excepted_next(claim: str, sentences: Sequence[str]) -> Iterator[str]:
     for sentence, following in pairwise(sentences):
         if _matches("EXCEPTS_NEXT", following) and shared(content_of(sentence), ours) >= SAME_RULE:
             yield f"it says '{_first('ABSOLUTE', text=claim)}' where the text says '{shortened(' '.join(following.split()))}'"
+            return
+
+
+def _excepted_too(claim: str, sentences: Sequence[str]) -> Iterator[str]:
+    """The same of what the next sentence excepts."""
+    if not _matches("TOO", claim):
+        return
+    ours = content_of(claim)
+    for sentence, following in pairwise(sentences):
+        begin = re.search(
+            r"[^\W\d_]\S*(?:\s\S+)?",
+            re.sub(r"^\W*(?:다만|단|However|But|Except|The only exceptions?)\W*", "", following, flags=re.I),
+        )
+        excepted = content_of(begin[0])[:1] if begin and _matches("EXCEPTS_NEXT", following) else []
+        rest = [word for word in ours if not is_among(word, excepted)]
+        if excepted and is_among(excepted[0], ours) and shared(rest, content_of(sentence)) >= SAME_BEFORE:
+            yield f"the text excepts '{_text(excepted)}'"
             return
 
 

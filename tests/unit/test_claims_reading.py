@@ -255,3 +255,20 @@ def test_what_the_cited_passage_speaks_against_another_one_must_say_beyond_doubt
         ("weak", "misattributed"),
     ]
     assert told[0.999].sentences[0].reasons == ()
+
+
+def test_what_stands_in_two_passages_is_read_with_both() -> None:
+    """Unless the cited one lacks a number: the other may have it of another thing."""
+    passages = {1: chunk(1, "The shop sells bread and has 41 shelves."), 2: chunk(2, TEXT)}
+
+    def read(pairs: Sequence[tuple[str, Sequence[str]]]) -> list[float | None]:
+        return [0.8 if len(texts) > 2 else 0.01 for _, texts in pairs]  # the last text is the headings
+
+    (sentence,) = verify(
+        "Bread is had from the shop before the warden shuts it [#1].", passages, None, read
+    ).verification.sentences
+    assert (sentence.status, sentence.misattributed_to) == ("likely", 2)
+    (sentence,) = verify(
+        "Bread is had from the shop by 77 people before the warden shuts it [#1].", passages, None, read
+    ).verification.sentences
+    assert (sentence.status, sentence.misattributed_to) == ("unsupported", None)

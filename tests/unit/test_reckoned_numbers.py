@@ -106,3 +106,60 @@ def test_a_verb_with_the_stem_of_an_adjective_has_no_opposite() -> None:
 def test_a_sentence_ends_behind_a_degree() -> None:
     text = "The room had 9 °C. Eleven crates were thrown away."
     assert [text[a:b] for a, b in split_sentences(text)] == ["The room had 9 °C.", "Eleven crates were thrown away."]
+
+
+PLAY = "The play is at 19:30 – 21:30. 64 people came, and 58 stayed. Ada paid two thirds of the £1,140, Tom the rest."
+LATE = "Baggage that is late: £40 a day for up to five days. Up to week 32 (week 28 with twins)."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "missing"),
+    [
+        # Of two numbers that the claim names.
+        ("64 people came, 58 stayed and 6 people left.", PLAY, []),
+        ("64 people came, 58 stayed and 8 people left.", PLAY, ["8"]),
+        ("It fell by 50 %, from £1,500 to £750.", "| gifts | £1,500 | £750 |", []),
+        ("It fell by 40 %, from £1,500 to £750.", "| gifts | £1,500 | £750 |", ["40 %"]),
+        # Spans.
+        ("It lasts two hours.", PLAY, []),
+        ("It lasts three hours.", PLAY, ["three hours"]),
+        ("11시부터 20분 동안 합니다.", "| 중환자실 | 오전 11시~11시 20분 |", []),
+        ("11시부터 30분 동안 합니다.", "| 중환자실 | 오전 11시~11시 20분 |", ["30분"]),
+        ("It stood still for three months.", "It stood still from July to September.", []),
+        ("It stood still for four months.", "It stood still from July to September.", ["four months"]),
+        ("5월 한 달 동안 신고합니다.", "해마다 5월 1일부터 31일까지 신고한다.", []),
+        # Shares.
+        ("Ada paid £760 and Tom £380.", PLAY, []),
+        ("Ada paid £860 and Tom £380.", PLAY, ["£860"]),
+        # All of it.
+        ("You get at most £200 in all.", LATE, []),
+        ("You get at most £250 in all.", LATE, ["£250"]),
+        ("You get £200.", LATE, ["£200"]),
+        ("It is four weeks less with twins.", LATE, []),
+        # About.
+        ("It runs for almost three and a half hours.", "| ECO | 3 h 25 |", []),
+        ("It runs for almost four and a half hours.", "| ECO | 3 h 25 |", ["4.5 hours"]),
+        # Years and days that the text has apart.
+        ("He began on 12 September 2023.", "He began on 12 September. The year was 2023.", []),
+        (
+            "He began on 12 September 2022.",
+            "He began on 12 September. The year was 2023, after 2022.",
+            ["12 September 2022"],
+        ),
+        ("10월 12일로 미룹니다.", "10월 5일에 열고, 비가 오면 12일로 미룬다.", []),
+        ("10월 13일로 미룹니다.", "10월 5일에 열고, 비가 오면 12일로 미룬다.", ["10월 13일"]),
+        ("1983년에 시작했습니다.", "팔십삼년 봄이지.", []),
+        ("1984년에 시작했습니다.", "팔십삼년 봄이지.", ["1984년"]),
+        # A message has a number as the claim has it.
+        ("It takes 3 hours and 10 minutes.", "It takes 3 h 25.", ["3 hours and 10 minutes"]),
+        ("권리금은 백육십만 원이었다.", "권리금을 백오십만 원 줬어요.", ["백육십만 원"]),
+    ],
+)
+def test_what_may_be_reckoned_from_what_is_there(claim: str, text: str, missing: list[str]) -> None:
+    assert find_faults(claim, [text, "a report"], text).absent == tuple(f"{number} is not there" for number in missing)
+
+
+def test_a_year_may_stand_in_the_heading() -> None:
+    text = "He began on 12 September. In 2022 there were 41 of us."
+    assert not find_faults("He began on 12 September 2023.", [text, "Report 2023"], text).absent
+    assert find_faults("He began on 12 September 2023.", [text, "Report"], text).absent

@@ -38,6 +38,13 @@ WARDS = "Ward | Hours | Visitors\nIntensive care | 11:00–12:00 | 1\nGeneral | 
 FERRIES = "Line | Departure | Arrival\nF1 | 06:45 | 08:10\nF2 | 07:20 | 09:50\n"
 CODES = ":Code 0: all tests were collected and passed\n:Code 4: the command line could not be read\n:Code 5: no tests were collected\n"
 BUSES = "노선,방향,평일 막차,주말 막차\n솔3,시청→수목원,20:30,19:30\n솔3,수목원→시청,21:15,20:15\n솔7,시청→공원,21:40,21:00\n"
+LEVELS_OF_PAY = "| Level | You pay | We pay | Together |\n|---|---|---|---|\n| Basic | 3 % | 6 % | 9 % |\n| Plus | 7 % | 11 % | 18 % |\n"
+WASHES = "  ECO 40-60       7 kg       40 °C      1400 rpm\n  DARK            4 kg       30 °C      800 rpm\n  SPORT           3 kg       30 °C      1000 rpm\n"
+BEES = "| Margin | Foragers | Nests |\n|---|---|---|\n| Flower | 19.2 (1.6) | 1.4 |\n| Grass (control) | 8.0 (0.9) | 1.2 |\n"
+OPTIONS = (
+    "| Option | Short | What |\n|---|---|---|\n| `--exclude GLOB` | `-x` | leave out |\n| `--move` | `-m` | move |\n"
+)
+MODES = "| Mode | Sets |\n|---|---|\n| AUTO | all |\n| P | speed and aperture |\n| M | none |\n"
 POOL = "구분 | 1회권 | 월 강습\n어른(19세 이상) | 5,500원 | 92,000원\n청소년(13~18세) | 4,000원 | 74,000원\n"
 
 
@@ -62,6 +69,10 @@ POOL = "구분 | 1회권 | 월 강습\n어른(19세 이상) | 5,500원 | 92,000�
         ("어른 1회권은 92,000원입니다.", POOL, "월 강습"),
         ("Code 4 means that no tests were collected.", CODES, "Code 5"),
         ("F1 has its departure at 08:10.", FERRIES, "Arrival"),
+        ("DARK spins at 1000 rpm.", WASHES, "SPORT"),
+        ("Basic gets 18 % together.", LEVELS_OF_PAY, "Plus"),
+        ("With --move the short option is -x.", OPTIONS, "--exclude GLOB"),
+        ("Along grass there were 19.2 foragers.", BEES, "Flower"),
         # What the rows do say, of one or of several, and what another table says.
         ("A family ticket costs £24, an adult £9.50.", TICKETS, None),
         ("Adults pay £9.50 and children from 6 to 16 pay £4.50.", TICKETS, None),
@@ -80,6 +91,11 @@ POOL = "구분 | 1회권 | 월 강습\n어른(19세 이상) | 5,500원 | 92,000�
         ("솔3번 버스로 수목원에서 시청으로 가는 주말 막차는 20시 15분입니다.", BUSES, None),
         ("솔7의 평일 막차는 21시 40분이고 주말 막차는 21시입니다.", BUSES, None),
         ("어른(19세 이상)의 월 강습은 92,000원입니다.", POOL, None),
+        ("DARK spins at 800 rpm and takes up to 4 kg.", WASHES, None),
+        ("On the Plus level you pay 7 %, which makes 18 % of your basic salary together.", LEVELS_OF_PAY, None),
+        ("The files were moved in 1.x, now --move does it.", OPTIONS, None),
+        ("There were 19.2 foragers, as against 8.0 along grass.", BEES, None),
+        ("P sets speed and aperture, and all pictures are kept.", MODES, None),
     ],
 )
 def test_rows(claim: str, text: str, owner: str | None) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from kb.support.check import check_support
+from kb.support.faults import find_faults
 from kb.support.overlap import units_of
+from kb.support.relatives import denied_of_it, said_of_another
 from kb.support.topics import exchanged_topics
 from kb.support.turned import turned_round
 
@@ -125,3 +127,58 @@ def test_that_what_two_sentences_tell_side_by_side_is_not_mixed() -> None:
     claim = "The kickoff is due on the first Friday, and the heartbeat on the second Friday."
     assert check_support(claim, [text]).status == "contradicted"
     assert check_support(text, [text]).status == "verified"
+
+
+LEAK = "The leak was at the joint behind plot 12, NOT the tank as everybody thought. Hal found it on 2 March."
+GIFTS = "기증은 나온 지 5년이 안 된 책만 받습니다. 다만 향토 자료는 나온 해를 따지지 않습니다."
+PEPPERS = "- 상추는 4월에 심었음\n- 고추 모종은 5월 5일 지나서 심기로 함\n- 회비는 그대로 하기로 했음"
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "turned"),
+    [
+        ("The leak was at the tank, and Hal found it.", LEAK, True),
+        ("The leak was behind plot 12, and Hal found it.", LEAK, False),
+        ("Everybody thought that the leak was not at the joint but at the tank.", LEAK, False),
+        ("향토 자료도 마찬가지로 5년이 지나면 받지 않습니다.", GIFTS, True),
+        ("향토 자료는 5년이 지나도 받습니다.", GIFTS, False),
+        ("고추 모종은 5월 5일이 지난 뒤에 심기로 했습니다.", PEPPERS, False),
+    ],
+)
+def test_what_is_said_in_the_place_of_what_is_denied(claim: str, text: str, turned: bool) -> None:
+    assert bool(turned_round(claim, sentences_of(text), text)) is turned
+
+
+CONFIG = (
+    "It looks for the old file, then for the new file. Only the first one is read; they aren't merged. Both are text."
+)
+PEOPLE = "Maintainers: @pkowal (Piotr Kowal), since 2.0 also @inesdv (Ines de Vries), who looks after the macOS build."
+
+
+def test_who_is_the_one_named_last() -> None:
+    found = list(said_of_another("Piotr Kowal looks after the macOS build.", [PEOPLE]))
+    assert found == ["'Piotr Kowal' stands for 'Ines de Vries'"]
+    assert not list(said_of_another("Ines de Vries looks after the macOS build.", [PEOPLE]))
+    assert not list(said_of_another("Piotr Kowal has been a maintainer for long.", [PEOPLE]))
+    assert not list(said_of_another("Tom Brandt looks after the macOS build.", [PEOPLE]))  # whom nothing tells of
+
+
+@pytest.mark.parametrize(
+    ("claim", "denied"),
+    [
+        ("It looks for the old file and the new file and merges them.", True),
+        ("It looks for the old file, then for the new file, and doesn't merge them.", False),
+        ("It looks for the old file, then for the new file, and reads the first one.", False),
+        ("Branches are merged once a week by the keeper of the gate.", False),  # something else is merged
+    ],
+)
+def test_what_is_denied_of_it(claim: str, denied: bool) -> None:
+    assert denied_of_it(claim, sentences_of(CONFIG)) is denied
+
+
+def test_a_consequence_of_not_doing_it_is_no_opposite() -> None:
+    text = "Choose the limit longer than your longest job. Otherwise a job is given to a second worker."
+    assert not find_faults(
+        "A job is given to a second worker because the limit is shorter than the job.", [text], text
+    ).against
+    assert find_faults("Choose the limit shorter than your longest job.", [text], text).against

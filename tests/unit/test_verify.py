@@ -85,8 +85,9 @@ REWORDED = "Sharp tools live behind a lock [#1]."
             ["likely", "likely", "unknown_marker"],
             "unsupported",
         ),
-        # Half of it, with nothing missing in particular, is nothing.
-        (0.1, f"{REWORDED} The oven is cleaned every 10 days [#1].", ["weak", "verified"], "unsupported"),
+        # A sentence that is as likely as not counts as much as it is likely.
+        (0.1, f"{REWORDED} The oven is cleaned every 10 days [#1].", ["weak", "verified"], "weak"),
+        (0.01, f"{REWORDED} The oven is cleaned every 10 days [#1].", ["unsupported", "verified"], "unsupported"),
     ],
 )
 def test_what_is_said_in_other_words_is_likely(said: float, text: str, statuses: list[str], summary: str) -> None:
@@ -96,7 +97,7 @@ def test_what_is_said_in_other_words_is_likely(said: float, text: str, statuses:
     found = verify(text, PASSAGES, read=read).verification
     assert ([s.status for s in found.sentences], found.status) == (statuses, summary)
     assert found.verified == statuses.count("verified")
-    assert stands(found) == (summary in ("likely", "verified"))
+    assert stands(found) == (summary in ("likely", "verified", "weak"))
     assert has_tick(found) == (summary == "verified")
 
 

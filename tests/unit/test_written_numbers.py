@@ -26,6 +26,19 @@ from kb.language.quantities import facts_of, missing_facts
         ("Sea trade grew in the 1990s.", "Sea trade grew after 1990.", []),
         ("하루 열네 시간, 스물두 명이 일한다.", "하루 14시간, 22명이 일한다.", []),
         ("스무 살부터 들어간다.", "19살부터 들어간다.", ["스무 살"]),
+        # Hours with their minutes are one length of time, and Korean numbers in words are numbers.
+        ("It takes 2 hours and 40 minutes.", "It takes 160 min.", []),
+        ("It takes 160 minutes.", "| ECO | 40 °C | 2 h 40 |", []),
+        ("160분 걸립니다.", "2시간 40분이 걸린다.", []),
+        ("2시간 30분 걸립니다.", "2시간 40분이 걸린다.", ["150분"]),
+        ("It takes 2 hours, and 40 guests come.", "It takes 2 hours. 40 guests come.", []),
+        ("권리금은 150만 원이었습니다.", "권리금을 백오십만 원 줬어요.", []),
+        ("하루 80가마를 찧었습니다.", "하루에 여든 가마까지 찧었다.", []),
+        ("오만 원입니다.", "5만 원을 냈다.", []),
+        ("30년 전입니다.", "삼십 년 전이다.", []),
+        ("이천만에 대해 말했다.", "말했다.", []),  # no number, but a name
+        ("1회: 구두 경고", "첫 번째는 구두 경고", []),
+        ("3회: 보관", "세 번째는 보관", []),
         # Hours with a part of the day.
         ("Only before 10 in the morning and after 6 in the evening.", "Before 10:00 and after 18:00.", []),
         ("It closes at nine at night.", "It closes at 21:00.", []),
