@@ -159,8 +159,14 @@ def _end_of_list(lines: list[tuple[int, str]], at: int) -> int:
         following = next((later for _, later in lines[stop:] if later.strip()), "")
         if not line.strip() and not (_BULLET.match(following) or following[:2].isspace()):
             break
+        if line.strip() and _indent(line) < _indent(lines[at][1]):
+            break  # left of the marks: it goes on below the list
         stop += 1
     return stop
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _is_literal(text: str, lines: list[tuple[int, str]], at: int, blocks: list[Block]) -> bool:

@@ -41,6 +41,7 @@ _BOUNDS = frozenset(
     "over|above|more than|under|below|less than|fewer than|up to|at most|no more than|at least|no less than|no fewer than"
     "|about|around|approximately|roughly|nearly|almost|some".split("|")
 )
+_CODE = re.compile(r"\d+(?:[-–.]\d+)+")
 _WORD = re.compile(r"[\w%$€£₩°/.,:'’-]*\w[%°]?")
 
 
@@ -177,6 +178,8 @@ def _key(word: str) -> str:
 
 
 def _is_other_number(mine: str, other: str) -> bool:
+    if _CODE.fullmatch(mine) and _CODE.fullmatch(other):
+        return mine.replace("–", "-") != other.replace("–", "-")  # Listing 9-7 is no Listing 9-9
     ours, theirs = facts_of(mine), facts_of(other)
     both = (ours.bare or ours.dates or ours.times) and (theirs.bare or theirs.dates or theirs.times)
     return bool(both and missing_facts(ours, theirs)[0])

@@ -102,7 +102,7 @@ def test_raw_scores_order_each_list_and_ties_fall_to_the_chunk_id(kb: Call, corp
         rows = [(-row["score"], row["chunk_id"]) for row in response["trace"][name]]
         assert rows == sorted(rows)
         assert [row["rank"] for row in response["trace"][name]] == list(range(1, len(rows) + 1))
-    (card,) = [hit for hit in response["hits"] if hit["path"].endswith("emergency-card.txt")]
+    card = next(hit for hit in response["hits"] if hit["path"].endswith("emergency-card.txt"))
     (twin,) = card["also_in"]
     assert (card["path"], twin["path"]) == ("ops/binder/emergency-card.txt", "ops/emergency-card.txt")
     assert card["chunk_id"] < twin["chunk_id"]

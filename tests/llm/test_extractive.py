@@ -15,6 +15,7 @@ from rank_bm25 import BM25Okapi
 
 from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
 from kb.llm.extractive import COMPARED_SENTENCES, REFUSAL, REFUSALS, ExtractiveModel, Weights
+from kb.llm.extractive_blocks import find_blocks
 from kb.llm.extractive_rank import Asked, Candidate, lexical_scores, shape_bonus
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
 from kb.text import analyze
@@ -489,6 +490,13 @@ class TestShape:
         followed = Evidence(1, f"{announced}\n\n```\nboiler = 1\n```\n\n{told}")
         assert ask("How do I declare the boiler?", [followed]).startswith(f"{announced}\n\n```\nboiler = 1\n```")
         assert not ask("What declares the boiler?", [alone]).startswith(announced)
+
+    def test_a_line_left_of_a_lists_marks_is_below_it(self) -> None:
+        text = "Ring us if you see:\n  * swelling\n  * a gap\nDo not bathe the wound."
+        assert [(b.kind, text[b.start : b.end].strip()) for b in find_blocks(text)][-2:] == [
+            ("list", "* swelling\n  * a gap"),
+            ("prose", "Do not bathe the wound."),
+        ]
 
     def test_a_list_that_is_cut_says_so(self) -> None:
         items = "\n".join(f"- Pump {n} is painted red and stands in cellar {n} of the western wing." for n in range(40))

@@ -23,6 +23,16 @@ BABY = "It needn't be declared unless there have been complications."
         ("The members have decided to raise the rent to £135 from January 2025.", MEETING, True),
         ("The members have decided to raise the rent to £135 from January 2025.", VOTED, False),
         ("It is proposed to raise the rent to £135 from January 2025.", MEETING, False),
+        (
+            "We change the function in Listing 9-9 to return an error.",
+            "We change the function in Listing 9-7 to return an error.",
+            True,
+        ),
+        (
+            "We change the function in Listing 9–7 to return an error.",
+            "We change the function in Listing 9-7 to return an error.",
+            False,
+        ),
         ("It stayed 20 cm below the 1947 mark on the post.", FLOOD, False),
         ("무료 60시간을 넘으면 1시간에 500원입니다.", PARKING, False),
         ("저녁 7시 30분부터 은행동 주민센터에서 연습합니다.", CHOIR, False),

@@ -49,7 +49,7 @@ def _add_body(composition: Composition, body: MIMEPart, path: str) -> str | None
         parsed = read_html(decoded.text.encode(), path)
     else:
         lines = [line for line in decoded.text.split("\n") if line != _SIGNATURE]
-        parsed = read_text("\n".join(lines).encode(), path.removesuffix(".eml") + ".txt")
+        parsed = read_text("\n".join(lines).encode(), path)  # people write mails without headings
     for block in parsed.blocks:
         level = block.level + 1 if block.kind == "heading" else 0
         composition.add(block.kind, parsed.text[block.start : block.end], level=level)

@@ -1,14 +1,15 @@
-"""Plain text and simple markup → paragraphs over the file's own text; tables keep their rows, structured files their lines."""
+"""Plain text and simple markup → headings and paragraphs over the file's own text; tables keep their rows, structured files their lines."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import PurePosixPath
 
 from kb.drafts import Block, Parsed
 from kb.ingest.decode import decode
 from kb.ingest.readers.lines import Lines
+from kb.ingest.readers.plain_text import Columns, columns_of, edits_of, headings_of
 
 _LATEX_LEVELS = {"part": 1, "chapter": 1, "section": 1, "subsection": 2, "subsubsection": 3, "paragraph": 4}
 _LATEX_HEADING = re.compile(rf"\\({'|'.join(_LATEX_LEVELS)})\*?(?:\[[^\]]*\])?\{{(.+)\}}\s*$")
@@ -19,19 +20,51 @@ _MARKED_HEADING = {
     ".org": re.compile(r"(\*{1,6}) (\S.*)$"),
     ".wiki": re.compile(r"(={1,6})\s*(\S.*?)\s*=+\s*$"),
 }
+# Files of prose: names without an ending are README, NOTICE and the like.
+_PLAIN = frozenset((".txt", ".text", ".nfo", ""))
 _SEPARATORS = ",;\t|"
 _TAGGED = re.compile(r"\\[A-Za-z]+\*?|[{}~$]")
 
 
 def read_text(raw: bytes, path: str) -> Parsed:
-    """A text file: blank lines part its paragraphs; headings are found where the format marks them (TeX, AsciiDoc, Org)."""
+    """A text file: blank lines part its paragraphs; headings are those that the format marks (TeX, AsciiDoc, Org), and in plain text those that look so."""
     decoded = decode(raw)
     extension = PurePosixPath(path).suffix.lower()
     lines = Lines(decoded.text)
+    if extension in _PLAIN:
+        return _read_plain(decoded.text, lines, decoded.note)
     blocks = _SHAPES.get(extension, _prose)(lines, extension)
     titles = (block.title for block in blocks if block.kind == "heading" and block.level == 1)
     title = next(titles, None) if extension in (*_MARKED_HEADING, ".tex") else None
     return Parsed(decoded.text, tuple(blocks), title, has_lines=True, note=decoded.note)
+
+
+def _read_plain(text: str, lines: Lines, note: str | None) -> Parsed:
+    """Prose whose headings and tables its layout tells; its title is what is underlined twice."""
+    headings = headings_of(lines)
+    columns = columns_of(lines, headings)
+    blocks: list[Block] = []
+    done = 0
+    for heading in headings:
+        blocks += _paragraphs(lines, columns, done, heading.first)
+        if block := lines.block("heading", heading.first, heading.stop, level=heading.level, title=heading.title):
+            blocks.append(block)
+        done = heading.stop
+    blocks += _paragraphs(lines, columns, done, len(lines))
+    title = next((heading.title for heading in headings if heading.level == 1), None)
+    return Parsed(text, tuple(blocks), title, has_lines=True, note=note, edits=edits_of(lines, headings, columns))
+
+
+def _paragraphs(lines: Lines, columns: Sequence[Columns], first: int, stop: int) -> list[Block]:
+    """The paragraphs and tables of lines first..stop-1."""
+    blocks: list[Block] = []
+    for table in columns:
+        if first <= table.first and table.stop <= stop:
+            blocks += lines.paragraphs("paragraph", first, table.first)
+            if block := lines.block("table", table.first, table.stop):
+                blocks.append(block)
+            first = table.stop
+    return blocks + lines.paragraphs("paragraph", first, stop)
 
 
 def _prose(lines: Lines, extension: str) -> list[Block]:
