@@ -31,6 +31,8 @@ VERIFIED = 0.5
 # One in other words than the texts' counts as sure from here on, and as likely between the two: below it a reader of claims is wrong too
 # often for a tick (benchmarks/verdicts.py has the shares). The Korean one is less sure of all it reads.
 SURE, KOREAN_SURE = 0.95, 0.9
+# And the reader itself has to be as sure: the words of a near copy with something changed speak for it, where they should not.
+READER_SURE, KOREAN_READER_SURE = 0.9, 0.945
 # Below this a claim is unsupported; between the two it is weak.
 WEAK = 0.25
 # The factor for a claim with a fault: it stays below WEAK, whatever words are in common.
@@ -190,7 +192,8 @@ def status_of(score: float, reading: Reading) -> SupportStatus:
 def _is_sure(score: float, reading: Reading) -> bool:
     if reading.reader is None:
         return True
-    return not reading.outweighed and score >= (KOREAN_SURE if reading.is_korean else SURE)
+    sure, reader_sure = (KOREAN_SURE, KOREAN_READER_SURE) if reading.is_korean else (SURE, READER_SURE)
+    return not reading.outweighed and score >= sure and reading.reader >= reader_sure
 
 
 def _status_of_all(score: float, found: Sequence[tuple[float, Reading]]) -> SupportStatus:

@@ -43,7 +43,8 @@ def test_no_lie_stands_with_the_reader_and_no_true_answer_is_doubted(read: ReadC
     assert [text for text in LIES if stands(verify(text, PASSAGES, None, read).verification)] == []
     assert [text for text in TRUTHS if not stands(verify(text, PASSAGES, None, read).verification)] == []
     without_a_tick = [text for text in TRUTHS if not has_tick(verify(text, PASSAGES, None, read).verification)]
-    assert len(without_a_tick) <= len(TRUTHS) / 6, without_a_tick
+    # What is said in other words is likely: a tick is for what a reader of claims is hardly ever wrong about.
+    assert len(without_a_tick) <= len(TRUTHS) / 2, without_a_tick
 
 
 def test_what_a_passage_says_is_likelier_than_what_it_does_not(read: ReadClaims) -> None:

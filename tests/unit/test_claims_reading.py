@@ -103,6 +103,9 @@ def test_of_a_copy_in_another_order_a_reader_that_is_not_sure_is_believed() -> N
     (0.01, "It is the warden who shuts the gate at night.", "unsupported"),
     (0.9, "밤에 문을 닫는 사람은 관리인이다.", "likely"),
     (0.95, "밤에 문을 닫는 사람은 관리인이다.", "verified"),
+    (0.94, "밤에 문을 닫는 사람은 관리인이다.", "likely"),
+    (0.93, "The warden shuts the gate at night at ten, and visitors may wait in the hall.", "verified"),
+    (0.89, "The warden shuts the gate at night at ten, and visitors may wait in the hall.", "likely"),
 ])  # fmt: skip
 def test_only_a_reader_that_is_sure_gives_a_tick_to_other_words(said: float, claim: str, status: str) -> None:
     text = TEXT if claim.isascii() else "관리인이 밤 열 시에 정문을 잠근다. 방문객은 현관에서 기다려도 된다."
