@@ -290,7 +290,7 @@ def _before(name: str) -> re.Pattern[str]:
 @cache
 def _behind(name: str) -> re.Pattern[str]:
     english, korean = getattr(english_contrasts, name), getattr(korean_contrasts, name)
-    return re.compile(rf"\s*(?:[a-z%°]+\s+){{0,2}}{english}|\s?[가-힣%]{{0,4}}?\s?{korean}", re.I)
+    return re.compile(rf"\s*(?:[a-z%°]+\s+){{0,2}}{english}|\s?(?:[만천억]{{1,2}}\s)?[가-힣%]{{0,4}}?\s?{korean}", re.I)
 
 
 def wrong_bounds(claim: str, windows: str) -> list[str]:
