@@ -13,6 +13,8 @@ from functools import lru_cache
 
 from kb.evidence.question import Unit
 from kb.language.english import MONTHS
+from kb.language.everyday import same_as
+from kb.language.korean_particles import is_hangul
 from kb.language.quantities import facts_of
 
 # Letters that two forms of a word share, and that either may have behind them: Japan, Japanese; Pythagoras, Pythagorean.
@@ -59,6 +61,8 @@ class Standing:
             return unit.text.replace(",", "") in {
                 word.replace(",", "") for word in self._by_letter.get(unit.text[0], ())
             }
+        if any(self._has(other) for other in same_as(unit.text)):
+            return True
         if not unit.text.isascii() and unit.is_run():
             return False
         word = fold(unit.text).removesuffix("'s").removesuffix("’s")
@@ -70,6 +74,16 @@ class Standing:
         if month:  # "2023-11-09", "11월 9일"
             return month in self._months()
         return unit.text.isupper() and word.replace(".", "") in self._initials()
+
+    def _has(self, word: str) -> bool:
+        """True where a word stands in the texts as it is; a Korean one with what stands behind it."""
+        if word in self._words:
+            return True
+        return (
+            len(word) > 1
+            and is_hangul(word)
+            and any(other.startswith(word) for other in self._by_letter.get(word[0], ()))
+        )
 
     def _months(self) -> frozenset[int]:
         return frozenset(date.month for text in self._texts for date in facts_of(text).dates)

@@ -1,10 +1,13 @@
-"""Numbers that a question brings along: one that a rule of the passage bounds is a case of it, and lacks nothing."""
+"""Words and numbers that a question brings along, and the passage has in another form: a case of its rule, its own word for the thing."""
 
 from __future__ import annotations
 
 import pytest
 
 from kb.evidence.naming import names_lacking
+from kb.evidence.question import units_of
+from kb.evidence.standing import Standing
+from kb.text import analyze
 
 
 @pytest.mark.parametrize(
@@ -26,3 +29,21 @@ from kb.evidence.naming import names_lacking
 )
 def test_names_lacking(question: str, quoted: str, lacking: tuple[str, ...]) -> None:
     assert names_lacking(question, quoted) == lacking
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "stands"),
+    [
+        ("stolen", "Theft of luggage must be reported to the police.", True),
+        ("kids", "There is no fine on children's books.", True),
+        ("cone", "The plastic collar stays on for ten days.", True),
+        ("엘베", "승강기 교체 공사를 시작합니다.", True),
+        ("핸드폰", "휴대전화는 학교에서 보관한다.", True),
+        ("RustRover", "Rust has a compiler.", False),
+        ("kids", "There is no fine on books.", False),
+        ("엘베", "계단 공사를 시작합니다.", False),
+    ],
+)
+def test_an_everyday_word_stands_where_the_documents_have_their_own(word: str, text: str, stands: bool) -> None:
+    (unit,) = units_of(word)
+    assert Standing([text], frozenset(analyze(text))).holds(unit) is stands
