@@ -77,7 +77,7 @@ class Standing:
 
     def _has(self, word: str) -> bool:
         """True where a word stands in the texts as it is; a Korean one with what stands behind it."""
-        if word in self._words:
+        if word in self._words or f"{word}'s" in self._words or f"{word}’s" in self._words:
             return True
         return (
             len(word) > 1
