@@ -46,6 +46,7 @@ _KOREAN = (
     (r"'(.*)' is here, not 'need not'", "답은 '{0}', 문서는 '하지 않아도 된다'"),
     (r"'(.*)' is there, not 'need not'", "답은 '하지 않아도 된다', 문서는 '{0}'"),
     (r"'?(.*?)'? is not there", "'{0}'가 거기에 없음"),
+    (r"the text says otherwise of '(.+)'", "문서는 '{0}'에 대해 달리 말함"),
     (r"the text says the opposite of '(.+)'", "문서에는 '{0}'의 반대가 있음"),
     (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
     (r"only (.*) says so, no document", "문서에는 없고, {0}에만 있음"),

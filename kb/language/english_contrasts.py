@@ -337,6 +337,7 @@ CAUSE = (
 # b is more or less than a, in c.
 COMPARED = (
     r"(?P<b>[^,;.]{1,60}?)\s+(?P<c>(?:is|are|was|were|has|have|can|takes?|costs?|gets?|pays?)\s[^,;.]{1,40}?)\s+than\s+(?P<a>[^,;.]{1,60})",
+    r"(?P<b>(?:[^\s,;]+\s+){0,4}?[^\s,;]+?)\s+(?P<c>wins?|prevails?|takes? (?:precedence|priority)|ha(?:s|ve) (?:precedence|priority)|overrides?|beats?)\s+(?:over\s+)?(?P<a>[^\s,;]+(?:\s[^\s,;.]+){0,3})",
 )
 # a comes before b.
 ORDERED = (

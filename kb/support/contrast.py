@@ -284,7 +284,7 @@ def _bound(before: str, after: str) -> str:
 @cache
 def _before(name: str) -> re.Pattern[str]:
     english, korean = getattr(english_contrasts, name), getattr(korean_contrasts, name)
-    return re.compile(rf"(?:\b{english}(?:\s+(?:the|a|an))?|{korean})\s*[$€£₩]?$", re.I)
+    return re.compile(rf"(?:\b{english}(?:\s+(?:the|a|an))?|{korean})\s*(?:(?:EUR|USD|GBP|CHF|KRW)\s)?[$€£₩]?$", re.I)
 
 
 @cache

@@ -24,7 +24,7 @@ from kb.support.near_copies import altered, is_joined, is_turned
 from kb.support.overlap import said_share, units_of, weights_of
 from kb.support.polarity import contradicts, polarity_of
 from kb.support.reckoning import is_dated, is_reckoned, rounded_by
-from kb.support.relatives import denied_of_it, said_of_another
+from kb.support.relatives import denied_of_it, said_of_another, said_of_what_is_apart
 from kb.support.roles import exchanged_nouns, misplaced_names, swapped_roles
 from kb.support.rows import misread_rows
 from kb.support.strength import unsaid_strength
@@ -51,6 +51,10 @@ LONGEST_SENTENCE_CHARS = 350
 _OTHERWISE = re.compile(f"{english_contrasts.OTHERWISE}|{korean_contrasts.OTHERWISE}", re.I)
 # A claim is of a consequence too where it says this share of it.
 OF_IT = 0.3
+# Where a part of a sentence is denied, another order of its parts may say the same.
+_HEDGED = re.compile(
+    r"\b(?:if|unless|otherwise|only|than|without|when|until|because)\b|[가-힣]면\s|보다\s|[가-힣]만\s", re.I
+)
 _ONLY = re.compile(f"{english_contrasts.ONLY}|{korean_contrasts.ONLY}", re.I)
 _SOURCE = re.compile(
     r"^(?:According to [^,]{3,40}, |\S{2,12}(?: \S{2,8})?(?:에 따르면|에 의하면|을 보면|를 보면),? )", re.I
@@ -196,6 +200,7 @@ def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows
     yield from misplaced_names(claim, prose, headings)
     yield from exchanged_titles(claim, texts)
     yield from said_of_another(claim, sentences)
+    yield from said_of_what_is_apart(claim, sentences)
     if denied_of_it(claim, sentences):
         yield DENIED
     yield from turned_round(claim, sentences, "\n".join(texts))
@@ -252,6 +257,8 @@ def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[st
         return found
     weights = weights_of(part)
     share = said_share(weights, [t for unit in units_of(sentence) for t in unit.terms], "")
+    if re.search("[가-힣]", part):  # endings make other terms of the same words
+        share = max(share, shared(content_of(part), content_of(sentence)))
     is_turned = turns_a_condition(part, sentence)
     if share >= SAME_MATTER and not is_turned and _denies(part, sentence):
         found.append(_how_denied(part, sentence))
@@ -271,7 +278,10 @@ def _denies_the_other(part: str, sentence: str) -> bool:
 def _how_denied(part: str, sentence: str) -> str:
     """DENIED, or of nearly the same words, which mean the opposite then, more."""
     ours, theirs = content_of(part), content_of(_CONDITION.split(sentence)[-1])
-    is_alike = shared(ours, theirs) >= NEARLY_ALL and shared(theirs, ours) >= NEARLY_ALL
+    is_plain = not any(
+        _HEDGED.search(text) or len(clauses_of(text)) > 1 for text in (part, _CONDITION.split(sentence)[-1])
+    )
+    is_alike = is_plain and shared(ours, theirs) >= NEARLY_ALL and shared(theirs, ours) >= NEARLY_ALL
     return (
         f"the text says the opposite of '{shortened(part)}'" if is_alike and len(ours) >= LEAST_CLAUSE_WORDS else DENIED
     )

@@ -7,7 +7,7 @@ import pytest
 from kb.support.check import check_support
 from kb.support.faults import find_faults
 from kb.support.overlap import units_of
-from kb.support.relatives import denied_of_it, said_of_another
+from kb.support.relatives import denied_of_it, said_of_another, said_of_what_is_apart
 from kb.support.topics import exchanged_topics
 from kb.support.turned import turned_round
 
@@ -182,3 +182,38 @@ def test_a_consequence_of_not_doing_it_is_no_opposite() -> None:
         "A job is given to a second worker because the limit is shorter than the job.", [text], text
     ).against
     assert find_faults("Choose the limit shorter than your longest job.", [text], text).against
+
+
+WARRANTY = "Registration extends the warranty on the frame to 5 years. The battery isn't covered by it. The bell may be changed."
+CLASSES = (
+    "전날 저녁 8시까지 문자로 알려 주시면 한 달에 한 번 보강해 드립니다. 병아리반은 정원이 적어서 보강이 없습니다."
+)
+STAGE = "위층이 주거라서 21시 30분 이후 음향 리허설 금지. 공연 자체는 22시까지 가능."
+
+
+@pytest.mark.parametrize(
+    ("claim", "text", "against"),
+    [
+        ("Registration extends the warranty on the frame and the battery to 5 years.", WARRANTY, True),
+        ("Registration extends the warranty on the frame to 5 years, but not that on the battery.", WARRANTY, False),
+        ("Registration extends the warranty on the frame to 5 years.", WARRANTY, False),
+        ("병아리반도 전날 저녁 8시까지 문자로 알리면 한 달에 한 번 보강을 받습니다.", CLASSES, True),
+        ("전날 저녁 8시까지 문자로 알리면 한 달에 한 번 보강을 받습니다.", CLASSES, False),
+        ("위층이 주거라서 21시 30분 이후에는 음향 리허설과 공연을 할 수 없습니다.", STAGE, True),
+        ("위층이 주거라서 21시 30분 이후에는 음향 리허설을 할 수 없습니다.", STAGE, False),
+    ],
+)
+def test_what_is_said_of_a_thing_apart(claim: str, text: str, against: bool) -> None:
+    assert bool(list(said_of_what_is_apart(claim, sentences_of(text)))) is against
+
+
+@pytest.mark.parametrize(
+    ("claim", "turned"),
+    [
+        ("In that case .ignore wins over -x.", True),
+        ("Here -x wins over .ignore.", False),
+        ("-x takes precedence over .ignore.", False),
+    ],
+)
+def test_what_wins_over_what(claim: str, turned: bool) -> None:
+    assert bool(turned_round(claim, ["-x excludes by glob.", "-x wins over .ignore."])) is turned
