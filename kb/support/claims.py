@@ -102,7 +102,7 @@ def plain_text(text: str) -> str:
     stripped = _MARKER_RUN.sub("", text).strip()
     bullet = _BULLET.match(stripped)
     plain = stripped[bullet.end() :] if bullet else stripped
-    plain = re.sub(r"\s+([.,;:!?。])", r"\1", _DRESSING.sub("", plain))
+    plain = re.sub(r"\s+([.,;:!?。])(?!\w)", r"\1", _DRESSING.sub("", plain))
     return plain.strip()
 
 

@@ -19,7 +19,7 @@ SAME_MATTER, LEAST_TOLD = 0.75, 2
 # A claim is about a sentence that has this share of its words.
 ABOUT = 0.5
 # So much of the rest of a claim stands in the sentence before the one that tells of a thing apart; longer ones tell of more.
-SAME_RULE, MOST_OF_A_TOPIC = 0.6, 9
+SAME_RULE, MOST_OF_A_TOPIC = 0.6, 10
 _ALLOWED = re.compile(r"가능|(?:수|도)\s?(?:있|된|됩)|\b(?:can|may|allowed|possible|permitted)\b", re.I)
 _KOREAN_TOPIC = re.compile(r"\W*(?:단,?|다만|그러나|하지만)?\s*[가-힣A-Za-z0-9]+(?:\s자체)?[은는]\s")
 _ENGLISH_TOPIC = re.compile(
@@ -102,7 +102,7 @@ def said_of_what_is_apart(claim: str, sentences: Sequence[str]) -> Iterator[str]
 
 def _topic_of(sentence: str) -> Word | None:
     """What a short sentence begins with, and tells of: The battery isn't covered; 병아리반은 보강이 없습니다."""
-    words = content_of(sentence)
+    words = content_of(re.sub(r"\([^()]*\)", " ", sentence))
     if not words or len(words) > MOST_OF_A_TOPIC:
         return None
     if _KOREAN_TOPIC.match(sentence):

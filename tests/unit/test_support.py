@@ -24,6 +24,7 @@ KOREAN = "마리골드의 거울은 14일마다 청소한다. 돔은 초속 12�
     ("text", "claims"),
     [
         ("Red torches only. [#1] No phones [#2][#3].", [("Red torches only.", (1,)), ("No phones.", (2, 3))]),
+        ("Here .ignore wins over -x . [#1]", [("Here .ignore wins over -x.", (1,))]),
         ("A lamp [#1]. [#2] Two lamps.", [("A lamp.", (1,)), ("Two lamps.", (2,))]),
         ("One is here.[#1] Two are there.[#2]", [("One is here.", (1,)), ("Two are there.", (2,))]),
         ("- One thing [#1]\n- Two things.[#2]", [("One thing", (1,)), ("Two things.", (2,))]),
