@@ -2,11 +2,11 @@
 
     PYTHONPATH=. python benchmarks/office.py [--only NAME…] [--show]
 
-office.jsonl.gz has four collections of twelve or thirteen documents each, English and Korean, with 22 questions about each, eight of which they
-do not answer, and 40 or 60 answers as a language model would write them, half of them false in one of some fifteen ways. Language
+office.jsonl.gz has twelve collections of ten to thirteen documents each, English and Korean, with 20 to 30 questions about each, seven to ten
+of which they do not answer, and 40 to 80 answers as a language model would write them, half of them false in one way or another. Language
 models wrote all of it, each collection by one that had seen neither kb's code nor any answer of kb's. Rules of kb/support were mended on
-the first two before these figures were printed for them ("first"), and after they had been printed for the other two ("second"), so none
-is unseen any more; benchmarks/README.md has what they were.
+those that are called first to fifth, after their first run; on the sixth nothing was, and nobody has read its answers. benchmarks/README.md
+has what the first runs printed.
 
 Each answer goes through a server with Ollama's protocol, the passages through kb's own search. Prints how many false and how many true answers
 end with ✓, with ≈, doubted, or refused before a model was asked; and how many questions are answered with quotes (exit code 0).
