@@ -33,7 +33,7 @@ Starting:
 CHILD LOCK
 Hold SPIN and DELAY for 3 seconds.
 """
-SHEET = "3 GOING HOME\n\n1. The first evening\nKeep them warm.\n\n2. The wound\nLook at it.\n  * swelling\n  * a gap\nDo not bathe it.\n\n3. Exercise\nLead walks only.\n"
+SHEET = "3 GOING HOME\n\n1. The first  evening\nKeep them warm.\n\n2. The wound\nLook at it.\n  * swelling\n  * a gap\nDo not bathe it.\n\n3. Exercise\nLead walks only.\n"
 KOREAN = "=====\n 소식지\n=====\n\n■ 승강기 공사\n201동부터 시작합니다.\n   201동   9/9 ~ 9/29\n   203동   9/30 ~ 10/20\n   202동   10/21 ~ 11/10\n202동이 마지막입니다.\n\n■ 주차\n한 달 60시간까지 무료입니다.\n"
 UNDERLINED = "Rules\n=====\n\nBe kind.\n\nGuests\n------\nTwo at most.\n\n----------------------------------------------------------------------\nThe board\n"
 LEASE = "[특약사항]\n없음\n\n제1조 (보증금)\n보증금은 2,000만 원으로 한다.\n\n제2조 (기간)\n2년으로 한다.\n"
@@ -50,6 +50,10 @@ LEASE = "[특약사항]\n없음\n\n제1조 (보증금)\n보증금은 2,000만 �
         (
             "*** THE NEWS ***\n\nLIFTS\nThey come.\n\nBINS\nThey go.\nOn Monday.\nAnd Tuesday.\nWe met.\n",
             [(1, "THE NEWS"), (2, "LIFTS"), (2, "BINS")],
+        ),
+        (
+            "24/034  THE BRIDGE\nIt is closed.\nBuses stop.\n\n24/035  FINANCE (brief)\nAll is well.\nRent stays.\n",
+            [(1, "24/034 THE BRIDGE"), (2, "24/035 FINANCE (brief)")],
         ),
         # No headings: a lone line in capitals, steps, an introduction, a table's head, a text that shouts, prose.
         ("Dear all,\n\nTHE GATE\nis closed.\n", []),

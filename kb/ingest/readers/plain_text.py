@@ -33,6 +33,8 @@ _ARTICLE = re.compile(
 )
 _SIGN = re.compile(r"(?:[■□◆◇●○▣▶▷◈★☆]\s*|#{1,3}\s+)(?P<title>\S.*)$")
 _BRACKETS = re.compile(r"(?:\[[^\[\]]{2,40}\]|【[^【】]{2,40}】|<[^<>]{2,40}>)$")
+# 24/036  ALLOTMENTS: a number that is kept on a list, and what it is of.
+_CODED = re.compile(r"^\d[\d/.-]*\s+(?=\S)")
 _COLUMNS = re.compile(r"\t+| {2,}")
 _SENTENCE_ENDS = re.compile(r"(?:[.,;!?。…]|[가-힣](?:니다|세요|어요|아요|해요|했다|한다|이다|였다|된다)[.!]?)$")
 _LIST_MARK = re.compile(r"\s*(?:[-*+•·※>|]|\d{1,3}[.)])\s")
@@ -125,7 +127,8 @@ def _heading(lines: Lines, line: int) -> Heading | None:
         else " ".join(lines[line].split())
     )
     is_free = line == 0 or lines.is_blank(line - 1) or _RULE.match(lines[line - 1])
-    is_row = _COLUMNS.search(lines[line].strip()) is not None
+    gaps = _COLUMNS.findall(_CODED.sub("", lines[line].strip()))
+    is_row = len(gaps) > 1 or any(len(gap) > 2 for gap in gaps)  # one double blank may be a slip: "2. Money  (Pete)"
     if (
         not title
         or not is_free
@@ -165,7 +168,7 @@ def _has_text_below(lines: Lines, line: int) -> bool:
 
 
 def _is_in_capitals(title: str) -> bool:
-    letters = [c for c in title if c.isalpha()]
+    letters = [c for c in re.sub(r"\([^()]*\)", "", title) if c.isalpha()]
     is_told = len(letters) >= 4 and re.search(r"[A-Z]{3}", title) is not None
     return is_told and all(c.isupper() for c in letters)
 
