@@ -61,8 +61,6 @@ _SOURCE = re.compile(
 )
 _CONDITION = re.compile(r"(?<=[가-힣]면)\s+|^(?:If|When|Where|Unless)\b[^,;]+,\s+")
 NEARLY_ALL = 0.75
-# A cell of a table with so many words tells something.
-LEAST_PROSE_WORDS = 5
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 # A line of prose that goes on in the next one.
 _WRAPPED = re.compile(r"(?<=[^\n]{40})[ \t]*\n[ \t]*(?![-*+•|>#]|\d{1,3}[.)])")
@@ -245,11 +243,8 @@ def _against_copied(part: str, sentences: Sequence[str]) -> list[str]:
 
 
 def _against_sentence(part: str, sentence: str, texts: Sequence[str]) -> list[str]:
-    if _holds(part, sentence):
+    if _holds(part, sentence) or " | " in sentence:  # which row and column is told by kb/support/rows.py
         return []
-    if " | " in sentence:  # which row and column is told by kb/support/rows.py
-        is_prose = any(len(cell.split()) >= LEAST_PROSE_WORDS for cell in sentence.split("|"))
-        return [found for found in contrasts(part, sentence) if "opposite" in found] if is_prose else []
     found = [f"'{ours}' stands for '{theirs}'" for ours, theirs in exchanged_words(part, sentence)]
     if _denies_the_other(part, sentence):
         found = []
