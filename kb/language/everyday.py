@@ -11,7 +11,6 @@ from functools import cache
 _ENGLISH = """
 stolen theft thief steal stole
 kid kids child children
-cone collar
 fridge refrigerator
 bike bicycle
 phone telephone mobile smartphone cellphone
@@ -22,8 +21,8 @@ flat apartment
 holiday holidays vacation
 quit resign resigns resigned resignation
 boss manager supervisor
-salary wage wages pay
-expensive costly dear
+salary wage wages
+expensive costly
 cheap inexpensive low-cost
 lift elevator
 petrol gasoline
@@ -31,17 +30,13 @@ cellar basement
 loo toilet restroom lavatory
 broken defective faulty
 ill sick sickness illness
-deadline due
 photo photos picture pictures photograph photographs
 email e-mail mail
 wifi wi-fi wlan
-laptop notebook
-parking park
 dad father
 mum mom mother
 grandma grandmother
 grandpa grandfather
-late delay delayed
 cancel cancellation cancelled canceled
 refund reimbursement reimbursed
 smoke smoking
@@ -54,7 +49,6 @@ exam examination
 ad advert advertisement
 fix repair repaired repairs
 buy purchase
-price prices cost costs fee fees
 password passcode
 login sign-in
 luggage baggage
@@ -73,15 +67,11 @@ _KOREAN = """
 강아지 개 반려견
 고양이 반려묘
 쓰레기 폐기물
-선생님 교사 담임
-와이프 아내 배우자
-남편 배우자
+선생님 교사
+와이프 아내
 알바 아르바이트 시간제
 월급 급여 임금 봉급
-회사 직장
 퇴사 퇴직
-휴가 연차
-주차장 주차
 화장실 세면실
 컴퓨터 컴 PC
 노트북 랩탑
@@ -92,24 +82,20 @@ _KOREAN = """
 인테리어 내부공사 공사
 택배 배송
 환불 반환
-취소 철회 해지
 아침밥 조식
 점심밥 중식
 저녁밥 석식
 성함 이름 성명
 나이 연령 연세
-집 주택 세대
+집 주택
 차 자동차 차량
 자전거 바이크
 전기세 전기료 전기요금
 수도세 수도료 수도요금
 벌금 과태료 연체료
-아저씨 남편
 할머니 조모
 할아버지 조부
 밀가루 밀
-디비 DB
-디씨 DC
 """
 
 

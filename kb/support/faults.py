@@ -15,7 +15,7 @@ from kb.frozen import dataclass
 from kb.language import english_contrasts, korean_contrasts
 from kb.language.korean_particles import is_hangul
 from kb.language.number_forms import as_written, with_plain_numbers
-from kb.language.quantities import Facts, facts_of, is_backed, missing_facts
+from kb.language.quantities import Facts, facts_of, is_backed, join_facts, missing_facts
 from kb.support.associations import exchanged_associations, exchanged_titles
 from kb.support.claims import without_lead
 from kb.support.clauses import Word, clauses_of, content_of, is_same, shared, shortened, words_of
@@ -47,7 +47,7 @@ SAID_ANYWHERE = 0.7
 _COMMON = frozenset("most many some all every each time times first new also made make way part one other".split())
 # Longer sentences are tables, lists or logs, where a negation concerns one row only.
 LONGEST_SENTENCE_CHARS = 350
-# "If you cannot go, …", 갈 수 없으면: what is denied in a condition is not denied behind it.
+# "Choose it longer than that. Otherwise it runs twice": a claim that it is shorter tells why it ran twice.
 _OTHERWISE = re.compile(f"{english_contrasts.OTHERWISE}|{korean_contrasts.OTHERWISE}", re.I)
 # A claim is of a consequence too where it says this share of it.
 OF_IT = 0.3
@@ -56,10 +56,13 @@ _HEDGED = re.compile(
     r"\b(?:if|unless|otherwise|only|than|without|when|until|because)\b|[가-힣]면\s|보다\s|[가-힣]만\s", re.I
 )
 _ONLY = re.compile(f"{english_contrasts.ONLY}|{korean_contrasts.ONLY}", re.I)
+# "According to the lease, …": it names no matter.
 _SOURCE = re.compile(
     r"^(?:According to [^,]{3,40}, |\S{2,12}(?: \S{2,8})?(?:에 따르면|에 의하면|을 보면|를 보면),? )", re.I
 )
+# "If you cannot go, …", 갈 수 없으면: what is denied in a condition is not denied behind it.
 _CONDITION = re.compile(r"(?<=[가-힣]면)\s+|^(?:If|When|Where|Unless)\b[^,;]+,\s+")
+# Two clauses of nearly the same words.
 NEARLY_ALL = 0.75
 _LIST_MARK = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+(?=\S)")
 # A line of prose that goes on in the next one.
@@ -177,14 +180,13 @@ def _faults_of_code(block: str, texts: Sequence[str]) -> Found:
 
 def _against(claim: str, sentences: Sequence[str], texts: Sequence[str], windows: str) -> Iterator[str]:
     clauses = [clause for clause in clauses_of(claim) if len(content_of(clause)) >= LEAST_CLAUSE_WORDS]
+    before_otherwise = {
+        one
+        for one, other in pairwise(sentences)
+        if _OTHERWISE.search(other) and shared(content_of(other), content_of(claim)) >= OF_IT
+    }
     for part in dict.fromkeys((claim, *clauses)) if len(clauses) > 1 else (claim,):
         near = _nearest(part, sentences)
-        # "Choose it longer than that. Otherwise it runs twice": a claim that it is shorter tells why it ran twice.
-        before_otherwise = {
-            one
-            for one, other in pairwise(sentences)
-            if _OTHERWISE.search(other) and shared(content_of(other), content_of(claim)) >= OF_IT
-        }
         found = [[] if sentence in before_otherwise else _against_sentence(part, sentence, texts) for sentence in near]
         against = list(found[0]) if found and all(found) else []
         for sentence in (
@@ -297,7 +299,7 @@ def _denies(part: str, sentence: str) -> bool:
 
 
 def _absent_numbers(claim: str, facts: Sequence[Facts], texts: Sequence[str]) -> list[str]:
-    claimed, there = facts_of(claim), _joined(facts)
+    claimed, there = facts_of(claim), join_facts(facts)
     absent = missing_facts(claimed, there)[0]
     if not absent:
         return []
@@ -313,21 +315,9 @@ def _absent_numbers(claim: str, facts: Sequence[Facts], texts: Sequence[str]) ->
     return [as_written(number, claim) for number in absent if number not in possible]
 
 
-def _joined(facts: Sequence[Facts]) -> Facts:
-    from_all = [q for f in facts for q in f.quantities]
-    return Facts(
-        tuple(from_all),
-        frozenset().union(*(f.bare for f in facts)),
-        tuple(d for f in facts for d in f.dates),
-        frozenset().union(*(f.times for f in facts)),
-        tuple(n for f in facts for n in f.names),
-        frozenset().union(*(f.words for f in facts)),
-    )
-
-
 def _unsaid(claim: str, texts: Sequence[str], sentences: Sequence[str]) -> Iterator[str]:
     claimed = facts_of(claim)
-    for name in _as_written(claim, missing_facts(claimed, _joined([facts_of(text) for text in texts]))[1]):
+    for name in _as_written(claim, missing_facts(claimed, join_facts([facts_of(text) for text in texts]))[1]):
         yield f"'{name}' is not named there"
     yield from unsaid_strength(claim, sentences)
     near = _nearest(claim, sentences)

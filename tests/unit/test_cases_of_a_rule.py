@@ -36,7 +36,8 @@ def test_names_lacking(question: str, quoted: str, lacking: tuple[str, ...]) -> 
     [
         ("stolen", "Theft of luggage must be reported to the police.", True),
         ("kids", "There is no fine on children's books.", True),
-        ("cone", "The plastic collar stays on for ten days.", True),
+        ("fridge", "The refrigerator stands in the cellar.", True),
+        ("cone", "The plastic collar stays on for ten days.", False),
         ("엘베", "승강기 교체 공사를 시작합니다.", True),
         ("핸드폰", "휴대전화는 학교에서 보관한다.", True),
         ("RustRover", "Rust has a compiler.", False),

@@ -58,6 +58,10 @@ LEASE = "[특약사항]\n없음\n\n제1조 (보증금)\n보증금은 2,000만 �
         # No headings: a lone line in capitals, steps, an introduction, a table's head, a text that shouts, prose.
         ("Dear all,\n\nTHE GATE\nis closed.\n", []),
         ("1. Load the drum.\n\n2. Press START.\n\n3. Wait.\n\nDone.\n", []),
+        (
+            "1. How deep is it? The spec\n   says nothing.\n\n2. Is it wide? It\n   does not say.\n\nSo we asked.\nThey told us.\n",
+            [],
+        ),
         ("To do:\n\n1. Milk\n2. Bread\n3. Eggs\n", []),
         ("Code   Load   Time\n==================\nA      7 kg   2 h\nB      3 kg   1 h\n", []),
         ("STOP\n\nGO\n\nSTOP\n\nGO\n\nSTOP\n\nGO\n", []),
@@ -80,6 +84,8 @@ def test_headings(text: str, headings: list[tuple[int, str]]) -> None:
         ("one  two\nthree  four\n", []),
         ("a name   value\na longer name   value\nthe longest name of all   value\nshort   value\n", []),
         ("- one  two\n- three  four\n- five  six\n", []),
+        ("to resolve these.  But it was\nnot so, and they  all left for\nthe  sea that night\n", []),
+        ("He came.  She left.  It rained.\nThey ate.  They slept.  They woke.\nOne sang.  One wept.  All left.\n", []),
         ("He came.  She left.  It rained.\nThey spoke, and all was well that ended well.\n", []),
     ],
 )

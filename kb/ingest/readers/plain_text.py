@@ -82,10 +82,10 @@ def columns_of(lines: Lines, headings: Sequence[Heading]) -> list[Columns]:
     found: list[Columns] = []
     line = 0
     while line < len(lines):
-        table = None if line in taken else _columns(lines, line, taken)
-        if table:
-            found.append(table)
-        line = table.stop if table else line + 1
+        rows, stop = ([], line) if line in taken else _rows(lines, line, taken)
+        if _is_table(lines, rows):
+            found.append(Columns(line, rows[-1][0] + 1, tuple(rows)))
+        line = max(stop, line + 1)  # no run of rows is read twice
     return found
 
 
@@ -103,9 +103,8 @@ def edits_of(lines: Lines, headings: Sequence[Heading], columns: Sequence[Column
     for table in columns:
         cells = dict(table.rows)
         rule = table.first + 1
-        if (
-            rule not in cells and rule < table.stop
-        ):  # the head in place of its rule: nothing stands between it and the rows
+        # The head in place of its rule: nothing stands between it and the rows.
+        if rule not in cells and rule < table.stop:
             cells[rule] = cells.pop(table.first)
         for line in range(table.first, table.stop):
             replace(line, _row(cells[line]) if line in cells else "")
@@ -121,6 +120,8 @@ def _row(cells: Sequence[str]) -> str:
 
 def _heading(lines: Lines, line: int) -> Heading | None:
     """The heading that begins on a line, if one does; of numbered ones only their sequence tells."""
+    if len(lines[line]) > 2 * MOST_HEADING_CHARS:
+        return None
     title = (
         " ".join(lines[line].strip("*=-~_# \t").split())
         if _DECORATED.match(lines[line])
@@ -149,7 +150,10 @@ def _heading(lines: Lines, line: int) -> Heading | None:
         return Heading(line, line + 1, 2, title[1:-1].strip(), "in brackets")
     if _ARTICLE.match(title):
         return Heading(line, line + 1, 2, title, "article")
-    if numbered := _NUMBERED.match(title):
+    numbered = _NUMBERED.match(title)
+    if numbered and re.search(r"[.!?] [A-Z가-힣]", numbered["title"]):
+        return None  # the first line of an item, of two sentences
+    if numbered:
         return Heading(line, line + 1, min(2 + numbered["number"].count("."), 4), title, "numbered")
     is_first = all(lines.is_blank(at) or _RULE.match(lines[at]) for at in range(line))
     return Heading(line, line + 1, 1 if is_first else 2, title, "capitals") if _is_in_capitals(title) else None
@@ -187,8 +191,8 @@ def _in_sequence(found: Sequence[Heading]) -> Iterator[Heading]:
     yield from run if expected > LEAST_OF_A_KIND else ()
 
 
-def _columns(lines: Lines, first: int, taken: set[int]) -> Columns | None:
-    """The table or list of two columns that begins on a line."""
+def _rows(lines: Lines, first: int, taken: set[int]) -> tuple[list[tuple[int, tuple[str, ...]]], int]:
+    """(the lines from one on that have as many cells as it, with their cells; the line behind them)"""
     rows: list[tuple[int, tuple[str, ...]]] = []
     line = first
     while line < len(lines) and line not in taken:
@@ -197,22 +201,22 @@ def _columns(lines: Lines, first: int, taken: set[int]) -> Columns | None:
             continue
         is_beside = bool(rows) and len(rows[0][1]) == 2 and lines.indent(line) == lines.indent(rows[0][0])
         cells = _cells(lines[line], _second_of(lines[rows[0][0]]) if is_beside else None)
-        if (
-            len(cells) < 2
-            or _LIST_MARK.match(lines[line])
-            or not all(cells)
-            or (rows and len(cells) != len(rows[0][1]))
-        ):
+        is_row = len(cells) > 1 and all(cells) and not _LIST_MARK.match(lines[line])
+        if not is_row or (rows and len(cells) != len(rows[0][1])):
             break
         rows.append((line, cells))
         line += 1
+    return rows, line
+
+
+def _is_table(lines: Lines, rows: Sequence[tuple[int, tuple[str, ...]]]) -> bool:
+    """True for rows enough whose cells are no sentences; of two columns the second one begins at one place."""
     if len(rows) < LEAST_ROWS:
-        return None
-    if (
-        len(rows[0][1]) == 2 and len({_second_of(lines[line]) for line, _ in rows}) > 2
-    ):  # one may be parted by one blank
-        return None
-    return Columns(first, rows[-1][0] + 1, tuple(rows))
+        return False
+    sentences = sum(any(cell.endswith((".", "!", "?")) for cell in cells[:-1]) for _, cells in rows)
+    if sentences >= len(rows) / 3:  # prose with two blanks behind a full stop
+        return False
+    return len(rows[0][1]) > 2 or len({_second_of(lines[line]) for line, _ in rows}) <= 2  # one by a single blank
 
 
 def _cells(line: str, second: int | None) -> tuple[str, ...]:
