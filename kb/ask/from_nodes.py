@@ -163,9 +163,14 @@ def _from_answered(turns: Sequence[Turn], node_input: NodeInput, wording: str) -
 
 
 def _is_same(question: str, turn: Turn) -> bool:
-    """Both questions ask about the same: what is in an answer alone is not what was asked."""
-    return bool(
-        match_strength(question, turn.question, adds=False) and match_strength(turn.question, question, adds=False)
+    """Both questions ask about the same: what is in an answer alone is not what was asked.
+
+    A follow-up stands behind the question before it, which was asked already: "How many does it carry? when was it built?"
+    """
+    follow_up = question.rpartition("? ")[2]
+    return all(
+        match_strength(asked, other, adds=False)
+        for asked, other in ((question, turn.question), (turn.question, question), (follow_up, turn.question))
     )
 
 

@@ -16,6 +16,7 @@ from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals, across_languages
 from kb.evidence.standing import Standing, is_first_person
 from kb.frozen import dataclass
+from kb.language.english import FUNCTION_WORDS
 from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
@@ -320,6 +321,8 @@ def _lacking(
     gone = [i for i, unit in enumerate(units) if not standing.holds(unit)]
     rarest = max(range(len(units)), key=lambda i: (weights[i], len(units[i].text), -i), default=-1)
     asked = [units[i] for i in gone if units[i].kind != "word" or (i == rarest and weights[i] >= RARE)]
+    # In a small corpus "between" may be rare.
+    asked = [unit for unit in asked if unit.text.lower().removesuffix("'s") not in FUNCTION_WORDS]
     # Korean verbs are said in many forms, and abbreviations in Hangul, too (DB, 데이터베이스): of these only what no document holds.
     asked = [
         unit

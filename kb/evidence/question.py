@@ -27,6 +27,9 @@ _CJK_RUN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
 _HIRAGANA = re.compile(r"[ぁ-ん]")
 _NAME = re.compile(r"[A-Z][\w'’.-]*|\w*[a-z][A-Z]\w*|\w+[._]\w[\w.]*|[A-Za-z]+[-]?\d[\w-]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*%?")
+# I'm, we've, landlord'll; "haven't" is a whole one.
+_CONTRACTED = re.compile(r"(\w+)['’](?:m|re|ve|ll|d)", re.I)
+_DENIAL = re.compile(r"\w+n['’]t", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,8 @@ def units_of(question: str) -> list[Unit]:
     ['Biden', 'jobs', 'created']
     >>> [u.text for u in units_of("쿼리 매개변수는 어떻게 선언하나요?")]
     ['쿼리', '매개변수', '선언']
+    >>> [u.text for u in units_of("Can I tell the landlord I'm leaving if we haven't paid?")]
+    ['landlord', 'leaving', 'paid']
     >>> [units_of(question)[0].kind for question in ("Ubuntu runs it?", "Ubuntu에서 되나요?")]
     ['word', 'name']
     """
@@ -91,6 +96,10 @@ def _pieces(word: str) -> list[str]:
 
 
 def _units_of_piece(piece: str, is_first: bool) -> list[Unit]:
+    if _DENIAL.fullmatch(piece):
+        return []
+    if contracted := _CONTRACTED.fullmatch(piece):
+        piece = contracted[1]
     if _HANGUL_RUN.fullmatch(piece):
         return _korean_units(piece)
     if _CJK_RUN.fullmatch(piece):

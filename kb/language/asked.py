@@ -92,6 +92,9 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     >>> lacks_what_is_asked("What does the shot cost?", "- vaccine: Rabavert\\n- doses: 2\\n- clinic: 265")
     >>> lacks_what_is_asked("What is the cost of a clone?", "It copies the heap.")
     >>> lacks_what_is_asked("How fast is it?", "Faster than most.")
+    >>> lacks_what_is_asked("거울을 코팅하는 데 얼마가 드나요?", "거울은 5년마다 코팅한다.")
+    'price'
+    >>> lacks_what_is_asked("시간이 얼마나 드나요?", "거울은 5년마다 코팅한다.")
     >>> lacks_what_is_asked("How long does a build take?", "The level has a range of 0 to 3.")
     'duration'
     >>> lacks_what_is_asked("How long does a build take?", "Between 40 ms and 2:30.")

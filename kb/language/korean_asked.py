@@ -9,7 +9,10 @@ from kb.language.interface import PatternKind
 _PRICE = r"(?:요금|가격|비용|값|연봉|월급|수수료)"
 
 ASKED_PATTERNS: Mapping[PatternKind, str] = {
-    "asks_price": rf"{_PRICE}.{{0,12}}얼마|얼마.{{0,8}}(?:{_PRICE}|내야|주고)",
+    "asks_price": (
+        rf"{_PRICE}.{{0,12}}얼마|얼마.{{0,8}}(?:{_PRICE}|내야|주고)"
+        r"|(?<!시간이 )(?<!시간은 )얼마(?:가|나|쯤|정도)?\s?(?:드나|드는|들어|들까|들었|든다|드냐|듭니)"
+    ),
     "tells_price": r"\d\s?[만천백억]?\s?원|[만천백억]\s?원|달러|유로|\d\s?엔|무료|\d\s?만(?![가-힣])",
     "asks_frequency": r"얼마나\s*자주|며칠마다|몇\s*\S+마다",
     "tells_frequency": r"마다|매일|매주|매달|매년|격주|번|회",

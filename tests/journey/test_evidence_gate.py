@@ -115,6 +115,14 @@ def test_the_refusal_says_what_is_missing_and_where_it_looked(
     assert "no model asked" in result.out or "모델에 묻지 않음" in result.out
 
 
+def test_a_contraction_is_no_name_that_is_missing(kb: Call, corpus_home: Path) -> None:
+    asked = kb(
+        "ask", "I'm new here and haven't been told how often the mirror of Marigold is cleaned", home=corpus_home
+    )
+    assert "No passage mentions" not in asked.out
+    assert asked.code == 0
+
+
 def test_a_name_in_another_form_is_not_missing(kb: Call, corpus_home: Path) -> None:
     """Marigoold for Marigold: its index terms stand nowhere."""
     asked = kb("ask", "How often must the mirror of Marigoold be cleaned?", "--mode", "lexical", home=corpus_home)
