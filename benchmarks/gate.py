@@ -30,6 +30,7 @@ from gate_sets import (
     ACROSS,
     ANSWERABLE,
     NEAR,
+    NOT_SAID,
     REMOVED,
     SAME_TOPIC,
     WRONG,
@@ -54,6 +55,8 @@ BOOTSTRAPS = 1000
 # What the gate is set by: the share of answerable questions that it may refuse.
 FALSE_REFUSALS = 0.05
 BINS = 10
+# Instead of the names of sets: the sets of papers.
+PAPERS_ALONE = ("papers",)
 
 
 def auc(good: Vector, bad: Vector) -> float:
@@ -86,6 +89,7 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
     sets, kinds = np.array([c.set for c in cases]), np.array([c.kind for c in cases])
     languages = np.array([language_of(c) for c in cases])
     own = np.array([not c.set.startswith("fixtures") for c in cases])
+    papers = np.array([c.set.startswith("papers-") for c in cases])
     for language, groups in (
         (
             "en",
@@ -93,6 +97,7 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
                 ("same topic", SAME_TOPIC, ("clapnq", "reader-en")),
                 ("same topic, ClapNQ", SAME_TOPIC, ("clapnq",)),
                 ("same topic, others", SAME_TOPIC, ("reader-en",)),
+                ("papers that do not say it", NOT_SAID, PAPERS_ALONE),
                 ("near miss", NEAR, ()),
                 ("wrong corpus", WRONG, ()),
                 (
@@ -107,6 +112,7 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
             (
                 ("not in the passages", SAME_TOPIC, ("reader-ko",)),
                 ("near miss", NEAR, ("reader-ko",)),
+                ("papers that do not say it", NOT_SAID, PAPERS_ALONE),
                 ("wrong corpus", WRONG, ("reader-ko",)),
                 ("written for kb, near miss", NEAR, ("korean",)),
                 ("written for kb, wrong corpus", WRONG, ("korean",)),
@@ -114,7 +120,10 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
         ),
     ):
         for title, kind, names in groups:
-            mine = own & (languages == language) & (np.isin(sets, names) if names else sets != "korean")
+            chosen = (
+                papers if names is PAPERS_ALONE else np.isin(sets, names) if names else (sets != "korean") & ~papers
+            )
+            mine = own & (languages == language) & chosen
             good, found = np.flatnonzero(mine & (kinds == ANSWERABLE)), mine & (kinds == kind)
             foreign = np.array([c.home.endswith("-ko") != (language == "ko") for c in cases])
             for bad, where in ((found & ~foreign, ""), (found & foreign, ", documents in another language")):
@@ -167,7 +176,7 @@ def print_answerable(cases: Sequence[Case], scores: Vector, floors: Vector) -> N
 
 def print_calibration(cases: Sequence[Case], scores: Vector, name: str) -> None:
     """Expected calibration error, cases weighted as they are fitted: half of the weight is answerable."""
-    rows = [i for i, c in enumerate(cases) if is_fitted_on(c, RECIPES[name].language)]
+    rows = [i for i, c in enumerate(cases) if is_fitted_on(c, RECIPES[name])]
     weights = case_weights([cases[i] for i in rows], RECIPES[name])
     mine, answers = scores[rows], np.array([cases[i].is_answerable for i in rows])
     bins = np.minimum((mine * BINS).astype(int), BINS - 1)
@@ -204,9 +213,7 @@ def signals_for(weighed: Sequence[Weighed], name: str) -> list[Signals]:
 def can_fit(weighed: Sequence[Weighed], name: str) -> bool:
     """Whether there are cases: without a reader of its language, or an encoder of it, a set of weights has none."""
     recipe = RECIPES[name]
-    mine = [
-        s for w, s in zip(weighed, signals_for(weighed, name), strict=True) if is_fitted_on(w.case, recipe.language)
-    ]
+    mine = [s for w, s in zip(weighed, signals_for(weighed, name), strict=True) if is_fitted_on(w.case, recipe)]
     needed = [s.reader for s in mine] if READ in name else []
     needed += [s.second_reader for s in mine] if READ_TWICE in name else []
     needed += [s.cosine for s in mine] if not name.startswith(WORDS) else []
@@ -222,7 +229,7 @@ def write_weights(weighed: Sequence[Weighed], encoder: tuple[str, str], readers:
             continue
         recipe = RECIPES[name]
         signals = signals_for(weighed, name)
-        rows = [i for i, case in enumerate(cases) if is_fitted_on(case, recipe.language)]
+        rows = [i for i, case in enumerate(cases) if is_fitted_on(case, recipe)]
         fitted = to_json(fit([cases[i] for i in rows], [signals[i] for i in rows], recipe))
         if name.startswith("vectors"):
             kept[name.replace("vectors", encoder[1])] = {"encoder": encoder[0]} | fitted
@@ -256,7 +263,9 @@ def main() -> None:
     kept_in = "gate-titled" if chosen.titles else "gate"
     weighed = weigh_all(load_cases(chosen.data, homes, as_made=chosen.as_made), homes, chosen.seconds, kept_in)
     judged = [
-        w.case for w in weighed if w.case.kind != WRONG and w.case.set != "korean" and "fixtures" not in w.case.set
+        w.case
+        for w in weighed
+        if w.case.kind != WRONG and w.case.set != "korean" and not w.case.set.startswith(("fixtures", "papers-"))
     ]
     unjudged = sum(verdict_of(case) is None for case in judged)
     print(f"{len(weighed)} cases; of {len(judged)} to be judged {unjudged} have no verdict", file=sys.stderr)
@@ -291,7 +300,8 @@ def report(weighed: Sequence[Weighed], encoder: str, digest: str) -> None:
     floors = np.array([least_probability(*w.lacking, w.case.question) for w in weighed])
     korean = np.array([language_of(c) == "ko" for c in cases])
     scores = {
-        name: out_of_fold(cases, signals_for(weighed, name), RECIPES[name], by_set=True)
+        # Beside papers Korean has one set, whose weights are not those of papers alone.
+        name: out_of_fold(cases, signals_for(weighed, name), RECIPES[name], by_set=not RECIPES[name].papers)
         for name in RECIPES
         if can_fit(weighed, name)
     }

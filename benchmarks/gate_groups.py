@@ -71,9 +71,10 @@ def print_groups(weighed: Sequence[Weighed]) -> None:
     for language, groups in GROUPS.items():
         mine = [w for w in weighed if language_of(w.case) == language and w.case.set != ACROSS]
         cases, signals = [w.case for w in mine], [w.read or w.hybrid for w in mine]
-        fitted = np.array([is_fitted_on(case, language) for case in cases])
+        shipped = next(recipe for title, recipe in groups.items() if title.endswith("(now)"))
+        fitted = np.array([is_fitted_on(case, replace(shipped, papers=False)) for case in cases])
         kinds = np.array([case.kind for case in cases])
-        collections = len({case.set for case in cases if is_fitted_on(case, language)})
+        collections = len({case.set for case, mine in zip(cases, fitted, strict=True) if mine})
         print(f"\n{language}: AUC and refused [95 %] at {FALSE_REFUSALS:.0%} falsely: {' · '.join(KINDS)}")
         for title, recipe in groups.items():
             # A name may stand in two lists.
@@ -82,7 +83,6 @@ def print_groups(weighed: Sequence[Weighed]) -> None:
                 scores = out_of_fold(cases, signals, recipe, by_set=by_set)
                 print(f"{title:50} {'by collection' if by_set else 'by document':13} {_line(kinds, scores, fitted)}")
         floors = np.array([least_probability(*w.lacking, w.case.question) for w in mine])
-        shipped = next(recipe for title, recipe in groups.items() if title.endswith("(now)"))
         for by_set in (False, True) if collections > 1 else (False,):
             scores = out_of_fold(cases, signals, shipped, by_set=by_set)
             refused = scores < np.maximum(floors, Config().rag.evidence_gate)

@@ -2,6 +2,8 @@
 
 Kinds: `answerable`; `same topic` (ClapNQ's unanswerable questions, judged against one passage each, which is in the
 corpus), and questions of the reader's rows whose passage is left out of the corpus, the others of its article are in it;
+`not said` (questions that invented papers of households and offices do not answer though they are about the very thing, gate_papers.jsonl.gz:
+language models wrote papers and questions, and knew nothing of kb);
 `wrong corpus` (a question asked of another corpus); `near miss` (a name or number of an answerable question
 swapped); `gold removed` (the answering passage taken out of both retrievers' lists: labels are noisy, another passage
 may answer). Groups tie what shares a gold document: folds are cut between groups. Knows no signal.
@@ -13,15 +15,18 @@ those of other corpora were judged (gate_judged.json), and `load_cases` leaves o
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
+import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
 import yaml
 from kiwipiepy import Kiwi
@@ -39,9 +44,11 @@ from kb.runtime import Runtime
 ROOT = Path(__file__).resolve().parents[1]
 KOREAN = Path(__file__).with_name("gate_korean.yaml")
 JUDGED = Path(__file__).with_name("gate_judged.json")
+PAPERS = Path(__file__).with_name("gate_papers.jsonl.gz")
 # A corpus with fewer names lends none for swapping.
 FEWEST_NAMES = 20
 ANSWERABLE, SAME_TOPIC, WRONG, NEAR, REMOVED = "answerable", "same topic", "wrong corpus", "near miss", "gold removed"
+NOT_SAID = "not said"
 # Of these sets every n-th question: a case costs half a second of CPU, and the others tell more.
 EVERY = {
     "cranfield": 8,
@@ -141,7 +148,33 @@ def open_homes(
         files = [file for file in sorted(folder.rglob("*")) if file.is_file()]
         parts = (part for f in files for part in (str(f.relative_to(folder)).encode(), f.read_bytes()))
         add(name, sha256(b"\0".join(parts)).hexdigest(), fill_from_folder(folder, _ignore))
+    for papers in read_papers():
+        content = sha256(json.dumps(papers["documents"]).encode()).hexdigest()
+        add(home_of(papers), content, _filler(papers["documents"]))
     return homes
+
+
+def read_papers() -> list[dict[str, Any]]:
+    """Collections of papers with their questions."""
+    with gzip.open(PAPERS, "rt", encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def home_of(papers: Mapping[str, Any]) -> str:
+    """Its home, and its set."""
+    return "papers-" + str(papers["name"]).replace(", ", "-")
+
+
+def _filler(documents: Sequence[Mapping[str, str]]) -> Callable[[Runtime], None]:
+    """Of papers as files, since what a document is is told by its name."""
+
+    def fill(kb: Runtime) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            for document in documents:
+                Path(folder, document["name"]).write_text(document["text"], encoding="utf-8")
+            fill_from_folder(Path(folder), _ignore)(kb)
+
+    return fill
 
 
 def _home(name: str, content: str, fill: object, config: Config) -> Runtime:
@@ -161,7 +194,7 @@ def load_cases(data: Path, homes: dict[str, Runtime], *, as_made: bool = False) 
     asked += [case for name in READER_SETS for case, _ in reader_cases(data, name) if case.question]
     asked = [case for case in _thinned(asked) if case.home in homes]
     answerable = [case for case in asked if case.is_answerable]
-    others = [name for name in homes if name not in ("fixtures", *READER_SETS)]
+    others = [name for name in homes if name not in ("fixtures", *READER_SETS) and not name.startswith("papers-")]
     wrong = []
     for case in answerable[::EVERY_DERIVED]:
         # The two collections of scientific abstracts, and of encyclopedia articles, might answer for each other.
@@ -177,7 +210,7 @@ def load_cases(data: Path, homes: dict[str, Runtime], *, as_made: bool = False) 
     pools = {name: found for name in others if len(found := _names(homes[name])) >= FEWEST_NAMES}
     near = [swapped for case in questions if (swapped := _swap(case, homes, pools))]
     near += _swap_korean([case for case in questions if case.home == "reader-ko"], homes)
-    made = [*asked, *wrong, *removed, *near, *(c for c in (*_korean(), *_fixtures()) if c.home in homes)]
+    made = [*asked, *wrong, *removed, *near, *(c for c in (*_korean(), *_fixtures(), *_papers()) if c.home in homes)]
     return made if as_made else [case for case in made if not is_contradicted(case)]
 
 
@@ -269,6 +302,15 @@ def _cranfield(data: Path) -> Iterator[Case]:
         if str(row["_id"]) in best:
             group = f"cranfield/{best[str(row['_id'])][1]}"
             yield Case(row["text"], "cranfield", "cranfield", ANSWERABLE, group)
+
+
+def _papers() -> Iterator[Case]:
+    for papers in read_papers():
+        name = home_of(papers)
+        for number, question in enumerate(papers["questions"]):
+            kind = ANSWERABLE if question["answered"] else NOT_SAID
+            group = f"{name}/{question['document'] or number}"
+            yield Case(question["q"], name, name, kind, group)
 
 
 def _korean() -> Iterator[Case]:

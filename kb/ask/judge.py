@@ -32,7 +32,7 @@ LACKING_NAME_GATE, LACKING_GATE, LACKING_WORD_GATE = 1.0, 0.5, 0.2
 # are not. A Korean one may be said in other words.
 MOST_LACKING = 0.6
 # Passages in the question's language are left out where they answer less than this share as likely as others are about it. Of the fixtures'
-# questions that other documents alone answer the likeliest is .55; none that its own answer is judged by its subject.
+# questions that other documents alone answer the likeliest is .54; none that its own answer is judged by its subject.
 OWN_SHARE = 0.6
 
 
@@ -55,8 +55,8 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
     weighed = judged.findings.verdict
     if weighed and weighed.score.probability < _gate(kb, weighed, question.request.query):
         return refuse_evidence(kb, question, judged.findings, "weak_evidence", packed)
-    in_own = weighed.score.in_own if weighed else None
-    is_across = weighed is not None and in_own is not None and in_own < OWN_SHARE * weighed.score.probability
+    own_share = weighed.score.own_share if weighed else None
+    is_across = own_share is not None and own_share < OWN_SHARE
     return _prefer_across(judged, question.language) if is_across else judged
 
 

@@ -66,13 +66,14 @@ class Score:
     variant      fitted: weights of this encoder; words: no vectors took part; unfitted: vectors of an encoder
                  without weights of its own
     weakest      name of the signal that lowers it most, None when none does
-    in_own       what it would be without passages in another language than the question's, where these raise it; None elsewhere
+    own_share    of how likely passages in another language are about what is asked: how likely those in the question's own answer;
+                 None where the others do not raise the probability
     """
 
     probability: float
     variant: Variant
     weakest: str | None
-    in_own: float | None = None
+    own_share: float | None = None
 
 
 @cache
@@ -133,10 +134,10 @@ def score_signals(
     if fitted is not None:
         score = Score(fitted.probability(signals), "fitted", fitted.weakest(signals))
         across = load_models().get(f"{encoder_digest}{ACROSS}/{language}") if signals.subject is not None else None
-        least = min(MOST_ACROSS, across.probability(signals)) if across else 0.0
+        about = across.probability(signals) if across else 0.0
         in_own = 0.0 if signals.packed_coverage is None else score.probability
-        if across and least >= in_own:
-            return Score(least, "fitted", across.weakest(signals), in_own=in_own)
+        if across and min(MOST_ACROSS, about) >= in_own:
+            return Score(min(MOST_ACROSS, about), "fitted", across.weakest(signals), own_share=in_own / about)
         return score
     model = max(words, spread, key=lambda m: m.probability(signals))
     return Score(model.probability(signals), "unfitted", model.weakest(signals))

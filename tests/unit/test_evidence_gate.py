@@ -72,7 +72,7 @@ def test_passages_in_another_language_alone_are_never_an_answer(language: str) -
     """Nothing but the subject was compared: what an answered question has on average is not taken for the rest."""
     (encoder,) = (digest for digest in DIGESTS if f"{digest}{ACROSS}/{language}" in load_models())
     score = score_signals(across_languages(EVERYTHING, 1.0), encoder, language=language)
-    assert (score.probability, score.in_own) == (MOST_ACROSS, 0.0)
+    assert (score.probability, score.own_share) == (MOST_ACROSS, 0.0)
     assert score_signals(across_languages(EVERYTHING, 0.0), encoder, language=language).probability < 0.05
 
 
@@ -81,13 +81,12 @@ def test_passages_in_both_languages_may_say_more() -> None:
     apart = replace(NOTHING, subject=0.05)
     words = score_signals(replace(EVERYTHING, subject=0.05), encoder)
     assert words.probability > 0.8
-    assert words.in_own is None
+    assert words.own_share is None
     across = score_signals(replace(apart, subject=0.25), encoder, language="ko")
-    assert (
-        across.in_own
-        == score_signals(replace(NOTHING, subject=None), encoder, language="ko").probability
-        < across.probability
-    )
+    own = score_signals(replace(NOTHING, subject=None), encoder, language="ko").probability
+    about = load_models()[f"{encoder}{ACROSS}/ko"].probability(replace(NOTHING, subject=0.25))
+    assert across.probability == min(MOST_ACROSS, about) > own
+    assert across.own_share == pytest.approx(own / about)
 
 
 def test_variants() -> None:
