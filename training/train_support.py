@@ -55,8 +55,9 @@ class Stage:
     people    of each set of people's labels, so many
     scripted  lies and truths by script: (of a kind at most, together at most, seed)
     xnli      share of XNLI's Korean rows
-    rounds    how often the written answers are learnt
-    pairs     how often those that were written in pairs, a true one and a false one like it
+    rounds    how often the written answers are learnt; below 1 a share of them
+    pairs     how often those that were written in pairs, a true one and a false one like it; below 1 a share of them
+    papers    how often those about invented papers of households and offices, in pairs too (training/papers.py)
     edited    lies and truths by script about the passages of the written answers, so many
     foreign   what is said by one passage and not by another that shares words with it, so many
     language  of all rows; None takes both
@@ -66,12 +67,13 @@ class Stage:
     people: Mapping[str, int]
     scripted: tuple[int, int, int]
     xnli: float
-    rounds: int
+    rounds: float
     rate: float
     seed: int
     edited: int = 0
     foreign: int = 0
-    pairs: int = 0
+    pairs: float = 0
+    papers: int = 0
     language: str | None = None
     lowest: int = LOWEST
 
@@ -141,6 +143,21 @@ STAGES = {
         language="en",
         lowest=0,
     ),
+    # Conclusions, reckoned numbers, the rule applied to a case: about papers of offices and households, which no manual is like.
+    "english-papers": Stage(
+        {"fm2": 500, "wice": 400},
+        (60, 1000, 31),
+        0.0,
+        0.4,
+        5e-5,
+        8,
+        edited=1500,
+        foreign=400,
+        pairs=0.6,
+        papers=3,
+        language="en",
+        lowest=0,
+    ),
 }
 # A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
 CHOSEN_FROM, MOST_SHARED = 40, 0.6
@@ -170,6 +187,11 @@ def written(file: Path) -> dict[str, list[Row]]:
             texts = (row["text"], row["title"])
             found.setdefault(row["split"], []).append(make_row(row["claim"], texts, row["said"], row["lang"]))
     return found
+
+
+def repeated(rows: Sequence[Row], rounds: float, rng: random.Random) -> list[Row]:
+    """Rows so many times; below one a share of them."""
+    return [*rows] * int(rounds) if rounds >= 1 else rng.sample(rows, int(rounds * len(rows)))
 
 
 def labelled(data: Path, stage: Stage, rng: random.Random) -> Iterator[Row]:
@@ -362,8 +384,9 @@ def main() -> None:
     reader = (English if stage.language == "en" else Multilingual)(chosen.begin, chosen.out, stage.lowest)
     answers = {name: in_language(stage.language, found) for name, found in written(chosen.rows).items()}
     rows = [
-        *answers["learn"] * stage.rounds,
-        *answers.pop("pairs", []) * stage.pairs,
+        *repeated(answers["learn"], stage.rounds, rng),
+        *repeated(answers.pop("pairs", []), stage.pairs, rng),
+        *repeated(answers.pop("papers", []), stage.papers, rng),
         *labelled(chosen.data, stage, rng),
     ]
     rows += [*scripted(chosen.data, stage, rng), *xnli(chosen.xnli, stage, rng)]

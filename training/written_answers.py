@@ -9,7 +9,7 @@ benchmarks/verdicts.jsonl.gz join them: about manuals, of which some are held ou
 nothing is learnt. Two manuals are not of benchmarks/manuals.jsonl.gz: vite-ko (guide and config of github.com/vitejs/docs-ko at 7cec408,
 MIT) and typescript-ko (pages of github.com/typescript-kr/typescript-kr.github.io at 3fad5f8). The passages are chunks of manuals (PAGES_FOLDER, HOMES_FOLDER as for benchmarks/verdicts.py), rows of
 DATA_FOLDER/reader/reader.jsonl.gz, and the
-paragraphs and small files beside this script. Those whose passage has changed since are left out and counted.
+paragraphs and small files beside this script. Those of papers.jsonl.gz come with their passages. Those whose passage has changed since are left out and counted.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from papers import read_papers
 
 from benchmarks.verdicts import DOCUMENTS, HELD_OUT, PAIRS, answers, digest_of, passages
 
@@ -56,6 +58,21 @@ def split_of(row: dict[str, Any]) -> str:
     return "documents" if manual in DOCUMENTS else "held out" if manual in HELD_OUT else "learn"
 
 
+def of_papers() -> Iterator[dict[str, Any]]:
+    """Those about the invented papers, which have their passage beside them."""
+    for paper in read_papers():
+        title = " ".join(filter(None, (paper["title"], paper["heading"])))
+        for claim in paper["claims"]:
+            yield {
+                "claim": claim["answer"],
+                "title": title,
+                "text": paper["text"],
+                "said": claim["true"],
+                "lang": paper["lang"],
+                "split": "papers held" if paper["held"] else "papers",
+            }
+
+
 def main() -> None:
     """Join them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -65,7 +82,7 @@ def main() -> None:
     rows = [*lines_of(ANSWERS), *answers()]
     manuals = {name for row in rows if ":" not in (name := row.get("manual") or row["source"])}
     texts = texts_of(chosen.pages, chosen.homes, chosen.data, manuals)
-    kept = 0
+    kept = of_their_own = 0
     with gzip.open(chosen.rows, "wt", encoding="utf-8") as out:
         for row in rows:
             if row["passage"] not in texts:
@@ -81,7 +98,10 @@ def main() -> None:
                 "split": split_of(row),
             }
             out.write(json.dumps(joined, ensure_ascii=False) + "\n")
-    print(f"{kept} answers, {len(rows) - kept} without their passage")
+        for joined in of_papers():
+            of_their_own += 1
+            out.write(json.dumps(joined, ensure_ascii=False) + "\n")
+    print(f"{kept} answers, {len(rows) - kept} without their passage, {of_their_own} about papers")
 
 
 if __name__ == "__main__":
