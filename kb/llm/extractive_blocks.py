@@ -103,6 +103,9 @@ def find_blocks(text: str, heading: str = "") -> list[Block]:
             if stop < len(lines) and stop == at + 1 and re.match(r"^\s{0,3}(?:=+|-{2,})\s*$", lines[stop][1]):
                 level = 1 if lines[stop][1].strip().startswith("=") else 2
                 blocks.append(Block("heading", start, _end(lines[at]), title=line.strip(), level=level))
+            elif heading and stop == at + 1 and " ".join(line.split()) == heading:
+                # In the text of HTML and of Word files a heading has no mark.
+                blocks.append(Block("heading", start, _end(lines[at]), title=line.strip(), level=2))
             else:
                 blocks += _prose(text, lines[at:stop])
         at = stop

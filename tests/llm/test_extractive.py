@@ -614,3 +614,14 @@ def test_evidence_that_was_weighed_is_not_doubted_again(question: str, score: fl
     request = GenerateRequest("", "", question, evidence, "ko", 200, evidence_score=score)
     text = "".join(e.text for e in ExtractiveModel().generate_stream(request) if isinstance(e, Token))
     assert ("[#1]" in text) == answers
+
+
+def test_a_heading_without_a_mark_is_told_by_the_headings_above_the_passage() -> None:
+    """As in the text of HTML; a sentence that begins with the same words is none, nor is the same line within a paragraph."""
+    text = "Moving out\n\nNotice? Two months.\n\nMoving out\nis hard."
+    assert [(b.kind, b.title) for b in find_blocks(text, "Moving out")][:2] == [
+        ("heading", "Moving out"),
+        ("prose", ""),
+    ]
+    assert [b.kind for b in find_blocks(text, "Moving out")] == ["heading", "prose", "prose"]
+    assert [b.kind for b in find_blocks(text, "Another")] == ["prose", "prose", "prose"]
