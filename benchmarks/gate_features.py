@@ -1,7 +1,7 @@
 """Cases → their signals, as an ask computes them: searching, packing, weighing and reading.
 
 Kept on disk in three parts, since they cost differently and change for different reasons: which passages are found (by the
-digests of search, packing, encoder and reader), what the encoder and the reader made of texts, and the signals (by the digest
+digests of search, packing, encoder and reader, and by the home, whose name has that of the readers of files), what the encoder and the reader made of texts, and the signals (by the digest
 of the code that computes them too). A changed signal is weighed anew in a hundredth of the time.
 """
 
@@ -75,15 +75,19 @@ class Read:
     query: FloatVector | None = None
 
 
+# A case and the folder of its home: chunks have other numbers in another one.
+Place = tuple[Case, str]
+
+
 @dataclass(slots=True)
 class Kept:
     """What is on disk, in three files."""
 
     folder: Path
     digests: tuple[str, str, str]
-    found: dict[Case, dict[str, Packed]]
+    found: dict[Place, dict[str, Packed]]
     read: dict[str, Read]
-    weighed: dict[Case, Weighed]
+    weighed: dict[Place, Weighed]
 
     def save(self) -> None:
         for name, content in zip(self.digests, (self.found, self.read, self.weighed), strict=True):
@@ -103,16 +107,19 @@ def weigh_all(
     began = time.perf_counter()
     shuffled = sorted(cases, key=lambda case: sha256(f"{case.question} {case.kind}".encode()).hexdigest())
     # What was found before is weighed first: that takes no time.
-    waiting = sorted((case for case in shuffled if case not in kept.weighed), key=lambda case: case not in kept.found)
+    places = {case: (case, homes[case.home].home.name) for case in cases}
+    waiting = sorted(
+        (case for case in shuffled if places[case] not in kept.weighed), key=lambda case: places[case] not in kept.found
+    )
     for number, case in enumerate(waiting):
-        if time.perf_counter() - began > most_seconds and case not in kept.found:
+        if time.perf_counter() - began > most_seconds and places[case] not in kept.found:
             break
-        kept.weighed[case] = _weigh(homes[case.home], case, kept)
+        kept.weighed[places[case]] = _weigh(homes[case.home], case, kept)
         if number % 100 == 99:
             print(f"{len(kept.weighed)} kept of {len(cases)}", file=sys.stderr, flush=True)
             kept.save()
     kept.save()
-    return [kept.weighed[case] for case in cases if case in kept.weighed]
+    return [kept.weighed[places[case]] for case in cases if places[case] in kept.weighed]
 
 
 def _weigh(kb: Runtime, case: Case, kept: Kept) -> Weighed:
@@ -120,12 +127,13 @@ def _weigh(kb: Runtime, case: Case, kept: Kept) -> Weighed:
     kb._read_for, kb._read = case.question, read.logits
     kb._sentences = read.vectors
     kb._last_query = None if read.query is None else (case.question, read.query)
-    packed = kept.found.get(case)
+    place = case, kb.home.name
+    packed = kept.found.get(place)
     if packed is None:
         packed = {"hybrid": _find(kb, case, "hybrid", read=False), "lexical": _find(kb, case, "lexical", read=False)}
         if kb.reader_for(case.question):
             packed["read"] = _find(kb, case, "hybrid", read=True)
-        kept.found[case] = packed
+        kept.found[place] = packed
     signals = {name: _signals(kb, case, entry, read=name == "read") for name, entry in packed.items()}
     read.query = kb._last_query[1] if kb._last_query and kb._last_query[0] == case.question else read.query
     (hybrid, lacking), (lexical, _) = signals["hybrid"], signals["lexical"]
