@@ -35,8 +35,10 @@ from gate_sets import (
     SAME_TOPIC,
     WRONG,
     Case,
+    home_of,
     load_cases,
     open_homes,
+    read_papers,
     read_titles,
     verdict_of,
 )
@@ -55,8 +57,7 @@ BOOTSTRAPS = 1000
 # What the gate is set by: the share of answerable questions that it may refuse.
 FALSE_REFUSALS = 0.05
 BINS = 10
-# Instead of the names of sets: the sets of papers.
-PAPERS_ALONE = ("papers",)
+PAPERS = tuple(map(home_of, read_papers()))
 
 
 def auc(good: Vector, bad: Vector) -> float:
@@ -89,7 +90,6 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
     sets, kinds = np.array([c.set for c in cases]), np.array([c.kind for c in cases])
     languages = np.array([language_of(c) for c in cases])
     own = np.array([not c.set.startswith("fixtures") for c in cases])
-    papers = np.array([c.set.startswith("papers-") for c in cases])
     for language, groups in (
         (
             "en",
@@ -97,7 +97,7 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
                 ("same topic", SAME_TOPIC, ("clapnq", "reader-en")),
                 ("same topic, ClapNQ", SAME_TOPIC, ("clapnq",)),
                 ("same topic, others", SAME_TOPIC, ("reader-en",)),
-                ("papers that do not say it", NOT_SAID, PAPERS_ALONE),
+                ("papers that do not say it", NOT_SAID, PAPERS),
                 ("near miss", NEAR, ()),
                 ("wrong corpus", WRONG, ()),
                 (
@@ -112,7 +112,7 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
             (
                 ("not in the passages", SAME_TOPIC, ("reader-ko",)),
                 ("near miss", NEAR, ("reader-ko",)),
-                ("papers that do not say it", NOT_SAID, PAPERS_ALONE),
+                ("papers that do not say it", NOT_SAID, PAPERS),
                 ("wrong corpus", WRONG, ("reader-ko",)),
                 ("written for kb, near miss", NEAR, ("korean",)),
                 ("written for kb, wrong corpus", WRONG, ("korean",)),
@@ -120,9 +120,7 @@ def kinds_of(cases: Sequence[Case]) -> Iterator[Kind]:
         ),
     ):
         for title, kind, names in groups:
-            chosen = (
-                papers if names is PAPERS_ALONE else np.isin(sets, names) if names else (sets != "korean") & ~papers
-            )
+            chosen = np.isin(sets, names) if names else ~np.isin(sets, ("korean", *PAPERS))
             mine = own & (languages == language) & chosen
             good, found = np.flatnonzero(mine & (kinds == ANSWERABLE)), mine & (kinds == kind)
             foreign = np.array([c.home.endswith("-ko") != (language == "ko") for c in cases])

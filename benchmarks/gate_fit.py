@@ -40,7 +40,7 @@ class Recipe:
     penalty   L2, on sums over cases whose weights have mean 1
     papers    fit on questions about papers too
     floors    lower bounds: what tells papers that answer from those that are only about the very thing (gate_papers.jsonl.gz) are the readers, which
-              the penalty keeps lower than that; no other signal does, and most near misses are nearer than what answers
+              the penalty keeps lower than that; hardly another signal does, and a near miss is as near as what answers
     caps      upper bounds: swapped names and numbers are more frequent here than in life, and what a pattern says of the kind of
               answer is often wrong; most passages here have no title, so that one with the question's words counts too much
     """

@@ -322,7 +322,7 @@ def _lacking(
     rarest = max(range(len(units)), key=lambda i: (weights[i], len(units[i].text), -i), default=-1)
     asked = [units[i] for i in gone if units[i].kind != "word" or (i == rarest and weights[i] >= RARE)]
     # In a small corpus "between" may be rare.
-    asked = [unit for unit in asked if unit.text.lower().removesuffix("'s") not in FUNCTION_WORDS]
+    asked = [unit for unit in asked if unit.text.lower() not in FUNCTION_WORDS]
     # Korean verbs are said in many forms, and abbreviations in Hangul, too (DB, 데이터베이스): of these only what no document holds.
     asked = [
         unit

@@ -12,6 +12,7 @@ from typing import Literal
 
 from kb.frozen import dataclass
 from kb.language import korean
+from kb.language.english import FUNCTION_WORDS
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import has_letters, words
 from kb.text import analyze, analyze_query, find_words
@@ -27,9 +28,10 @@ _CJK_RUN = re.compile(r"[぀-ヿ㐀-鿿豈-﫿]+")
 _HIRAGANA = re.compile(r"[ぁ-ん]")
 _NAME = re.compile(r"[A-Z][\w'’.-]*|\w*[a-z][A-Z]\w*|\w+[._]\w[\w.]*|[A-Za-z]+[-]?\d[\w-]*")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*%?")
-# I'm, we've, landlord'll; "haven't" is a whole one.
+# I'm, we've, landlord'll; "haven't" and "everybody's" are whole ones.
 _CONTRACTED = re.compile(r"(\w+)['’](?:m|re|ve|ll|d)", re.I)
 _DENIAL = re.compile(r"\w+n['’]t", re.I)
+_POSSESSIVE = re.compile(r"(\w+)['’]s", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,8 @@ def _pieces(word: str) -> list[str]:
 
 
 def _units_of_piece(piece: str, is_first: bool) -> list[Unit]:
-    if _DENIAL.fullmatch(piece):
+    owner = _POSSESSIVE.fullmatch(piece)
+    if _DENIAL.fullmatch(piece) or (owner and owner[1].lower() in FUNCTION_WORDS):
         return []
     if contracted := _CONTRACTED.fullmatch(piece):
         piece = contracted[1]

@@ -22,6 +22,7 @@ from kb.text import analyze
         ("노래섬 관측소의 소장은 누구인가요?", ["노래섬", "관측소", "소장"]),
         ("상태 코드는 몇 번인가요?", ["상태", "코드"]),
         ("Can I tell the landlord I'm leaving if we haven't paid?", ["landlord", "leaving", "paid"]),
+        ("Is everybody's mirror the night watch's?", ["mirror", "night", "watch's"]),
         ("I can’t find O'Brien's badge, who'd help?", ["find", "O'Brien's", "badge", "help"]),
         ("望遠鏡はどこですか", ["望遠", "遠鏡"]),
     ],
