@@ -11,6 +11,8 @@ from torch import Tensor
 LOWEST = 6  # layers that stay as they are, where nothing else is said
 MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 MATRICES += ("intermediate.dense", "output.dense")
+# What is added to a matrix that stays as it is: the product of two thin ones.
+DOWN, UP = "down", "up"
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
@@ -44,16 +46,19 @@ class Layers(torch.nn.Module):
         """Name → what is trained of the encoder and its own head."""
         return {name.replace("/", "."): value for name, value in self.upper.items()}
 
-    def through(self, embedded: Tensor, mask: Tensor) -> Tensor:
-        """(n, longest, width) before the first norm, and the mask → what the last layer gives, in float32."""
+    def through(self, embedded: Tensor, mask: Tensor, nearness: Tensor | None = None) -> Tensor:
+        """(n, longest, width) before the first norm, and the mask → what the last layer gives, in float32.
+
+        nearness  (1, heads, longest, longest) bfloat16, is added to what the tokens have to do with each other
+        """
         bias = ((1 - mask.float()) * -1e4)[:, None, None, :].bfloat16()
-        with torch.no_grad():
-            hidden = self._norm(embedded, "embeddings.LayerNorm", self.frozen).bfloat16()
-            for layer in range(self.lowest):
-                hidden = self._layer(hidden, bias, f"encoder.layer.{layer}", self.frozen)
-        upper = self.trained()
-        for layer in range(self.lowest, self.layers):
-            hidden = self._layer(hidden, bias, f"encoder.layer.{layer}", upper)
+        if nearness is not None:
+            bias = bias + nearness
+        hidden = self._norm(embedded, "embeddings.LayerNorm", {**self.frozen, **self.trained()}).bfloat16()
+        weights = {**self.frozen, **self.trained()}
+        for layer in range(self.layers):
+            with torch.set_grad_enabled(torch.is_grad_enabled() and layer >= self.lowest):
+                hidden = self._layer(hidden, bias, f"encoder.layer.{layer}", weights)
         return hidden.float()
 
     def _layer(self, hidden: Tensor, bias: Tensor, name: str, weights: Mapping[str, Tensor]) -> Tensor:
@@ -61,7 +66,11 @@ class Layers(torch.nn.Module):
 
         def linear(part: str, value: Tensor) -> Tensor:
             weight, offset = weights[f"{name}.{part}.weight"], weights[f"{name}.{part}.bias"]
-            return F.linear(value, weight.bfloat16(), offset.bfloat16())
+            found = F.linear(value, weight.bfloat16(), offset.bfloat16())
+            down = weights.get(f"{name}.{part}.{DOWN}")
+            if down is None:
+                return found
+            return found + F.linear(F.linear(value, down.bfloat16()), weights[f"{name}.{part}.{UP}"].bfloat16())
 
         def by_head(part: str) -> Tensor:
             return linear(part, hidden).view(n, length, self.heads, width // self.heads).transpose(1, 2)

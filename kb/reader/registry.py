@@ -25,7 +25,7 @@ READERS: dict[str, str] = {
 # Read a claim in the place of a question; no values of reader.model. The first that knows the language of a claim and its texts.
 CLAIMS_READER, ENGLISH_CLAIMS_READER = "kb-claims", "kb-claims-english"
 CLAIMS_READERS: dict[str, str] = {
-    ENGLISH_CLAIMS_READER: "kb.reader.packaged:open_packaged",
+    ENGLISH_CLAIMS_READER: "kb.reader.english_claims:open_english_claims",
     CLAIMS_READER: "kb.reader.trained:open_trained",
 }
 

@@ -32,7 +32,7 @@ VERIFIED = 0.5
 # often for a tick (benchmarks/verdicts.py has the shares). The Korean one is less sure of all it reads.
 SURE, KOREAN_SURE = 0.95, 0.9
 # And the reader itself has to be as sure: the words of a near copy with something changed speak for it, where they should not.
-READER_SURE, KOREAN_READER_SURE = 0.9, 0.945
+READER_SURE = 0.945
 # Below this a claim is unsupported; between the two it is weak.
 WEAK = 0.25
 # The factor for a claim with a fault: it stays below WEAK, whatever words are in common.
@@ -43,7 +43,7 @@ PARTLY = 0.45
 COPIED = 0.95
 # From this probability on a reader outweighs doubts about denials, exceptions and numbers where less than NEAR_COPY of the claim is the
 # texts' own words: other words may say the same ("is constant", "does not vary"). The claim is likely then, never sure.
-OUTWEIGHED, KOREAN_OUTWEIGHED, NEAR_COPY = 0.8, 0.9, 0.8
+OUTWEIGHED, NEAR_COPY = 0.9, 0.8
 # Below it a reader is believed of a copy whose words stand in another order, too: they may belong to something else.
 DOUBTED_COPY = 0.8
 # Scores by words between which a claim is encoded while a user waits.
@@ -192,8 +192,8 @@ def status_of(score: float, reading: Reading) -> SupportStatus:
 def _is_sure(score: float, reading: Reading) -> bool:
     if reading.reader is None:
         return True
-    sure, reader_sure = (KOREAN_SURE, KOREAN_READER_SURE) if reading.is_korean else (SURE, READER_SURE)
-    return not reading.outweighed and score >= sure and reading.reader >= reader_sure
+    sure = KOREAN_SURE if reading.is_korean else SURE
+    return not reading.outweighed and score >= sure and reading.reader >= READER_SURE
 
 
 def _status_of_all(score: float, found: Sequence[tuple[float, Reading]]) -> SupportStatus:
@@ -272,7 +272,7 @@ def _copied(reading: Reading) -> float:
 def _with_probability(reading: Reading, said: float | None) -> Reading:
     if said is None:
         return reading
-    if reading.faults and said < (KOREAN_OUTWEIGHED if reading.is_korean else OUTWEIGHED):
+    if reading.faults and said < OUTWEIGHED:
         return reading
     if _copied(reading) >= COPIED and said >= DOUBTED_COPY:
         return reading

@@ -119,7 +119,7 @@ def test_no_question_is_read_by_them() -> None:
 
 
 WEIGHTS_OF = {
-    ENGLISH_CLAIMS_READER: "kb.reader.packaged.ENGLISH_CLAIMS_WEIGHTS",
+    ENGLISH_CLAIMS_READER: "kb.reader.mpnet.MPNET_WEIGHTS",
     CLAIMS_READER: "kb.reader.trained.CLAIMS_WEIGHTS",
 }
 

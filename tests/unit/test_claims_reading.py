@@ -8,9 +8,7 @@ import pytest
 
 from kb.arrays import ReadClaims
 from kb.ask.verify import has_tick, verify
-from kb.language.registry import has_letters
 from kb.support.check import (
-    KOREAN_OUTWEIGHED,
     NOT_FOUND,
     OUTWEIGHED,
     VERIFIED,
@@ -104,8 +102,8 @@ def test_of_a_copy_in_another_order_a_reader_that_is_not_sure_is_believed() -> N
     (0.9, "밤에 문을 닫는 사람은 관리인이다.", "likely"),
     (0.95, "밤에 문을 닫는 사람은 관리인이다.", "verified"),
     (0.94, "밤에 문을 닫는 사람은 관리인이다.", "likely"),
-    (0.93, "The warden shuts the gate at night at ten, and visitors may wait in the hall.", "verified"),
-    (0.89, "The warden shuts the gate at night at ten, and visitors may wait in the hall.", "likely"),
+    (0.95, "The warden shuts the gate at night at ten, and visitors may wait in the hall.", "verified"),
+    (0.94, "The warden shuts the gate at night at ten, and visitors may wait in the hall.", "likely"),
 ])  # fmt: skip
 def test_only_a_reader_that_is_sure_gives_a_tick_to_other_words(said: float, claim: str, status: str) -> None:
     text = TEXT if claim.isascii() else "관리인이 밤 열 시에 정문을 잠근다. 방문객은 현관에서 기다려도 된다."
@@ -152,11 +150,10 @@ def test_no_reader_outweighs_a_duty() -> None:
 )
 def test_a_reader_that_is_sure_outweighs_doubts_about_numbers_and_denials(claim: str, text: str) -> None:
     assert score(claim, None, text) < VERIFIED
-    sure = KOREAN_OUTWEIGHED if has_letters("ko", claim) else OUTWEIGHED
-    for said in (sure, 1.0):  # never with a tick
+    for said in (OUTWEIGHED, 1.0):  # never with a tick
         (backed,) = check_support(claim, [text], read=Says(said)).sentences
         assert (backed.status, backed.reasons) == ("likely", ())
-    (doubted,) = check_support(claim, [text], read=Says(sure - 0.01)).sentences
+    (doubted,) = check_support(claim, [text], read=Says(OUTWEIGHED - 0.01)).sentences
     assert doubted == check_support(claim, [text]).sentences[0]
 
 
@@ -191,7 +188,7 @@ def test_what_is_read_is_not_encoded() -> None:
 def test_the_nearer_a_copy_the_more_an_unsaid_name_counts() -> None:
     copied = "Visitors may wait in the hall with Ada Quill."
     reworded = "Guests of Ada Quill may stay in the hall until the gate opens."
-    fair = Says(0.65)
+    fair = Says(0.55)
     assert score(copied, fair) < VERIFIED <= score(reworded, fair)
 
 
