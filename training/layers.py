@@ -11,8 +11,6 @@ from torch import Tensor
 LOWEST = 6  # layers that stay as they are, where nothing else is said
 MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 MATRICES += ("intermediate.dense", "output.dense")
-# What is added to a matrix that stays as it is: the product of two thin ones.
-DOWN, UP = "down", "up"
 NORMS = ("attention.output.LayerNorm", "output.LayerNorm")
 
 
@@ -66,11 +64,7 @@ class Layers(torch.nn.Module):
 
         def linear(part: str, value: Tensor) -> Tensor:
             weight, offset = weights[f"{name}.{part}.weight"], weights[f"{name}.{part}.bias"]
-            found = F.linear(value, weight.bfloat16(), offset.bfloat16())
-            down = weights.get(f"{name}.{part}.{DOWN}")
-            if down is None:
-                return found
-            return found + F.linear(F.linear(value, down.bfloat16()), weights[f"{name}.{part}.{UP}"].bfloat16())
+            return F.linear(value, weight.bfloat16(), offset.bfloat16())
 
         def by_head(part: str) -> Tensor:
             return linear(part, hidden).view(n, length, self.heads, width // self.heads).transpose(1, 2)
