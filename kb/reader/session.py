@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,30 @@ def open_session(graph: Path, model: str, fix: str, *, is_optimized: bool = True
             fix=fix,
             folder=str(graph.parent),
         ) from error
+
+
+def digest_of(files: Iterable[Path], before: str = "") -> str:
+    """sha256 over a text and the contents of files."""
+    total = hashlib.sha256(before.encode())
+    for path in files:
+        with path.open("rb") as file:
+            total.update(hashlib.file_digest(file, "sha256").digest())
+    return total.hexdigest()
+
+
+def padded(rows: Sequence[Sequence[int]], filler: int) -> tuple[Any, Any]:
+    """Token ids and the mask of what is no filler, (rows, longest) int64 each.
+
+    rows  the longest first
+    """
+    import numpy as np
+
+    ids = np.full((len(rows), len(rows[0])), filler, dtype=np.int64)
+    mask = np.zeros_like(ids)
+    for number, row in enumerate(rows):
+        ids[number, : len(row)] = row
+        mask[number, : len(row)] = 1
+    return ids, mask
 
 
 def run_in_batches(lengths: Sequence[int], run: Callable[[Sequence[int]], Sequence[float]]) -> list[float]:

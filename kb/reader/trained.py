@@ -25,7 +25,7 @@ from kb.errors import ModelError
 from kb.language.registry import has_letters
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
 from kb.reader.registry import CLAIMS_READER
-from kb.reader.session import graph_folder, open_session, run_in_batches
+from kb.reader.session import graph_folder, open_session, padded, run_in_batches
 from kb.reader.trained_weights import CLAIMS_WEIGHTS, DAMAGED, WEIGHTS, load_weights, write_graph
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
@@ -104,13 +104,7 @@ class TrainedReader:
 
     def _run(self, rows: Sequence[Sequence[int]]) -> list[float]:
         """rows  the longest first"""
-        import numpy as np
-
-        ids = np.full((len(rows), len(rows[0])), PAD, dtype=np.int64)
-        mask = np.zeros_like(ids)
-        for number, row in enumerate(rows):
-            ids[number, : len(row)] = row
-            mask[number, : len(row)] = 1
+        ids, mask = padded(rows, PAD)
         (scores,) = self._session.run(None, {"words": self._words.rows(ids), "attention_mask": mask})
         return [float(score) for score in scores[:, 0]]
 

@@ -68,7 +68,7 @@ def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tu
     returns      the vocabulary, (text, log probability) per token id
     raises       ValueError, KeyError, struct.error for files of another layout
     """
-    from onnx import TensorProto, checker, helper, save_model
+    from onnx import checker, helper, save_model
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     packed = read_packed(packed_file)
@@ -84,21 +84,7 @@ def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tu
     _add_head(graph, hidden)
     for node in graph.nodes:
         node.name = node.output[0]
-    inputs = [
-        helper.make_tensor_value_info("words", TensorProto.FLOAT, ["batch", "length", whole.width]),
-        helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["batch", "length"]),
-    ]
-    model = helper.make_model(
-        helper.make_graph(
-            graph.nodes,
-            "reader",
-            inputs,
-            [helper.make_tensor_value_info("score", TensorProto.FLOAT, ["batch", 1])],
-            graph.constants,
-        ),
-        opset_imports=[helper.make_opsetid("", OPSET)],
-        ir_version=9,
-    )
+    model = reader_model(graph)
     # Without this word onnxruntime tells the user to optimize the graph first, which takes a second and gains nothing.
     helper.set_model_props(model, {"onnx.quant.pre_process": "onnxruntime.quant"})
     checker.check_model(model)
@@ -114,6 +100,27 @@ def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tu
     )
     whole_path.unlink()
     return packed.pieces
+
+
+def reader_model(graph: Graph) -> Any:
+    """The onnx.ModelProto of a graph from rows of the table of words and a mask to a score, (batch, 1)."""
+    from onnx import TensorProto, helper
+
+    inputs = [
+        helper.make_tensor_value_info("words", TensorProto.FLOAT, ["batch", "length", graph.bert.width]),
+        helper.make_tensor_value_info("attention_mask", TensorProto.INT64, ["batch", "length"]),
+    ]
+    return helper.make_model(
+        helper.make_graph(
+            graph.nodes,
+            "reader",
+            inputs,
+            [helper.make_tensor_value_info("score", TensorProto.FLOAT, ["batch", 1])],
+            graph.constants,
+        ),
+        opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("com.microsoft", 1)],
+        ir_version=9,
+    )
 
 
 def _wide_ranges(graph: Graph) -> list[str]:
