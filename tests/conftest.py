@@ -136,7 +136,8 @@ def _prepare(cache: Path, kept: Path | None) -> None:
     seconds = {TORCH: 1.0, ONNX: 2.0} if has_bf16() else {TORCH: 2.0, ONNX: 1.0}
     for name in (EmbeddingConfig().model, ENGLISH_MODEL):
         write_seconds(speed_file(cache, find_model(name, cache).digest), seconds)
-    for reader in (open_reader("kb-reader", cache), *(open_claims_reader(model, cache) for model in CLAIMS_READERS)):
+    readers = [open_reader(model, cache) for model in ("kb-reader", "kb-reader-english")]
+    for reader in (*readers, *(open_claims_reader(model, cache) for model in CLAIMS_READERS)):
         assert reader.needs_preparing()  # an ask says so, as with the encoder
         reader.score("prepare", ["prepare"])
     if kept:

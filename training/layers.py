@@ -8,6 +8,8 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 from torch import Tensor
 
+from kb.reader.mpnet_weights import DOWN, UP
+
 LOWEST = 6  # layers that stay as they are, where nothing else is said
 MATRICES = ("attention.self.query", "attention.self.key", "attention.self.value", "attention.output.dense")
 MATRICES += ("intermediate.dense", "output.dense")
@@ -64,7 +66,11 @@ class Layers(torch.nn.Module):
 
         def linear(part: str, value: Tensor) -> Tensor:
             weight, offset = weights[f"{name}.{part}.weight"], weights[f"{name}.{part}.bias"]
-            return F.linear(value, weight.bfloat16(), offset.bfloat16())
+            found = F.linear(value, weight.bfloat16(), offset.bfloat16())
+            down = weights.get(f"{name}.{part}.{DOWN}")
+            if down is None:
+                return found
+            return found + F.linear(F.linear(value, down.bfloat16()), weights[f"{name}.{part}.{UP}"].bfloat16())
 
         def by_head(part: str) -> Tensor:
             return linear(part, hidden).view(n, length, self.heads, width // self.heads).transpose(1, 2)

@@ -106,7 +106,7 @@ class Mpnet(Layers):
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """ids, mask  (n, longest) → (n, 1)"""
-        length, own = ids.shape[1], self.trained()
+        length, own = ids.shape[1], {**self.frozen, **self.trained()}
         nearness = own[NEARNESS][self._buckets[:length, :length]].permute(2, 0, 1)[None].bfloat16()
         hidden = self.through(self.frozen[WORDS][ids] + self.frozen[PLACES][:length], mask, nearness)
         pooled = torch.tanh(F.linear(hidden[:, 0], own[f"{POOL}.weight"], own[f"{POOL}.bias"]))

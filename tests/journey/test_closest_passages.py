@@ -116,7 +116,7 @@ def test_a_follow_up_is_held_to_what_it_asks_itself(corpus_home: Path) -> None:
 
 def test_a_follow_up_is_not_what_was_asked_before(corpus_home: Path) -> None:
     """The evidence is refused: the answer to the question before it is not repeated as this one's."""
-    with open_runtime(corpus_home, Config()) as opened:
+    with open_runtime(corpus_home, Config(rag=RagConfig(evidence_gate=0.3))) as opened:
         ask(opened, AskRequest("How many passengers does the Petrel carry?", session_id="boat"))
         second = ask(opened, AskRequest("when was it built?", session_id="boat"))
     assert (second.outcome, second.refusal_reason) == ("not_in_documents", "weak_evidence")

@@ -1,4 +1,4 @@
-"""The file of kb-claims-english: numbers in 4 bits, the graph of an MPNet, and its token ids; transformers' MPNet is the oracle."""
+"""The files of the larger English readers: numbers in 4 bits, the graph of an MPNet, and its token ids; transformers' MPNet is the oracle."""
 
 from pathlib import Path
 
@@ -10,11 +10,14 @@ from kb.embed.tokens import load_tokenizer
 from kb.reader.mpnet import mpnet_ids
 from kb.reader.mpnet_weights import (
     BLOCK,
+    DOWN,
     HEADS,
     LAYERS,
     MPNET_WEIGHTS,
     PLACES,
+    QUESTIONS,
     SCALE,
+    UP,
     WIDTH,
     WORDS,
     from_blocks,
@@ -74,9 +77,10 @@ def test_buckets_of_nearness_are_those_of_mpnet() -> None:
     assert np.array_equal(nearness_buckets(length), expected)
 
 
-def test_the_graph_computes_what_mpnet_computes(tmp_path: Path) -> None:
+@pytest.mark.parametrize("files", [(MPNET_WEIGHTS,), (MPNET_WEIGHTS, QUESTIONS)], ids=["claims", "questions"])
+def test_the_graph_computes_what_mpnet_computes(files: tuple[Path, ...], tmp_path: Path) -> None:
     torch, transformers = pytest.importorskip("torch"), pytest.importorskip("transformers")
-    weights = load_mpnet(MPNET_WEIGHTS)
+    weights = {name: value for file in files for name, value in load_mpnet(file).items()}
     config = transformers.MPNetConfig(
         vocab_size=len(weights[WORDS]), num_hidden_layers=LAYERS, max_position_embeddings=514, num_labels=1
     )
@@ -110,11 +114,18 @@ def as_mpnet(weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         "attention.output.dense": "attention.attn.o",
         "attention.output.LayerNorm": "attention.LayerNorm",
     }
+    whole = {
+        name: from_blocks(value, weights[name + SCALE]) if name + SCALE in weights else value.astype(np.float32)
+        for name, value in weights.items()
+        if not name.endswith(SCALE)
+    }
     found = {}
-    for name, value in weights.items():
-        if name.endswith(SCALE):
+    for name, full in whole.items():
+        if name.endswith((DOWN, UP)):
             continue
-        full = from_blocks(value, weights[name + SCALE]) if name + SCALE in weights else value.astype(np.float32)
+        beside = name.removesuffix(".weight")
+        if name.endswith(".weight") and f"{beside}.{DOWN}" in whole:
+            full = full + whole[f"{beside}.{UP}"] @ whole[f"{beside}.{DOWN}"]
         for own, other in names.items():
             name = name.replace(own, other)
         found[f"mpnet.{name}" if name.startswith(("encoder", "embeddings")) else name] = full
