@@ -1,33 +1,41 @@
 """Measures the reader: does its order find more, does it pick the sentence that answers, and what CPU time does it take?
 
-    python benchmarks/reader.py [DATA_FOLDER] [--queries N] [--sentences]
+    python benchmarks/reader.py [DATA_FOLDER] [--queries N] [--sentences] [--asks]
 
 Order: nDCG@10 of hybrid search and of the same reordered (kb search --rerank), over documents, with the paired 95 %
 interval of the difference; the first N queries of each set. Sentences: of human question–passage rows that no reader of
 kb's was trained on, the share in which the sentence that is scored best holds the answer, the mean reciprocal rank of the
 first that does, and the AUC of all that do against all that do not: by each reader, by the encoder's cosine, by shared
-words. CPU seconds are of the whole process, both cores together.
+words. CPU seconds are of the whole process, both cores together. --asks: those of questions about the Rust book, answered with
+quotes, without a reader, with ms-marco alone, and with the default.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import yaml
+from answers import QUESTIONS
 from fastapi_pairs import load_fastapi_pairs
 from gate import auc
 from gate_sets import ROOT, open_homes, reader_cases
 from reader_rows import held_out_squad, load_rows
 
+from kb.ask.pipeline import ask
+from kb.ask.records import AskRequest
+from kb.config import Config
+from kb.config.sections import LlmConfig, ReaderConfig
 from kb.eval.metrics import score_rankings
 from kb.eval.resampling import paired_bootstrap_interval
 from kb.eval.suite import load_suite
 from kb.reader.protocol import Reader
-from kb.reader.registry import OF_LANGUAGES, open_reader
+from kb.reader.registry import BY_LANGUAGE, OF_LANGUAGES, OFF, open_reader
 from kb.records import SearchRequest
 from kb.runtime import Runtime
 from kb.search.pipeline import search
@@ -141,6 +149,23 @@ def measure_sentences(kb: Runtime, readers: Sequence[Reader], data: Path) -> Non
     print("CPU s:", ", ".join(f"{name} {spent:.1f}" for name, spent in seconds.items()))
 
 
+def measure_asks(data: Path, most: int) -> None:
+    """Prints the median CPU seconds of an ask by what reads, each question by all in turn."""
+    bases: dict[str, Runtime] = {}
+    for model in (OFF, OF_LANGUAGES[0], BY_LANGUAGE):
+        config = Config(reader=ReaderConfig(model=model), llm=LlmConfig(provider="extractive"))
+        bases[model] = open_homes(data, ["rust-book"], config)["rust-book"]
+        ask(bases[model], AskRequest("What opens the models?"))
+    seconds: dict[str, list[float]] = {model: [] for model in bases}
+    for row in yaml.safe_load(QUESTIONS["questions"].read_text(encoding="utf-8"))["rust"][:most]:
+        for model, base in bases.items():
+            began = time.process_time()
+            ask(base, AskRequest(row["q"]))
+            seconds[model].append(time.process_time() - began)
+    for model, spent in seconds.items():
+        print(f"reader.model {model:<25} {statistics.median(spent):.2f} s of CPU, median of {len(spent)} asks")
+
+
 def main() -> None:
     """Every table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -148,7 +173,11 @@ def main() -> None:
     parser.add_argument("--queries", type=int, default=100, help="of each set")
     parser.add_argument("--only", nargs="*", default=(), metavar="SET", help="sets whose order is measured")
     parser.add_argument("--sentences", action="store_true", help="sentences alone")
+    parser.add_argument("--asks", action="store_true", help="CPU seconds of an ask alone")
     chosen = parser.parse_args()
+    if chosen.asks:
+        measure_asks(chosen.data, chosen.queries)
+        return
     names = chosen.only or ("clapnq", "cranfield", "fastapi-en", "reader-ko", "fixtures")
     homes = open_homes(chosen.data, ["clapnq", *(name.split()[0] for name in names if not chosen.sentences)])
     if not chosen.sentences:

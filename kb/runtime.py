@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
@@ -363,8 +364,8 @@ class Runtime:
         return self._readers
 
     def readers_for(self, question: str) -> tuple[Reader, ...]:
-        """The readers that have learnt the question's language, the one that orders first; without one the user is told once."""
-        found = tuple(reader for reader in self.readers() if reader.can_read(question))
+        """The first two readers that have learnt the question's language: one orders, both judge; without one the user is told once."""
+        found = tuple(islice((reader for reader in self.readers() if reader.can_read(question)), 2))
         for note in self._missing_readers if not found else ():
             self.notify_once(note)
         return found

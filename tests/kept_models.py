@@ -20,6 +20,7 @@ from typing import Any
 
 from kb.arrays import FloatMatrix
 from kb.embed.fast import QUESTIONS_FOLDER, Export, FastEncoder
+from kb.reader.mpnet import MpnetReader
 from kb.reader.packaged import PackagedReader
 from kb.reader.trained import TrainedReader
 
@@ -155,6 +156,16 @@ class KeptTrained(TrainedReader):
         return _score_once(self._results, super().score, question, texts)
 
 
+class KeptMpnet(MpnetReader):
+    def __init__(self, model: str, cache: Path, added: Path | None) -> None:
+        super().__init__(model, cache, added)
+        self._results = Results(cache / "encoders", f"{model}/mpnet")
+
+    def score(self, question: str, texts: Sequence[str]) -> list[float]:
+        return _score_once(self._results, super().score, question, texts)
+
+
+_open_mpnet = cache(KeptMpnet)
 _open_packaged = cache(KeptPackaged)
 _open_trained = cache(KeptTrained)
 _open_kept = cache(KeptEncoder)
@@ -175,6 +186,11 @@ def keep_models(put: Callable[[str, Any], object], folder: Path) -> None:
     """
     put("kb.embed.encoder.open_fast", _open_encoder)
     # Every test reaches the one cache by a link of its own.
+    for module in ("mpnet", "english_claims"):
+        put(
+            f"kb.reader.{module}.MpnetReader",
+            lambda model, _cache, added=None: _open_mpnet(model, folder, added),
+        )
     put(
         "kb.reader.packaged.PackagedReader",
         lambda model, files, _cache, weights: _open_packaged(model, files, folder, weights),

@@ -120,20 +120,26 @@ def begin(model: Model, weights: Path) -> None:
                 value.copy_(torch.tensor(found[name]))
 
 
-def main() -> None:
-    """Make examples, train, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(description: str | None, rate: float) -> argparse.ArgumentParser:
+    """What every training of an English reader is told."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument(
         "--written", type=Path, nargs="*", default=[], help="what training/written.py and its like wrote"
     )
+    parser.add_argument("--rate", type=float, default=rate)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--examples", type=int, default=20_000, help="of the rows of people")
+    return parser
+
+
+def main() -> None:
+    """Make examples, train, write."""
+    parser = arguments(__doc__, LEARNING_RATE)
     parser.add_argument("--found", type=Path, nargs="*", default=[], help="what training/found.py wrote")
     parser.add_argument("--rated", type=Path, help="what training/rated.py wrote")
     parser.add_argument("--begin", type=Path, help="weights to go on from; without it the package's")
-    parser.add_argument("--rate", type=float, default=LEARNING_RATE)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--examples", type=int, default=20_000, help="of the rows of people")
     parser.add_argument(
         "--share", type=float, default=1.0, help="of what was learnt; the rest are the package's weights"
     )

@@ -7,12 +7,11 @@ What docs/reader.md tells of was made by
     train_larger.py DATA OUT --written WRITTEN SMALL PAPERS
 
 with what training/written.py, small_files.py and papers.py write. Begins with kb/reader/claims_mpnet.npz, all of which stays as it is; or with --begin, the
-FOLDER of training/mpnet.py. Prints the curve, as training/train_reader.py does. Writes OUT_FOLDER/questions_mpnet.npz and curve.json: 50 minutes of two cores.
+FOLDER of training/mpnet.py. Prints the curve, as training/train_reader.py does. Writes OUT_FOLDER/questions_mpnet.npz and curve.json: 57 minutes of two cores.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import random
@@ -26,7 +25,7 @@ from learn import Pair, to_batches, train
 from mpnet import Mpnet, read_mpnet, read_own
 from tokenizers import Tokenizer
 from torch import Tensor
-from train_english import CURVE_SEED, choose
+from train_english import CURVE_SEED, arguments, choose
 from train_reader import add, as_written, in_language
 
 from kb.embed.tokens import load_tokenizer
@@ -77,16 +76,8 @@ def to_pairs(examples: Sequence[Example], words: Tokenizer) -> list[Pair]:
 
 def main() -> None:
     """Make examples, train, write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("data", type=Path)
-    parser.add_argument("out", type=Path)
-    parser.add_argument(
-        "--written", type=Path, nargs="*", default=[], help="what training/written.py and its like wrote"
-    )
-    parser.add_argument("--begin", type=Path, default=MPNET_WEIGHTS)
-    parser.add_argument("--rate", type=float, default=LEARNING_RATE)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--examples", type=int, default=20_000, help="of the rows of people")
+    parser = arguments(__doc__, LEARNING_RATE)
+    parser.add_argument("--begin", type=Path, default=MPNET_WEIGHTS, help="the weights that stay as they are")
     chosen = parser.parse_args()
     torch.set_num_threads(chosen.threads)
     chosen.out.mkdir(parents=True, exist_ok=True)

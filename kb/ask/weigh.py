@@ -114,7 +114,7 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
     score = score_signals(
         weighed.signals,
         digest,
-        reader_digests=[reader.digest for reader in kb.readers_for(request.query)[:2]],
+        reader_digests=[reader.digest for reader in kb.readers_for(request.query)],
         language=question_language(request.query),
     )
     if score.variant == "unfitted" and kb.config.rag.evidence_gate:

@@ -28,7 +28,7 @@ from kb.reader.mpnet_weights import (
 )
 from kb.reader.packaged import PACKAGE, TOKENIZER, packaged_folder
 from kb.reader.protocol import UNREAD_SHARE
-from kb.reader.session import digest_of, graph_folder, open_session, padded, run_in_batches
+from kb.reader.session import digest_of, graph_folder, open_once, open_session, padded, run_in_batches
 from kb.reader.trained_weights import DAMAGED
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
@@ -42,11 +42,11 @@ _TABLES = (WORDS, WORDS + SCALE, PLACES)
 
 
 def open_english_questions(model: str, cache: Path) -> MpnetReader:
-    """Find the files of kb-reader-english.
+    """Find the files of kb-reader-english; one reader for all threads of a process, for as long as one of them holds it.
 
     raises  ModelError where they are not installed
     """
-    return MpnetReader(model, cache, QUESTIONS)
+    return open_once(MpnetReader, model, cache, QUESTIONS)
 
 
 class MpnetReader:

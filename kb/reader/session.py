@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 from kb.embed.batches import plan_batches
 from kb.embed.graphs import open_graph
@@ -16,6 +18,23 @@ TOKENS_PER_BATCH = 1024
 TEXTS_PER_BATCH = 32
 FOLDER = "encoders"  # beside the graphs of encoders
 LAYOUT = 2  # raise it when the files of a graph change: older ones are then left
+
+
+Opened = TypeVar("Opened")
+_opened: WeakValueDictionary[tuple[Any, ...], Any] = WeakValueDictionary()
+_opening = Lock()
+
+
+def open_once(make: Callable[..., Opened], *given: Any) -> Opened:
+    """What `make` makes of what is given, one for all threads of a process, for as long as one of them holds it.
+
+    raises  what making it raises
+    """
+    with _opening:
+        found: Opened | None = _opened.get((make, *given))
+        if found is None:
+            found = _opened[make, *given] = make(*given)
+        return found
 
 
 def graph_folder(cache: Path, digest: str) -> Path:

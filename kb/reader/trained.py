@@ -14,7 +14,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
-from weakref import WeakValueDictionary
 
 from kb.embed.graphs import GRAPH, make_folder, save_optimized
 from kb.embed.model_files import find_model
@@ -25,7 +24,7 @@ from kb.errors import ModelError
 from kb.language.registry import has_letters
 from kb.reader.protocol import MAX_TOKENS, UNREAD_SHARE
 from kb.reader.registry import CLAIMS_READER
-from kb.reader.session import graph_folder, open_session, padded, run_in_batches
+from kb.reader.session import graph_folder, open_once, open_session, padded, run_in_batches
 from kb.reader.trained_weights import CLAIMS_WEIGHTS, DAMAGED, WEIGHTS, load_weights, write_graph
 
 FORMAT = 1  # raise it when the graph changes: older ones are then left
@@ -51,11 +50,7 @@ def open_trained(model: str, cache: Path) -> TrainedReader:
         raise ModelError(
             f"the reader {model} is not installed: no {weights.name if packed else REQUIREMENT}", fix=_fix_of(model)
         )
-    with _opening:
-        found = _opened.get((model, cache))
-        if found is None:
-            found = _opened[model, cache] = TrainedReader(model, packed, weights, cache)
-        return found
+    return open_once(TrainedReader, model, packed, weights, cache)
 
 
 def _fix_of(model: str) -> str:
@@ -131,7 +126,3 @@ def _write(packed: Path, weights: Path, folder: Path) -> None:
     write_pieces(write_graph(packed, load_weights(weights), raw), folder)
     save_optimized(raw, folder)
     raw.unlink()
-
-
-_opened: WeakValueDictionary[tuple[str, Path], TrainedReader] = WeakValueDictionary()
-_opening = Lock()

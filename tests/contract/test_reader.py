@@ -1,5 +1,7 @@
 """Every reader through the same test: it puts the text that answers first, whatever stands beside it."""
 
+import json
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 from kb.embed.graphs import GRAPH
 from kb.errors import ModelError
+from kb.evidence.gate import WEIGHTS_FILE
 from kb.reader.protocol import Reader, probability
 from kb.reader.registry import OF_LANGUAGES, OFF, READERS, open_reader, reader_names
 from kb.reader.session import graph_folder
@@ -80,6 +83,10 @@ def test_the_packaged_reader_does_without_its_kept_graph(damage: str, encoder_ca
     assert not kept.is_dir()  # made again by the next process
 
 
+def test_a_reader_is_opened_once_for_all_threads_of_a_process(reader: Reader, encoder_cache: Path) -> None:
+    assert open_reader(reader.model_id, encoder_cache) is reader
+
+
 def test_the_digest_names_the_weights(reader: Reader) -> None:
     assert len(reader.digest) == 64
     assert reader.digest == reader.digest
@@ -106,11 +113,30 @@ def test_trained_weights_are_kept_in_8_bits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [None, b"", WEIGHTS.read_bytes()[:5000]])
+@pytest.mark.parametrize(
+    ("model", "weights"),
+    [("kb-reader", "kb.reader.trained.WEIGHTS"), ("kb-reader-english", "kb.reader.mpnet.QUESTIONS")],
+)
 def test_trained_weights_that_are_damaged_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: bytes | None
+    model: str, weights: str, content: bytes | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kb.reader.trained.WEIGHTS", tmp_path / "reader.npz")
+    monkeypatch.setattr(weights, tmp_path / "weights.npz")
     if content is not None:
-        (tmp_path / "reader.npz").write_bytes(content)
-    with pytest.raises(ModelError, match="kb-reader"):
-        open_reader("kb-reader", tmp_path).score(KOREAN_QUESTION, [KOREAN_ANSWER])
+        (tmp_path / "weights.npz").write_bytes(content)
+    with pytest.raises(ModelError, match=model) as told:
+        open_reader(model, tmp_path).score(QUESTION, [ANSWER])
+    assert "reader.model" in str(told.value.fix)
+
+
+def test_english_is_ordered_by_one_reader_and_judged_by_another_korean_by_its_own(encoder_cache: Path) -> None:
+    readers = [open_reader(name, encoder_cache) for name in OF_LANGUAGES]
+    of = {text: [r.model_id for r in readers if r.can_read(text)][:2] for text in (QUESTION, KOREAN_QUESTION)}
+    assert of == {QUESTION: ["ms-marco-MiniLM-L-12-v2", "kb-reader-english"], KOREAN_QUESTION: ["kb-reader"]}
+
+
+def test_the_gates_weights_are_of_the_readers_that_ship(encoder_cache: Path) -> None:
+    """Those of other readers would be left out, and the gate would judge by one, or none, without a word."""
+    fitted = json.loads((files("kb.evidence") / WEIGHTS_FILE).read_text(encoding="utf-8"))["readers"]
+    readers = [open_reader(name, encoder_cache) for name in OF_LANGUAGES]
+    for language, text in (("en", QUESTION), ("ko", KOREAN_QUESTION)):
+        assert fitted[language] == [r.digest for r in readers if r.can_read(text)][:2]
