@@ -15,7 +15,7 @@ from kb.config import LlmConfig
 from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES
 from kb.language.sentences import is_forged
-from kb.llm.extractive_blocks import Block, find_blocks, first_number
+from kb.llm.extractive_blocks import Block, find_blocks, first_number, has_terms, items_of
 from kb.llm.extractive_choice import choose_quote, quotes_of
 from kb.llm.extractive_inline import bare_title
 from kb.llm.extractive_quote import Quote, quote_around, quote_sentence
@@ -305,6 +305,7 @@ def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> lis
         heading = " > ".join((above[:-1] if table and table.is_file else above)[-2:])
         around = entry.text[block.start : block.end]
         spelled = {row.start: row.spelled() for row in table.rows} if table else {}
+        terms = items_of(entry.text, block) if has_terms(entry.text, block) else []
         before, after = (blocks[at - 1] if at else None), (blocks[at + 1] if at + 1 < len(blocks) else None)
         if block.kind in ("list", "code") and before is not None and before.kind == "prose":
             around = entry.text[before.start : before.end] + "\n" + around
@@ -316,6 +317,8 @@ def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> lis
         for start, end in block.sentences:
             text = spelled.get(start) or " ".join(entry.text[start:end].split())
             around = text if spelled else around
+            if terms:  # what one means says nothing of another
+                around = next(entry.text[a:b] for a, b in terms if a <= start < b)
             if is_forged(text):
                 continue
             announces = after is not None and after.kind in ("list", "code", "table") and end == block.sentences[-1][1]

@@ -18,12 +18,16 @@ Span = tuple[int, int]
 
 # So many lines of a code block are quoted.
 CODE_LINES = 30
+# A longer line is no term.
+MOST_TERM_CHARS = 120
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _NUMBER = re.compile(r"\s*(\d{1,3})[.)]\s")
+# What a term means, in the line below it or behind a blank one.
+_MEANING = re.compile(r"^ {0,3}:\s+\S")
 _TABLE_ROW = re.compile(r"^\s*\|.*\|\s*$")
 # Rules, link definitions, lone tags and comments, fences of admonitions, include directives, captions.
 _NO_SENTENCE = re.compile(
@@ -68,9 +72,11 @@ def find_blocks(text: str, heading: str = "") -> list[Block]:
     heading  the last one above the passage: of a CSV file the names of its columns
     """
     tables = {table.start: table for table in find_tables(text, heading)}
-    lines = [(match.start(), match.group().rstrip("\n")) for match in _LINE.finditer(text) if match.group()]
+    lines = _lines_in(text)
     blocks: list[Block] = []
-    at = 0
+    at = _end_of_begun_code(lines)
+    if at > 1:
+        blocks += _code(text, 0, _end(lines[at - 2]))
     while at < len(lines):
         start, line = lines[at]
         stop = at + 1
@@ -92,11 +98,19 @@ def find_blocks(text: str, heading: str = "") -> list[Block]:
         elif _BULLET.match(line):
             stop = _end_of_list(lines, at)
             blocks += _list(text, lines[at:stop])
+        elif (stop_of_terms := _end_of_terms(lines, at)) > at:
+            stop = stop_of_terms
+            blocks += _list(text, lines[at:stop])
         elif _is_literal(text, lines, at, blocks):
             while stop < len(lines) and (_INDENTED.match(lines[stop][1]) or not lines[stop][1].strip()):
                 stop += 1
             end = start + len(text[start : _end(lines[stop - 1])].rstrip())
             blocks.append(Block("code", start, end, ((start, end),)))
+        elif _MEANING.match(line) and not blocks:
+            while stop < len(lines) and lines[stop][1].strip():  # of a term in an earlier passage
+                stop += 1
+        elif _is_last(lines, at) and line[-1:] not in ".!?:" and any(has_terms(text, block) for block in blocks):
+            pass  # a term whose meaning is in a later passage
         elif line.strip() and not _NO_SENTENCE.match(line):
             while stop < len(lines) and _goes_on(lines[stop][1]):
                 stop += 1
@@ -117,9 +131,24 @@ def is_item(line: str) -> bool:
     return bool(_BULLET.match(line))
 
 
+def is_meaning(line: str) -> bool:
+    """True for a line that tells what the term above it means."""
+    return bool(_MEANING.match(line))
+
+
+def has_terms(text: str, block: Block) -> bool:
+    """True for a list of terms, each with what it means below it."""
+    return block.kind == "list" and not is_item(text[block.start :])
+
+
 def items_of(text: str, block: Block) -> list[Span]:
     """The items of a list, with the lines that belong to them."""
-    starts = [a for a, b in _lines_of(text[block.start : block.end]) if _BULLET.match(text[block.start + a :])]
+    body = text[block.start : block.end]
+    if has_terms(text, block):
+        lines = _lines_in(body)
+        starts = [start for n, (start, _) in enumerate(lines) if _is_term(lines, n)]
+    else:
+        starts = [start for start, _ in _lines_of(body) if is_item(text[block.start + start :])]
     ends = [*starts[1:], block.end - block.start]
     return [
         (block.start + a, block.start + len(text[block.start : block.start + b].rstrip()))
@@ -131,6 +160,11 @@ def first_number(text: str, block: Block) -> int | None:
     """The number of a list's first item; None of other lists and blocks."""
     mark = _NUMBER.match(text, block.start) if block.kind == "list" else None
     return int(mark[1]) if mark else None
+
+
+def _lines_in(text: str) -> list[tuple[int, str]]:
+    """Where each line begins, and the line; empty ones too."""
+    return [(match.start(), match.group().rstrip("\n")) for match in _LINE.finditer(text) if match.group()]
 
 
 def _lines_of(text: str) -> Iterator[Span]:
@@ -168,6 +202,69 @@ def _end_of_list(lines: list[tuple[int, str]], at: int) -> int:
     return stop
 
 
+def _is_term(lines: list[tuple[int, str]], at: int) -> bool:
+    """True for a line whose meaning is told below it, by a line that begins with a colon."""
+    line = lines[at][1]
+    if not _goes_on(line) or line[:1].isspace() or len(line) > MOST_TERM_CHARS or (at and lines[at - 1][1].strip()):
+        return False
+    below = next((later for _, later in lines[at + 1 : at + 3] if later.strip()), "")
+    return not _MEANING.match(line) and _MEANING.match(below) is not None
+
+
+def _is_last(lines: list[tuple[int, str]], at: int) -> bool:
+    """True for a line that stands alone at the end."""
+    return not any(line.strip() for _, line in lines[at + 1 :]) and not (at and lines[at - 1][1].strip())
+
+
+def _end_of_terms(lines: list[tuple[int, str]], at: int) -> int:
+    """Behind the last line of a list of terms and what they mean; `at` where none begins here."""
+    stop = at
+    while stop < len(lines) and _is_term(lines, stop):
+        stop += 1
+        while stop < len(lines) and not _is_term(lines, stop):
+            line = lines[stop][1]
+            following = next((later for _, later in lines[stop:] if later.strip()), "")
+            is_part = _MEANING.match(following) or following[:2].isspace()
+            if _FENCE.match(line) or _HEADING.match(line) or (not lines[stop - 1][1].strip() and not is_part):
+                break
+            stop += 1
+    while stop > at and not lines[stop - 1][1].strip():
+        stop -= 1
+    return stop
+
+
+def _end_of_begun_code(lines: list[tuple[int, str]]) -> int:
+    """Behind the fence of code that began in an earlier passage, as a long one does that is cut; 0 where none did.
+
+    A fence that names a language opens code. So where one stands inside code, what had seemed to open it closed it.
+    """
+    opened = ""
+    first = -1
+    for number, (_, line) in enumerate(lines):
+        mark = _FENCE.match(line)
+        if mark is None or (opened and not mark[1].startswith(opened)):
+            continue
+        is_bare = not line.strip(" \t>`~")
+        if first < 0:
+            if not is_bare:
+                return 0
+            first = number
+        if not opened:
+            opened = mark[1]
+        elif is_bare:
+            opened = ""
+        else:
+            return first + 1
+    if not opened or first < 1:
+        return 0
+    return first + 1 if _is_code(lines[:first]) and not _is_code(lines[first + 1 :]) else 0
+
+
+def _is_code(lines: list[tuple[int, str]]) -> bool:
+    told = [line for _, line in lines if line.strip()]
+    return bool(told) and 2 * sum(1 for line in told if _CODE_LINE.search(line)) > len(told)
+
+
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip())
 
@@ -190,14 +287,16 @@ def _list(text: str, lines: list[tuple[int, str]]) -> list[Block]:
     block = Block("list", start, end)
     for a, b in items_of(text, block):
         mark = _BULLET.match(text[a:b])
-        first = a + (mark.end() if mark else 0)
-        spans += _told(text, first, b)
+        told = _told(text, a + (mark.end() if mark else 0), b)
+        if not mark and len(told) > 1:
+            told[:2] = [(told[0][0], told[1][1])]  # a term and what it means
+        spans += told
     return [Block("list", start, end, tuple(spans))] if spans else []
 
 
 def _prose(text: str, lines: list[tuple[int, str]]) -> list[Block]:
     start, end = lines[0][0], _end(lines[-1])
-    if len(lines) > 1 and 2 * sum(1 for _, line in lines if _CODE_LINE.search(line)) > len(lines):
+    if len(lines) > 1 and _is_code(lines):
         return [Block("code", start, end, ((start, end),))]
     if len(lines) > 1 and all(len(_SEPARATED.findall(line)) > 1 for _, line in lines):
         return [Block("table", start, end, tuple((a, a + len(line.rstrip())) for a, line in lines))]

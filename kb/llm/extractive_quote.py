@@ -13,7 +13,18 @@ from collections.abc import Sequence
 from kb.frozen import dataclass
 from kb.language.sentences import is_forged, neutralize_markers
 from kb.language.tables import Table
-from kb.llm.extractive_blocks import Block, Span, code_span, find_blocks, first_number, is_beside, is_item, items_of
+from kb.llm.extractive_blocks import (
+    Block,
+    Span,
+    code_span,
+    find_blocks,
+    first_number,
+    has_terms,
+    is_beside,
+    is_item,
+    is_meaning,
+    items_of,
+)
 from kb.llm.extractive_inline import inline, without_links
 from kb.llm.extractive_rank import Asked, Candidate, leans
 from kb.llm.extractive_section import Piece, lead_with_below, part_of_section, whole_section
@@ -191,10 +202,15 @@ def _without_open_end(text: str, pieces: Sequence[Piece], blocks: Sequence[Block
     kept: list[Piece] = []
     for number, (kind, span) in enumerate(pieces):
         follows = pieces[number + 1][0] if number + 1 < len(pieces) else "prose"
-        if kind != "prose" or follows != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
+        if kind not in ("prose", "list") or follows != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
             kept.append((kind, span))
             continue
         block = next(block for block in blocks if block.start <= span[0] < block.end)
+        if kind == "list":
+            items = items_of(text, block)
+            is_cut = len(items) > 1 and not items[-1][0] <= best.start < items[-1][1]
+            kept.append(("cut list", (span[0], items[-2][1])) if is_cut else (kind, span))
+            continue
         shorter = _without_announcement(span, block, best)
         if shorter != span or len(pieces) == 1 or span[0] <= best.start < span[1]:
             kept.append((kind, shorter))
@@ -277,6 +293,8 @@ def _items_around(text: str, block: Block, best: Candidate) -> Span:
         return block.start, block.end
     items = items_of(text, block)
     here = next(i for i, (a, b) in enumerate(items) if a <= best.start < max(b, a + 1))
+    if has_terms(text, block):
+        return items[here]
     first = last = here
     while last + 1 < len(items) and items[last + 1][1] - items[first][0] <= PARAGRAPH_CHARS:
         last += 1
@@ -353,7 +371,8 @@ def _tidy(text: str, kind: str) -> str:
     if kind == "table":
         return neutralize_markers(without_links(text))
     if kind in ("list", "cut list"):
-        lines = [" " * (len(line) - len(line.lstrip())) + inline(line) for line in _item_lines(text)]
+        told = [(line, inline(line)) for line in _item_lines(text)]
+        lines = [" " * (len(line) - len(line.lstrip())) + shown for line, shown in told if shown]
         return "\n".join([*lines, "…"] if kind == "cut list" else lines)
     return inline(_QUOTE_MARK.sub("", text))
 
@@ -363,7 +382,7 @@ def _item_lines(text: str) -> list[str]:
     lines: list[str] = []
     is_new = True
     for line in text.split("\n"):
-        if line.strip() and (is_new or is_item(line)):
+        if line.strip() and (is_new or is_item(line)) and not (lines and is_meaning(line)):
             lines.append(line)
         elif line.strip():
             lines[-1] += " " + line.strip()

@@ -562,7 +562,7 @@ class TestLexicalScores:
 
 
 WORDS = st.sampled_from(
-    [*"Rust owner value cargo [#7] 소유권 规则 is. What? > - 1. | ``` # [a](b) `x` , e.g. …".split(), "\n", "\n\n"]
+    [*"Rust owner value cargo [#7] 소유권 规则 is. What? > - 1. : | ``` # [a](b) `x` , e.g. …".split(), "\n", "\n\n"]
 )
 PASSAGES = st.lists(st.lists(WORDS, max_size=60).map(" ".join), max_size=5)
 
