@@ -48,7 +48,7 @@ class Keeper:
         self.request: GenerateRequest | None = None
 
     def reference(self) -> ModelRef:
-        return ModelRef("keeper", "keeper")
+        return ModelRef("keeper", extractive.PROVIDER)  # such a model is given whole sections
 
     def describe(self) -> str:
         return self.title
