@@ -163,6 +163,21 @@ STAGES = {
         language="en",
         lowest=0,
     ),
+    # The same of kb-claims, Korean papers.
+    "papers": Stage(
+        {"klue": 800},
+        (60, 1000, 43),
+        0.0,
+        0.4,
+        4e-5,
+        11,
+        edited=1500,
+        foreign=400,
+        pairs=0.6,
+        papers=2,
+        language="ko",
+        lowest=0,
+    ),
     # Of the larger model, whose begin has seen no pair of texts together: everything once.
     "mpnet": Stage(
         {"fm2": 1500, "wice": 1200},
