@@ -131,11 +131,6 @@ def is_item(line: str) -> bool:
     return bool(_BULLET.match(line))
 
 
-def is_meaning(line: str) -> bool:
-    """True for a line that tells what the term above it means."""
-    return bool(_MEANING.match(line))
-
-
 def has_terms(text: str, block: Block) -> bool:
     """True for a list of terms, each with what it means below it."""
     return block.kind == "list" and not is_item(text[block.start :])
@@ -288,7 +283,7 @@ def _list(text: str, lines: list[tuple[int, str]]) -> list[Block]:
     for a, b in items_of(text, block):
         mark = _BULLET.match(text[a:b])
         told = _told(text, a + (mark.end() if mark else 0), b)
-        if not mark and len(told) > 1:
+        if not mark and len(told) > 1 and "\n" not in text[slice(*told[0])]:
             told[:2] = [(told[0][0], told[1][1])]  # a term and what it means
         spans += told
     return [Block("list", start, end, tuple(spans))] if spans else []

@@ -22,7 +22,6 @@ from kb.llm.extractive_blocks import (
     has_terms,
     is_beside,
     is_item,
-    is_meaning,
     items_of,
 )
 from kb.llm.extractive_inline import inline, without_links
@@ -37,6 +36,8 @@ LEAD_CHARS, LIST_CHARS = 320, 1_200
 SHORT_CHARS, FOLLOWED_CHARS = 160, 1_500
 
 _QUOTE_MARK = re.compile(r"^\s{0,3}(?:>\s?)+", re.M)
+# Between a term and what it means.
+_TERM_COLON = re.compile(r"\s*\n {0,3}:\s+")
 _ON_CODE = re.compile(
     r"\W*(?:the|this|that|these|those)\s+(?:\w+\s+)?(?:commands?|code|scripts?|lines?|outputs?|examples?|programs?)\b",
     re.I,
@@ -258,7 +259,7 @@ def _what_follows(text: str, blocks: Sequence[Block], at: int, quoted: Span, *, 
 
 def quote_sentence(text: str, best: Candidate) -> str:
     """One sentence alone, for the list of further sources."""
-    return inline(_QUOTE_MARK.sub("", text[best.start : best.end]))
+    return _line(text[best.start : best.end])
 
 
 def _sentences_around(text: str, block: Block, best: Candidate) -> Span:
@@ -339,7 +340,7 @@ def _render(text: str, pieces: Sequence[Piece], blocks: Sequence[Block], key: Sp
         table = next((block.table for block in blocks if block.table and block.start <= start < block.end), None)
         piece = _laid_out(table, start, end) if table and not table.is_piped else _tidy(text[start:end], kind)
         if start <= key[0] and key[1] <= end and kind in ("prose", "list", "cut list"):
-            sentence = inline(_QUOTE_MARK.sub("", text[key[0] : key[1]]))
+            sentence = _line(text[key[0] : key[1]])
             at = piece.find(sentence)
             marked = (len(shown) + at, len(shown) + at + len(sentence)) if at >= 0 else None
         shown += piece
@@ -371,10 +372,14 @@ def _tidy(text: str, kind: str) -> str:
     if kind == "table":
         return neutralize_markers(without_links(text))
     if kind in ("list", "cut list"):
-        told = [(line, inline(line)) for line in _item_lines(text)]
+        told = [(line, inline(line)) for line in _item_lines(_TERM_COLON.sub(": ", text))]
         lines = [" " * (len(line) - len(line.lstrip())) + shown for line, shown in told if shown]
         return "\n".join([*lines, "…"] if kind == "cut list" else lines)
-    return inline(_QUOTE_MARK.sub("", text))
+    return _line(text)
+
+
+def _line(text: str) -> str:
+    return inline(_TERM_COLON.sub(": ", _QUOTE_MARK.sub("", text)))
 
 
 def _item_lines(text: str) -> list[str]:
@@ -382,7 +387,7 @@ def _item_lines(text: str) -> list[str]:
     lines: list[str] = []
     is_new = True
     for line in text.split("\n"):
-        if line.strip() and (is_new or is_item(line)) and not (lines and is_meaning(line)):
+        if line.strip() and (is_new or is_item(line)):
             lines.append(line)
         elif line.strip():
             lines[-1] += " " + line.strip()

@@ -51,16 +51,21 @@ class TestTerms:
         assert "`LATHE_NO_SWEEP` : If set, chips are never swept away." in told
         assert "Logs keep theirs." in told
 
+    def test_without_a_blank_line_the_next_sentence_is_another(self) -> None:
+        text = "Sweep\n: Chips are swept. They are hot.\n"
+        told = [" ".join(text[a:b].split()) for a, b in find_blocks(text)[0].sentences]
+        assert told == ["Sweep : Chips are swept.", "They are hot."]
+
     def test_of_a_long_list_the_one_that_is_asked_for_is_quoted(self) -> None:
         shown = quote("What does LATHE_DDD do?", MANY)
-        assert "`LATHE_DDD` : If set, tool D is held" in shown
+        assert "`LATHE_DDD`: If set, tool D is held" in shown
         assert "LATHE_CCC" not in shown
         assert "LATHE_EEE" not in shown
         assert "…" in shown
 
     def test_a_short_list_is_quoted_whole_a_line_each(self) -> None:
         lines = quote("Which settings are there if nothing is said?", SETTINGS).splitlines()
-        assert "`LATHE_QUIET` : If set, nothing is said." in [line.removesuffix(" [#1]") for line in lines]
+        assert "`LATHE_QUIET`: If set, nothing is said." in [line.removesuffix(" [#1]") for line in lines]
 
     @pytest.mark.parametrize("line", ["Time: 10:30", "- a\n: b", "    code\n: b", "x" * 130 + "\n: b"])
     def test_other_colons_make_no_term(self, line: str) -> None:
@@ -68,7 +73,16 @@ class TestTerms:
 
     def test_a_meaning_without_its_term_is_not_quoted(self) -> None:
         text = ": If set, tools are cleaned.\n\n`LATHE_OIL`\n\n: If set, tools are oiled.\n\n`LATHE_WAX`\n"
-        assert quote("Are tools oiled?", text) == "`LATHE_OIL` : If set, tools are oiled. [#1]"
+        assert quote("Are tools oiled?", text) == "`LATHE_OIL`: If set, tools are oiled. [#1]"
+
+    def test_the_sentence_that_answers_is_marked_with_its_term(self) -> None:
+        request = GenerateRequest("rules", "", "What does LATHE_DDD do?", (Evidence(1, MANY),), "en", 768)
+        first = next(iter(ExtractiveModel().generate_stream(request)))
+        assert isinstance(first, Token)
+        assert first.quoted is not None
+        assert first.quoted.key is not None
+        start, end = first.quoted.key
+        assert first.text[start:end].startswith("`LATHE_DDD`: If set")
 
     def test_a_last_item_whose_code_is_missing_is_left_out(self) -> None:
         text = "Tools of the lathe:\n\n- A chisel cuts wood.\n- A gouge cuts bowls.\n- Oil the tools like this:\n"
