@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.llm.extractive import ExtractiveModel
+from kb.llm.extractive import ExtractiveModel, candidates_of
 from kb.llm.extractive_blocks import find_blocks, has_terms, items_of
 from kb.llm.protocol import Evidence, GenerateRequest, Token
 
@@ -50,6 +50,12 @@ class TestTerms:
         told = [" ".join(SETTINGS[a:b].split()) for a, b in block.sentences]
         assert "`LATHE_NO_SWEEP` : If set, chips are never swept away." in told
         assert "Logs keep theirs." in told
+
+    def test_one_is_read_without_the_others(self) -> None:
+        found = candidates_of(0, Evidence(1, SETTINGS), find_blocks(SETTINGS))
+        around = next(c.around for c in found if "swept away" in c.text)
+        assert around.startswith("`LATHE_NO_SWEEP`")
+        assert around.endswith("every 30 days.")
 
     def test_without_a_blank_line_the_next_sentence_is_another(self) -> None:
         text = "Sweep\n: Chips are swept. They are hot.\n"
