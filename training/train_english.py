@@ -31,6 +31,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F  # noqa: N812
 from examples import SEED, Example, make_examples, make_found, make_rated, make_written, questions_of, written_of
+from kept import load_either, save_both
 from layers import LOWEST, Layers
 from learn import Pair, curve_point, first_ratings, loss_of, loss_of_rated, to_batches, train
 from onnx import load_model, numpy_helper
@@ -42,7 +43,6 @@ from train_reader import add, as_written, english_order, in_language
 from kb.embed.graphs import GRAPH
 from kb.reader.packaged import TOKENIZER, packaged_folder
 from kb.reader.retrained import PREFIX, matrices_of
-from kb.reader.trained_weights import load_weights, save_weights
 
 LAYERS, HEADS, EPSILON = 12, 12, 1e-12
 MAX_TOKENS = 192
@@ -113,11 +113,11 @@ def choose(data: Path, most: int) -> list[Example]:
 
 def begin(model: Model, weights: Path) -> None:
     """Take over weights that were trained on before; layers of which there are none stay as they are."""
-    found = load_weights(weights)
+    found = load_either(weights)
     with torch.no_grad():
         for name, value in model.trained().items():
             if name in found:
-                value.copy_(torch.tensor(found[name]))
+                value.copy_(found[name])
 
 
 def arguments(description: str | None, rate: float) -> argparse.ArgumentParser:
@@ -175,10 +175,10 @@ def main() -> None:
     (chosen.out / "curve.json").write_text(json.dumps(curve, indent=1) + "\n")
     own = read_model(folder / GRAPH)
     weights = {
-        name: chosen.share * value.detach().numpy() + (1 - chosen.share) * own[name].reshape(value.shape)
+        name: chosen.share * value.detach() + (1 - chosen.share) * torch.tensor(own[name].reshape(value.shape))
         for name, value in model.trained().items()
     }
-    save_weights(weights, chosen.out / WEIGHTS)
+    save_both(weights, chosen.out / WEIGHTS)
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
 from examples import SEED, Asked, Example, make_examples, make_found, make_written, questions_of, written_of, yes_no_of
+from kept import load_either, save_both
 from layers import LOWEST, Layers
 from learn import WRITTEN, Pair, to_batches, train
 from torch import Tensor
@@ -32,7 +32,7 @@ from kb.config import cache_folder
 from kb.embed.packed import find_packed, read_packed
 from kb.embed.unigram import Unigram, write_pieces
 from kb.reader.registry import open_reader
-from kb.reader.trained_weights import POOL, SCORE, WEIGHTS, load_weights, save_weights
+from kb.reader.trained_weights import POOL, SCORE, WEIGHTS
 
 TEACHER = "ms-marco-MiniLM-L-12-v2"
 MAX_TOKENS = 192
@@ -87,7 +87,7 @@ def to_pairs(examples: Sequence[Example], words: Unigram, taught: Mapping[tuple[
 
 def begin(model: Model, weights: Path) -> None:
     """Take over the weights of a reader that was trained before; layers of which it has none stay as they are."""
-    found = {name: torch.tensor(np.asarray(value)) for name, value in load_weights(weights).items()}
+    found = load_either(weights)
     with torch.no_grad():
         for name, parameter in model.upper.items():
             if (own := name.replace("/", ".")) in found:
@@ -149,12 +149,10 @@ def ask_teacher(examples: Sequence[Example], most: int) -> dict[tuple[str, str],
     }
 
 
-def trained_weights(model: Model) -> dict[str, Any]:
+def trained_weights(model: Model) -> dict[str, Tensor]:
     """What `kb.reader.trained_weights` keeps."""
-    found = {name: value.detach().numpy() for name, value in model.trained().items()}
-    found |= {f"{POOL}.weight": model.pool.weight.detach().numpy(), f"{POOL}.bias": model.pool.bias.detach().numpy()}
-    score = model.out.weight[:1].detach().numpy(), model.out.bias[:1].detach().numpy()
-    return found | {f"{SCORE}.weight": score[0], f"{SCORE}.bias": score[1]}
+    found = {**model.trained(), f"{POOL}.weight": model.pool.weight, f"{POOL}.bias": model.pool.bias}
+    return found | {f"{SCORE}.weight": model.out.weight[:1], f"{SCORE}.bias": model.out.bias[:1]}
 
 
 def main() -> None:
@@ -210,7 +208,7 @@ def main() -> None:
         begin(model, chosen.begin)
     curve = train(model, batches, to_pairs(dev, words, {}), chosen.rate)
     (chosen.out / "curve.json").write_text(json.dumps(curve, indent=1) + "\n")
-    save_weights(trained_weights(model), chosen.out / WEIGHTS.name)
+    save_both(trained_weights(model), chosen.out / WEIGHTS.name)
 
 
 if __name__ == "__main__":

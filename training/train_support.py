@@ -28,6 +28,7 @@ import torch
 import torch.nn.functional as F  # noqa: N812
 import train_english
 import train_reader
+from kept import save_both
 from layers import LOWEST
 from mpnet import Mpnet, read_mpnet, read_own
 from tokenizers import Tokenizer
@@ -42,7 +43,7 @@ from kb.reader.claims import windows_of
 from kb.reader.mpnet import MOST_TOKENS, mpnet_ids
 from kb.reader.mpnet_weights import MPNET_WEIGHTS, save_mpnet
 from kb.reader.packaged import MOST_CLAIM_TOKENS, TOKENIZER, packaged_folder
-from kb.reader.trained_weights import CLAIMS_WEIGHTS, ENGLISH_CLAIMS_WEIGHTS, WEIGHTS, save_weights
+from kb.reader.trained_weights import CLAIMS_WEIGHTS, ENGLISH_CLAIMS_WEIGHTS, WEIGHTS
 from kb.support.check import read_claims
 from kb.support.claims import find_claims
 from kb.text import analyze
@@ -313,7 +314,7 @@ class Multilingual:
 
     def save(self, path: Path) -> None:
         """Write what was trained."""
-        save_weights(train_reader.trained_weights(self.model), path)
+        save_both(train_reader.trained_weights(self.model), path)
 
 
 class English:
@@ -337,7 +338,7 @@ class English:
 
     def save(self, path: Path) -> None:
         """Write what was trained."""
-        save_weights({name: value.detach().numpy() for name, value in self.model.trained().items()}, path)
+        save_both(self.model.trained(), path)
 
 
 class Larger:

@@ -33,15 +33,19 @@ DAMAGED = (ValueError, KeyError, struct.error, BadZipFile, EOFError, OSError)
 def save_weights(weights: Mapping[str, Any], path: Path) -> None:
     """Write what was trained.
 
-    weights  name → float32; a matrix, (outputs, inputs), is kept in 8 bits
+    weights  name → float32; a matrix, (outputs, inputs), is kept in 8 bits, each number rounded up as likely as it is near the step above
+
+    To the nearest step, weights that were in 8 bits before a training at a low rate would mostly be what they were.
     """
     import numpy as np
 
+    random = np.random.default_rng(0)
     kept: dict[str, Any] = {}
     for name, value in sorted(weights.items()):
         if value.ndim == 2:
             scale = np.maximum(np.abs(value).max(axis=1), 1e-12) / MOST
-            kept[name] = np.round(value / scale[:, None]).astype(np.int8)
+            steps = np.floor(value / scale[:, None] + random.random(value.shape))
+            kept[name] = np.clip(steps, -MOST, MOST).astype(np.int8)
             kept[name + SCALE] = scale.astype(np.float32)
         else:
             kept[name] = value.astype(np.float32)

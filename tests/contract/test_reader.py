@@ -109,7 +109,17 @@ def test_trained_weights_are_kept_in_8_bits(tmp_path: Path) -> None:
     assert set(found) == {"a", "b"}
     assert np.array_equal(found["b"], weights["b"])
     steps = np.abs(weights["a"]).max(axis=1, keepdims=True) / 127
-    assert (np.abs(found["a"] - weights["a"]) <= steps / 2 + 1e-6).all()
+    assert (np.abs(found["a"] - weights["a"]) <= steps + 1e-6).all()
+
+
+def test_what_a_training_moved_by_less_than_a_step_is_kept_on_the_whole(tmp_path: Path) -> None:
+    generator = np.random.default_rng(0)
+    before = generator.integers(-100, 100, size=(4, 2000)).astype(np.float32)
+    before[:, 0] = 127
+    after = before + np.float32(0.2) * (before < 127)
+    save_weights({"a": after}, tmp_path / "w.npz")
+    moved = (load_weights(tmp_path / "w.npz")["a"] - before)[:, 1:].mean()
+    assert moved == pytest.approx(0.2, abs=0.02)
 
 
 @pytest.mark.parametrize("content", [None, b"", WEIGHTS.read_bytes()[:5000]])
