@@ -23,6 +23,7 @@ from typing import Any
 from answers import ask, digest_of
 
 import kb
+from kb.language.compared import compared_things
 
 MANUALS = Path(__file__).with_name("manuals.jsonl.gz")
 ANSWERS = 2  # a quote rated so or better holds the answer
@@ -47,12 +48,14 @@ class Told:
     outcome        the first quote's rating where it is answered, "?" without one; "not sure"; "refused"
     is_answerable  one of its quotes is rated 2 or 3
     score          probability that the evidence answers, by the gate
+    compares       the difference of two things is asked for
     """
 
     language: str
     is_answerable: bool
     outcome: str
     score: float
+    compares: bool
 
     def is_answered(self, sure_gate: float = 0.0) -> bool:
         return self.outcome not in ("not sure", "refused") and self.score >= sure_gate
@@ -69,7 +72,9 @@ def ask_all(base: kb.KnowledgeBase, manual: dict[str, Any], unrated: list[str]) 
             told = str(rated.get(digest_of(reply.text or ""), UNRATED))
         if told == UNRATED:
             unrated.append(f"{manual['manual']}: {asked['question']}\n\n{reply.text}\n")
-        yield Told(manual["language"], is_answerable, told, reply.score or 0.0)
+        yield Told(
+            manual["language"], is_answerable, told, reply.score or 0.0, compared_things(asked["question"]) is not None
+        )
 
 
 def show(title: str, told: Sequence[Told]) -> None:
@@ -124,6 +129,7 @@ def main() -> None:
     for language in dict.fromkeys(row.language for row in told):
         rows = [row for row in told if row.language == language]
         show(f"all, {language}", rows)
+        show(f"differences, {language}", [row for row in rows if row.compares])
         show_gates(f"all, {language}", rows)
     if chosen.write:
         chosen.write.write_text("\n".join(unrated), encoding="utf-8")

@@ -46,7 +46,7 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
         chunks = [chunk for chunk, _ in retrieved.ranked]
         findings = _with_verdict(findings, weigh_evidence(kb, question.request, retrieved.response, chunks))
         return refuse_evidence(kb, question, findings, "score_gate")
-    packed, verdict = _weigh(kb, retrieved, retrieved.ranked)
+    packed, verdict = _weigh(kb, retrieved, retrieved.ranked, retrieved.each)
     judged = Judged(retrieved, _with_verdict(findings, verdict), retrieved.ranked, retrieved.candidates)
     if retrieved.unseen:
         judged = _prefer_unseen(kb, judged, verdict, retrieved.unseen)
@@ -118,13 +118,19 @@ def _with_verdict(findings: Findings, verdict: Verdict | None) -> Findings:
     return replace(findings, verdict=verdict, retrieval=replace(findings.retrieval, evidence_score=score))
 
 
-def _weigh(kb: Runtime, retrieved: Retrieved, ranked: Ranked) -> tuple[tuple[PackedChunk, ...], Verdict]:
-    """What a model with room enough would be given, and the evidence gate's verdict on it."""
+def _weigh(
+    kb: Runtime, retrieved: Retrieved, ranked: Ranked, each: Ranked = ()
+) -> tuple[tuple[PackedChunk, ...], Verdict]:
+    """What a model with room enough would be given, and the evidence gate's verdict on it.
+
+    each  of `Retrieved`: it is packed, too
+    """
     question = retrieved.question
     template = template_for(kb.config.rag.prompt_template_version, question.language)
     fence = PLACEHOLDER if uses_fence(template) else ""
     packed = pack_chunks(ranked, kb.config.rag.max_context_tokens, fence)
-    return packed, weigh_evidence(kb, question.request, retrieved.response, [p.chunk for p in packed])
+    chunks = {p.chunk.chunk_id: p.chunk for p in packed} | {chunk.chunk_id: chunk for chunk, _ in each}
+    return packed, weigh_evidence(kb, question.request, retrieved.response, list(chunks.values()))
 
 
 def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: UnseenEvidence) -> Judged:

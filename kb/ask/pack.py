@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kb.ask.beside import with_each
 from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
 from kb.ask.passages import Passage, choose_passages, with_sections
 from kb.ask.prompt import PLACEHOLDER, Template, fence_tag, render_entry, render_user, template_for, uses_fence
@@ -99,7 +100,8 @@ def _fit(kb: Runtime, judged: Judged, budget_tokens: int, template: Template) ->
     fence = PLACEHOLDER if uses_fence(template) else ""
     if kb.config.rag.packing == "ranked":
         return pack_chunks(judged.ranked, budget_tokens, fence)
-    return pack_passages(choose_passages(kb, judged, budget_tokens, fence), budget_tokens, fence)
+    passages = with_each(choose_passages(kb, judged, budget_tokens, fence), judged.retrieved.each)
+    return pack_passages(passages, budget_tokens, fence)
 
 
 def _extend(kb: Runtime, packed: Sequence[PackedChunk], template: Template) -> tuple[PackedChunk, ...]:

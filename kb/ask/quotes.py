@@ -6,6 +6,7 @@ Quotes that may not answer are shown as the closest passages, under words that s
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 from kb.ask.cite import narrow_citation
@@ -68,14 +69,20 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
     asked, replies = packed.question.request.own_question, LANGUAGES[packed.question.language].replies
     if lacking := lacks_what_is_asked(asked, written.text):
         return replies[f"lacks_{lacking}"]
-    if names := _names_lacking(asked, packed, written.quotes[0].place):
+    answering = [quote.place for quote in written.quotes if not quote.place.is_further]
+    if names := _names_lacking(asked, packed, answering):
         told = names_in(asked, names)[:MOST_NAMES]
         return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in told))
     return replies["closest_quoted"] if findings.evidence_score < config.sure_gate else None
 
 
-def _names_lacking(asked: str, packed: Packed, place: Quoted) -> tuple[str, ...]:
-    """The question's names that the quoted passage lacks; none where it is in another language, which writes them otherwise."""
+def _names_lacking(asked: str, packed: Packed, places: Sequence[Quoted]) -> tuple[str, ...]:
+    """The question's names that all quoted passages lack; none where one is in another language, which writes them otherwise."""
+    first, *others = (_names_lacking_in(asked, packed, place) for place in places)
+    return tuple(name for name in first if all(name in other for other in others))
+
+
+def _names_lacking_in(asked: str, packed: Packed, place: Quoted) -> tuple[str, ...]:
     quoted = next(entry.chunk for entry in packed.packed if entry.marker == place.marker)
     if question_language(quoted.text) != packed.question.language:
         return ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kb.ask.beside import find_each
 from kb.ask.records import AskRequest, EmbeddingRef
 from kb.ask.stages import Question, Retrieved, UnseenEvidence
 from kb.records import SearchRequest, SearchTrace
@@ -36,6 +37,7 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
         chunks = kb.corpus.fetch_chunks([row.chunk_id for row in trace.ranking[:depth]])
         ranking = [(chunks[row.chunk_id], row.score) for row in trace.ranking[:depth]]
         unseen = _find_unseen(kb, trace, request)
+        each = () if rag.packing == "ranked" else find_each(kb, question)
         model_id, _, dimensions = kb.stored_encoder()
     if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
         kb.notify(f"note: {response.note}")
@@ -53,6 +55,7 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
         has_rank_scores=request.mode == "hybrid" and (trace.fusion is None or bool(trace.tags)),
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         unseen=unseen,
+        each=each,
     )
 
 

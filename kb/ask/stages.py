@@ -80,6 +80,7 @@ class Retrieved:
     has_rank_scores  the ranking was fused by ranks: its scores only order
     embedding   None in lexical mode
     unseen      None without a window and outside a session
+    each        of a question about the difference of two things, what was found of each alone
     """
 
     question: Question
@@ -90,6 +91,7 @@ class Retrieved:
     has_rank_scores: bool
     embedding: EmbeddingRef | None
     unseen: UnseenEvidence | None
+    each: Ranked = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from kb.frozen import dataclass
 from kb.language.registry import LANGUAGES
 from kb.language.sentences import is_forged
 from kb.llm.extractive_blocks import Block, find_blocks, first_number, has_terms, items_of
-from kb.llm.extractive_choice import choose_quote, quotes_of
+from kb.llm.extractive_choice import Choice, choose_quote, quotes_of
 from kb.llm.extractive_inline import bare_title
 from kb.llm.extractive_quote import Quote, quote_around, quote_sentence
 from kb.llm.extractive_rank import (
@@ -30,6 +30,7 @@ from kb.llm.extractive_rank import (
     shape_bonus,
 )
 from kb.llm.extractive_read import read_candidates
+from kb.llm.extractive_sides import contrasts, quote_each, sides_beside, tell_sides
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Quoted, Read, Scorers, Token
 from kb.records import ModelRef
 from kb.text import analyze, estimate_tokens
@@ -154,21 +155,23 @@ class ExtractiveModel:
         if not order:
             return []
 
-        def quote_for(candidate: Candidate) -> Quote:
+        def quote_for(candidate: Candidate, asked: Asked = asked) -> Quote:
             return quote_around(request.evidence[candidate.passage].text, blocks[candidate.passage], candidate, asked)
 
         choices = quotes_of(candidates, scores, order, quote_for)
         chosen = choose_quote(self._read, asked, choices, candidates)
-        best, quote = candidates[chosen.at], chosen.quote
-        tokens = [shown_quote(best, request.evidence[best.passage], quote)]
-        used = estimate_tokens(tokens[0].text)
-        further = self._sides(asked, candidates, quote)
-        others = [i for i in order if i != chosen.at and not _is_of_another(candidates[i], best, asked.question)]
-        ranked = [(candidates[i], scores[i] or 0.0) for i in others]
-        further += self._further(ranked, scores[order[0]] or 0.0, best.passage, quote, further)
-        for other in further:
+        is_contrast = contrasts(asked, candidates[chosen.at])
+        told = [] if is_contrast else tell_sides(asked, candidates, scores, quote_for, self._read)
+        shown = quote_each(asked, candidates, told, chosen) or [chosen]
+        tokens = [
+            shown_quote(candidates[choice.at], request.evidence[candidates[choice.at].passage], choice.quote, before)
+            for choice, before in zip(shown, [None, candidates[shown[0].at]], strict=False)
+        ]
+        used = sum(estimate_tokens(token.text) for token in tokens)
+        further = self._further(asked, candidates, scores, order, shown, told)
+        for n, other in enumerate(further):
             entry = request.evidence[other.passage]
-            token = _further_token(other, entry, is_first=len(tokens) == 1, language=request.language)
+            token = _further_token(other, entry, is_first=n == 0, language=request.language)
             used += estimate_tokens(token.text)
             if used <= request.max_tokens:
                 tokens.append(token)
@@ -221,41 +224,35 @@ class ExtractiveModel:
             for i, score in enumerate(total)
         ]
 
-    def _sides(self, asked: Asked, candidates: Sequence[Candidate], quote: Quote) -> list[Candidate]:
-        """Of a difference, the first sentence on each side that is not quoted yet."""
-        told = set(analyze(quote.text))
-        found = [
-            next((c for c in candidates if c.kind in ("prose", "list") and side & set(analyze(c.text))), None)
-            for side in asked.sides
-            if not side & told
-        ]
-        return [candidate for candidate in found if candidate is not None]
-
     def _further(
         self,
-        ranked: Sequence[tuple[Candidate, float]],
-        best_score: float,
-        quoted: int,
-        quote: Quote,
-        taken: Sequence[Candidate],
+        asked: Asked,
+        candidates: Sequence[Candidate],
+        scores: Sequence[float | None],
+        order: Sequence[int],
+        shown: Sequence[Choice],
+        told: Sequence[Choice | None],
     ) -> list[Candidate]:
-        """Sentences of other passages that answer nearly as well and say something else.
+        """Sentences of other passages that answer nearly as well and say something else; before them what one of two things is, where
+        the quotes lack that.
 
-        ranked      with their scores, best first; best_score is that of the best sentence
-        quoted      the passage that `quote` is of
-        taken       is quoted below it already
+        order  indices of the candidates, best first
+        told   what `tell_sides` found
         """
-        chosen: list[Candidate] = []
-        texts = [quote.text, *(candidate.text for candidate in taken)]
-        passages = {quoted, *(candidate.passage for candidate in taken)}
-        for candidate, score in ranked:
-            if len(chosen) + len(taken) + 1 >= self._weights.most or score < self._weights.close * best_score:
+        texts = [choice.quote.text for choice in shown]
+        chosen = sides_beside(asked, candidates, scores, told, " ".join(texts))
+        texts += [candidate.text for candidate in chosen]
+        best, room = candidates[shown[0].at], self._weights.most - len(shown)
+        passages = {candidate.passage for candidate in (*(candidates[choice.at] for choice in shown), *chosen)}
+        for i in order:
+            candidate = candidates[i]
+            if len(chosen) >= room or (scores[i] or 0.0) < self._weights.close * (scores[order[0]] or 0.0):
                 break
             if candidate.passage in passages or candidate.kind not in ("prose", "list") or leans(candidate.text):
                 continue
             if len(candidate.text) > LONGEST_FURTHER_CHARS or candidate.text.rstrip().endswith((":", "?")):
                 continue
-            if points_elsewhere(candidate.text):
+            if points_elsewhere(candidate.text) or _is_of_another(candidate, best, asked.question):
                 continue
             if any(is_held(candidate.text, text, NEAR_DUPLICATE) for text in texts):
                 continue
@@ -327,10 +324,14 @@ def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> lis
     return found
 
 
-def shown_quote(best: Candidate, entry: Evidence, quote: Quote) -> Token:
-    """The passage under its heading, the sentence that answers marked by its place."""
+def shown_quote(best: Candidate, entry: Evidence, quote: Quote, before: Candidate | None = None) -> Token:
+    """The passage under its heading, the sentence that answers marked by its place.
+
+    before  that of the quote above it, whose heading is not shown once more
+    """
     heading = best.shown_heading()
-    opening = f"{heading}\n\n" if heading else ""
+    opening = f"{heading}\n\n" if heading and (before is None or before.shown_heading() != heading) else ""
+    opening = opening if before is None else f"\n\n{opening}"
     key = (quote.key[0] + len(opening), quote.key[1] + len(opening)) if quote.key else None
     # Behind a table a blank line: else the marker is a row of it.
     behind = "\n\n" if quote.text.endswith("|") else "\n" if quote.text.endswith(("```", "~~~")) else " "
@@ -341,4 +342,4 @@ def shown_quote(best: Candidate, entry: Evidence, quote: Quote) -> Token:
 def _further_token(other: Candidate, entry: Evidence, *, is_first: bool, language: str) -> Token:
     opening = f"\n\n{LANGUAGES[language].replies['see_also']}\n" if is_first else "\n"
     text = f"{opening}- {quote_sentence(entry.text, other)} [#{entry.marker}]"
-    return Token(text, Quoted(entry.marker, other.start, other.end, None))
+    return Token(text, Quoted(entry.marker, other.start, other.end, None, is_further=True))

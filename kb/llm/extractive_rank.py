@@ -10,8 +10,9 @@ from functools import lru_cache
 
 from kb.frozen import dataclass
 from kb.language.asked import asks_fact, matches_answer_type
+from kb.language.compared import compared_things
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
-from kb.language.registry import question_language, says, words
+from kb.language.registry import question_language, words
 from kb.text import analyze, analyze_query, find_words
 
 # BM25's usual constants, as in rank-bm25.
@@ -21,11 +22,6 @@ K1, B = 1.5, 0.75
 BACKGROUND_SENTENCES = 50
 
 _EMPHASIS = re.compile(r"[*_`]")
-_SIDES = re.compile(
-    r"\bbetween\s+(?P<a>.+?)\s+and\s+(?P<b>.+?)\s*[?.]*$|\b(?P<c>\S+)\s+(?:vs\.?|versus)\s+(?P<d>\S+)"
-    r"|(?:^|\s)(?P<e>\S+?)(?:와|과|랑|이랑)\s+(?P<f>.+?)(?:의|은|는)?\s*(?:차이|다른|비교)",
-    re.I,
-)
 _DEFINED = re.compile(
     r"^\W*(?:so |well )?(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?P<en>.+?)[\s?]*$|^\W*define\s+(?P<de>.+?)[\s?.]*$"
     r"|^(?P<ko>.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇|뭐|뭔|무슨 뜻)|^(?P<kd>.+?)(?:이란|란)\s*[?]*$",
@@ -67,6 +63,8 @@ _LEANS = re.compile(
     r"|(?:그리고|또는|반면|한편|마찬가지로|동일하게|같은 방식으로|위와 같이|지금까지|이|그|저|이것|그것|이는|그는|이를|그래서|따라서|하지만|그러나|그런데|또한|즉|여기서?|이렇게|그렇게|이러한|그러한|그러면|그럼|이런|그런|이\s*경우)(?=[\s,]|은|는|를|가|에))",
     re.I,
 )
+# Behind the topic of a Korean sentence.
+_TOPIC = re.compile(r"(?<=[\w\"'”’)])(?:이란|란|은|는)(?=\s)")
 # A sentence that only says where more is told.
 _POINTS = re.compile(
     r"\W*(?:(?:please|also),? )?(?:(?:see|refer to|read|check out|visit|consult|learn more)\b"
@@ -118,6 +116,7 @@ class Asked:
 
     terms    its index terms, without those that only ask
     sides    the two things whose difference is asked, as index terms; empty for every other question
+    things   the same, as the question writes them
     defined  index terms of what is to be defined; empty for every other question
     subject  the same, as the question writes it
     wants_fact  a number, a time, a price or a name
@@ -127,6 +126,7 @@ class Asked:
     question: str
     terms: tuple[str, ...]
     sides: tuple[frozenset[str], ...] = ()
+    things: tuple[str, ...] = ()
     defined: tuple[str, ...] = ()
     wants_steps: bool = False
     subject: str = ""
@@ -136,15 +136,15 @@ class Asked:
     @classmethod
     def of(cls, question: str) -> Asked:
         """Read a question, English or Korean."""
-        sides = _SIDES.search(question) if says("intent_compare", question, re.I) else None
-        named = [part for part in sides.groups() if part] if sides else []
-        defined = None if sides else _DEFINED.match(question.strip())
+        named = compared_things(question) or ()
+        defined = None if named else _DEFINED.match(question.strip())
         subject = next((part for part in defined.groups() if part), "") if defined else ""
         subject = _WHERE.sub("", subject)
         return cls(
             question,
             tuple(asked_terms(question)),
-            tuple(frozenset(asked_terms(part)) for part in named[:2]),
+            tuple(frozenset(asked_terms(part)) for part in named),
+            named,
             tuple(asked_terms(_ARTICLE.sub("", subject))) if len(subject.split()) <= 4 else (),
             _HOW.search(question) is not None,
             subject if len(subject.split()) <= 4 else "",
@@ -194,6 +194,25 @@ def points_elsewhere(sentence: str) -> bool:
     return _POINTS.match(sentence) is not None
 
 
+def says_what_is(terms: frozenset[str], sentence: str) -> bool:
+    """True for a sentence whose subject has just these index terms and that says what it is, or whose topic it is in Korean.
+
+    >>> says_what_is(frozenset({"trait"}), "A trait is a set of methods."), says_what_is(frozenset({"trait"}), "The methods of a trait are few.")
+    (True, False)
+    """
+    found = _IS.search(sentence) or _TOPIC.search(sentence)
+    return found is not None and frozenset(asked_terms(sentence[: found.start()])) == terms
+
+
+def instructs(sentence: str) -> bool:
+    """True for a step: a sentence that says what to do, or what for.
+
+    >>> instructs("To build the extended edition, run this:"), instructs("Builds the edition.")
+    (True, False)
+    """
+    return _STEP.match(sentence) is not None
+
+
 def is_recap(candidate: Candidate) -> bool:
     """True for a sentence below a heading such as "Summary": what can be done is named there once more, and not how."""
     return _RECAP.match(candidate.heading.rpartition(" > ")[2]) is not None
@@ -221,7 +240,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         held, near = set(analyze(text)), set(analyze(candidate.around))
         bonus += 0.15 * all(held & side for side in asked.sides) + 0.1 * all(near & side for side in asked.sides)
     if asked.wants_steps:
-        bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * (_STEP.match(plain) is not None)
+        bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * instructs(plain)
         bonus += 0.05 * (_ADVICE.match(plain) is not None)
         bonus -= 0.25 * is_recap(candidate)
     if _SCENE.match(plain):

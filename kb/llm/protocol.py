@@ -73,12 +73,14 @@ class Quoted:
     marker      the n of [#n]
     start, end  [start, end) in the passage
     key         [start, end) in the piece: the sentence that answers; None where it is not one sentence
+    is_further  it stands below the answer, among what is to be seen also
     """
 
     marker: int
     start: int
     end: int
     key: tuple[int, int] | None = None
+    is_further: bool = False
 
 
 @dataclass(frozen=True, slots=True)
