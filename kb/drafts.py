@@ -5,7 +5,7 @@ Not in `kb/records.py`, because only ingest and the store need them.
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left
 from typing import Literal
 
 from kb.frozen import dataclass
@@ -84,14 +84,20 @@ class Parsed:
     edits: tuple[Edit, ...] = ()
 
     def shown(self, start: int, end: int) -> str:
-        """A stretch as a reader of the document sees it; an edit that reaches over its edge is made in full."""
+        """A stretch as a reader of the document sees it; an edit that reaches over its edge is made in full.
+
+        So is one that only puts something in at an edge: the bars of a table that stands first or last.
+        """
         pieces: list[str] = []
         at = start
-        first = bisect_right(self.edits, start, key=lambda edit: edit.end)
+        first = bisect_left(self.edits, start, key=lambda edit: edit.end)
         for number in range(first, len(self.edits)):
             edit = self.edits[number]
-            if edit.start >= end:
+            puts_in = edit.start == edit.end
+            if edit.start > end or (edit.start == end and not puts_in):
                 break
+            if edit.end == start and not puts_in:
+                continue
             pieces += [self.text[at : max(edit.start, at)], edit.text]
             at = edit.end
         return "".join([*pieces, self.text[at:end]])

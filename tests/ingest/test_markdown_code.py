@@ -62,6 +62,15 @@ def test_tables_have_bars_at_their_edges(text: str, barred: str) -> None:
     assert without_markup(text) == barred
 
 
+def test_a_table_that_stands_alone_in_a_chunk_keeps_its_first_and_its_last_bar() -> None:
+    table = "Path|Alias\n:--|:--\nsite|/old"
+    parsed = read_markdown(f"Before.\n\n{table}\n\nBehind.".encode(), "a.md")
+    at = parsed.text.index(table)
+    assert parsed.shown(at, at + len(table)) == "| Path|Alias |\n| :--|:-- |\n| site|/old |"
+    assert parsed.shown(0, at - 2) == "Before."
+    assert parsed.shown(at + len(table) + 2, len(parsed.text)) == "Behind."
+
+
 def test_a_table_without_bars_at_its_edges_is_read_by_the_names_of_its_columns() -> None:
     [table] = find_tables(without_markup("Path|Alias\n:--|:--\nsite|/old\n"))
     assert [row.spelled() for row in table.rows] == ["Path: site; Alias: /old."]

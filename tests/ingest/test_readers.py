@@ -231,6 +231,10 @@ def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
         ('1. a\n\n    === "B"\n\n        c', "1. a\n\n\n\n    B: c", [("list", '1. a\n\n    === "B"\n\n        c')]),
         ("::: pkg.Thing\n    options:\n      members: true\n\nafter", "\n\n\n\nafter", None),
         ('--8<-- "x.md"\n\n:material-check:{ .ok } done', "\n\ndone", None),
+        ("a\n\n   <<< ./x.yaml#content [x.yaml]\n<<< @/y.js{2}\n\nb <<< ./c", "a\n\n\n\n\nb <<< ./c", None),
+        ('a\n\n```py\n--8<-- "x.py"\n```\n\nb', "a\n\n\n\n\n\nb", None),
+        ('a\n\n```Python hl_lines="2"\n{!> ../../x.py!}\n```\n\nb', "a\n\n\n\n\n\nb", None),
+        ("```py\nx = 1\n{!../../x.py!}\n```", "```py\nx = 1\n\n```", None),
         ("> [!NOTE] It is so.\n\n> [!tip]-\n> b", "> It is so.\n\n> \n> b", None),
         ('=== "A"\n    b\n\n```\n=== "C"\n    d\n```', '\nA: b\n\n```\n=== "C"\n    d\n```', None),
         # no tabs: nothing is set in, or it is code

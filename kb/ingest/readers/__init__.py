@@ -30,7 +30,7 @@ _TEXT_NAMES = tuple(
 READERS: dict[str, Reader] = {
     reader.name: reader
     for reader in (
-        Reader("markdown", 7, (".md", ".markdown", ".mdx", ".mkd"), "text", read_markdown, has_lines=True),
+        Reader("markdown", 8, (".md", ".markdown", ".mdx", ".mkd"), "text", read_markdown, has_lines=True),
         Reader("text", 2, _TEXT_NAMES, "text", read_text, has_lines=True),
         Reader("restructuredtext", 2, (".rst", ".rest"), "text", read_rst, has_lines=True),
         Reader("html", 2, (".html", ".htm", ".xhtml"), "text", read_html, has_lines=False),

@@ -22,7 +22,9 @@ from kb.ingest.readers.raised import raised
 # What a page colours its console with, and the fences where it does.
 _CONSOLE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:`{3,}|~{3,})[ \t]*console\b")
 _COLOUR = re.compile(r"</?(?:font|span|b|u|i)(?:\s[^<>\n]*)?>")
-_INCLUDE = re.compile(r"^[ \t]*\{\{\s*#\w+[^{}\n]*\}\}[ \t]*$", re.M)
+_INCLUDE = re.compile(
+    r"^[ \t]*(?:\{\{\s*#\w+[^{}\n]*\}\}|\{!>?[^\n]*!\}|;?-{1,3}8<-{1,3}[ \t]*[\"'][^\n]*)[ \t]*$", re.M
+)
 # The elements of HTML, but for those that are more often a type or a placeholder in prose: <T>, <name>, <path>.
 _TAGS = (
     "a abbr address article aside audio b blockquote body br button caption center cite code col colgroup dd del details dfn "
@@ -49,7 +51,7 @@ _ATTRIBUTE = re.compile(r"\b(?:title|label|description|caption)\s*=\s*(?:\"([^\"
 _LINES = re.compile(
     r"^ {0,3}\[[^\]\n^][^\]\n]*\]:[ \t]*\n?[ \t]*\S+(?:[ \t]+(?:\"[^\"\n]*\"|'[^'\n]*'|\([^()\n]*\)))?[ \t]*$"  # link definitions
     r"|^[ \t]*///[^\n]*$|^[ \t]*:::+[^\n]*$"  # fences of admonitions
-    r"|^[ \t]*--8<--[^\n]*$"  # another file, put in here
+    r"|^[ \t]*--8<--[^\n]*$|^[ \t]*<<<[ \t]*[@./~][^\n]*$"  # another file, put in here
     r"|^[ \t]*(?:\[\[_?toc_?\]\]|\[toc\]|\$\{toc\}|\{:toc\})[ \t]*$"  # a list of contents, put in here
     r"|^[ \t]*\{\*[^\n]*\*\}[ \t]*$|^[ \t]*\{%[^\n]*%\}[ \t]*$|^[ \t]*\{\{[<%#][^\n]*\}\}[ \t]*$",  # directives of site builders
     re.M | re.I,
