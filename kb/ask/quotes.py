@@ -17,6 +17,7 @@ from kb.ask.weigh import Weighed
 from kb.config import RagConfig
 from kb.evidence.naming import names_lacking
 from kb.language.asked import lacks_what_is_asked
+from kb.language.compared import things_lacking
 from kb.language.registry import LANGUAGES, question_language
 from kb.language.tables import find_tables, without_other_rows
 from kb.llm.extractive import PROVIDER
@@ -69,8 +70,9 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
     asked, replies = packed.question.request.own_question, LANGUAGES[packed.question.language].replies
     if lacking := lacks_what_is_asked(asked, written.text):
         return replies[f"lacks_{lacking}"]
-    answering = [quote.place for quote in written.quotes if not quote.place.is_further]
-    if names := _names_lacking(asked, packed, answering):
+    answering = [quote for quote in written.quotes if not quote.place.is_further]
+    names = _names_lacking(asked, packed, [quote.place for quote in answering])
+    if names := names or _things_lacking(asked, "\n".join(quote.text for quote in answering)):
         told = names_in(asked, names)[:MOST_NAMES]
         return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in told))
     return replies["closest_quoted"] if findings.evidence_score < config.sure_gate else None
@@ -80,6 +82,11 @@ def _names_lacking(asked: str, packed: Packed, places: Sequence[Quoted]) -> tupl
     """The question's names that all quoted passages lack; none where one is in another language, which writes them otherwise."""
     first, *others = (_names_lacking_in(asked, packed, place) for place in places)
     return tuple(name for name in first if all(name in other for other in others))
+
+
+def _things_lacking(asked: str, quoted: str) -> tuple[str, ...]:
+    """Of two things that are compared, what the quotes do not name; none where they are in another language."""
+    return things_lacking(asked, quoted) if question_language(quoted) == question_language(asked) else ()
 
 
 def _names_lacking_in(asked: str, packed: Packed, place: Quoted) -> tuple[str, ...]:

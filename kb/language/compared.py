@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from kb.language.registry import says
+from kb.text import analyze, analyze_query
 
 # Asked by words such as "difference", which another pattern knows: between two, or of one from the other.
 _DIFFERENCE = (
@@ -52,3 +53,18 @@ def compared_things(question: str) -> tuple[str, str] | None:
     other = _WHERE.sub("", other)
     is_of_two = one and other and "," not in one + other and " or " not in other
     return (one, other) if is_of_two else None
+
+
+def things_lacking(question: str, text: str) -> tuple[str, ...]:
+    """Of two things whose difference is asked for, those of which a text has no word of their own; empty for every other question.
+
+    >>> things_lacking("Poetry or uv, which is better?", "Poetry isolates environments."), things_lacking("Is uv fast?", "")
+    (('uv',), ())
+    """
+    things = compared_things(question)
+    if things is None:
+        return ()
+    one, other = (frozenset(analyze_query(thing)) for thing in things)
+    held = frozenset(analyze(text))
+    own = (one - other or one, other - one or other)
+    return tuple(thing for thing, terms in zip(things, own, strict=True) if not terms & held)

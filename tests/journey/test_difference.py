@@ -35,3 +35,14 @@ def test_a_thing_that_no_document_names_is_not_made_up(kb: Call, tmp_path: Path)
     found = kb("ask", "What is the difference between Kestrel and Goshawk?", "--json", home=home)
     assert found.code == 1
     assert "'Goshawk'" in found.json()["answer"]
+
+
+def test_a_quote_that_names_one_of_the_two_alone_does_not_answer(kb: Call, tmp_path: Path) -> None:
+    home, folder = tmp_path / "home", tmp_path / "notes"
+    folder.mkdir()
+    text = "# Lathe\n\nThe lathe keeps its tools in a drawer of its own.\n\n# Trade\n\nThe guild asks whether sawdust or chips are swept.\n"
+    (folder / "lathe.md").write_text(text, encoding="utf-8")
+    kb("ingest", folder, home=home)
+    found = kb("ask", "lathe or chips, which keeps its tools in a drawer?", "--json", home=home)
+    assert found.code == 1
+    assert "does not mention 'chips'" in found.json()["answer"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from kb.language.compared import compared_things
+from kb.language.compared import compared_things, things_lacking
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.protocol import Evidence, GenerateRequest, Token
 
@@ -131,3 +131,19 @@ class TestThings:
     )
     def test_they_are_taken_from_the_question(self, question: str, things: tuple[str, str] | None) -> None:
         assert compared_things(question) == things
+
+    @pytest.mark.parametrize(
+        ("question", "text", "lacking"),
+        [
+            ("oil or wood for a torch?", "A torch is of wood.", ("oil",)),
+            (
+                "What is the difference between lathe add and lathe install?",
+                "lathe add puts one in.",
+                ("lathe install",),
+            ),
+            ("연차와 병가는 어떻게 다른가요?", "연차는 언제든 쓸 수 있습니다.", ("병가",)),
+            ("What is wood for?", "A torch.", ()),
+        ],
+    )
+    def test_a_text_that_has_no_word_of_one_lacks_it(self, question: str, text: str, lacking: tuple[str, ...]) -> None:
+        assert things_lacking(question, text) == lacking
