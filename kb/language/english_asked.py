@@ -16,7 +16,8 @@ _NUMBER_WORDS = (
     r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?|dozens?|half|quarter"
     r"|once|twice|several|couple|pair|both(?!\s+(?:how|what|when|where|why|in|for|to)\b)|none|single|multiple|unlimited|as many|fortnight)\b(?!-)|\bno\s+(?:limit|maximum|more)\b"
 )
-_MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+# "may" and "march" in small letters are verbs, unless a number stands beside them.
+_MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|(?-i:Mar(?:ch)?|May|MARCH|MAY)|(?:march|may)(?=\s+\d)|(?<=\d )(?:march|may)|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 _PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"
 
 # A cell of a table that is only a sum: of three digits, or with cents. A smaller number may count anything.

@@ -36,3 +36,18 @@ def test_the_opposite_event_is_not_the_one_asked_for(question: str, text: str, w
 def test_only_questions_for_a_time_are_held_to_their_event() -> None:
     assert lacks_what_is_asked("When did Lind die?", "Lind was born in 1923.") == "date"
     assert lacks_what_is_asked("How do I close the dome?", "The dome opens by the left lever.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "lacking"),
+    [
+        ("A minor release may add features.", "date"),
+        ("The keepers march to the tower.", "date"),
+        ("It came out in May.", None),
+        ("RELEASED IN MAY", None),
+        ("out on 3 may", None),
+        ("out on march 3", None),
+    ],
+)
+def test_may_and_march_are_months_by_their_capital_or_a_number_beside_them(text: str, lacking: str | None) -> None:
+    assert lacks_what_is_asked("When was version 2 released?", text) == lacking
