@@ -23,13 +23,25 @@ BACKGROUND_SENTENCES = 50
 
 _EMPHASIS = re.compile(r"[*_`]")
 _DEFINED = re.compile(
-    r"^\W*(?:so |well )?(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?P<en>.+?)[\s?]*$|^\W*define\s+(?P<de>.+?)[\s?.]*$"
+    r"^\W*what\s+(?:does|do)\s+(?P<does>.+?)\s+(?:do|mean|stand for|control|change)\b|^\W*what\s+(?:is|are)\s+(?P<use>.+?)\s+(?:used |good )?for\W*$"
+    r"|^\W*(?:so |well )?(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?P<en>.+?)[\s?]*$|^\W*define\s+(?P<de>.+?)[\s?.]*$"
     r"|^(?P<ko>.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇|뭐|뭔|무슨 뜻)|^(?P<kd>.+?)(?:이란|란)\s*[?]*$",
     re.I,
 )
 # "an origin in CORS": what is defined stands before, where in behind.
 _WHERE = re.compile(r"\s+(?:in|for|within|with|according to)\s+.*$|^.*(?:에서|에서의)\s+", re.I)
 _ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
+# "the base option": what kind of thing it is, which its section does not repeat; and how a sentence begins that says what it does.
+_KIND = (
+    r"(?:option|flag|command|setting|property|function|method|attribute|parameter|directive|file|plugin|hook|field|keyword|rune|macro"
+    r"|operator|variable|key|component|class)(?:e?s)?"
+)
+_OF_KIND = re.compile(rf"\s+{_KIND}$", re.I)
+_DOES = re.compile(
+    rf"\W*(?:(?:the|an?)\s+)?(?P<thing>\S(?:.{{0,50}}?\S)??)(?:\(\))?\W*\s(?:{_KIND}\s)?(?:(?:will|can|only|also|automatically)\s)*"
+    r"(?!(?:is|was|has|does|this|its|us|as|always|plus|across|versus|less)\b)[a-z]{2,}s\s",
+    re.I,
+)
 # "is a", "are" but not "are used": what a definition says of its subject.
 _IS = re.compile(
     r"\b(?:is|was)\s+(?:an?|the|one|any|what|when|how|where|simply|just|essentially)\b|\b(?:are|were)\s+(?!\w+ed\b)"
@@ -119,6 +131,7 @@ class Asked:
     things   the same, as the question writes them
     defined  index terms of what is to be defined; empty for every other question
     subject  the same, as the question writes it
+    wants_use   what is defined is asked for by what it does, or is for
     wants_fact  a number, a time, a price or a name
     is_english  as opposed to Korean
     """
@@ -132,6 +145,7 @@ class Asked:
     subject: str = ""
     wants_fact: bool = False
     is_english: bool = True
+    wants_use: bool = False
 
     @classmethod
     def of(cls, question: str) -> Asked:
@@ -140,16 +154,22 @@ class Asked:
         defined = None if named else _DEFINED.match(question.strip())
         subject = next((part for part in defined.groups() if part), "") if defined else ""
         subject = _WHERE.sub("", subject)
+        wants_use = defined is not None and (defined["does"] or defined["use"]) is not None
+        if wants_use:
+            subject = _OF_KIND.sub("", _ARTICLE.sub("", subject))
+        # "as const": with a word that counts for nothing it is not known by the rest.
+        is_named = len(subject.split()) <= 4 and (not wants_use or len(asked_terms(subject)) >= len(subject.split()))
         return cls(
             question,
             tuple(asked_terms(question)),
             tuple(frozenset(asked_terms(part)) for part in named),
             named,
-            tuple(asked_terms(_ARTICLE.sub("", subject))) if len(subject.split()) <= 4 else (),
+            tuple(asked_terms(_ARTICLE.sub("", subject))) if is_named else (),
             _HOW.search(question) is not None,
-            subject if len(subject.split()) <= 4 else "",
+            subject if is_named else "",
             asks_fact(question),
             question_language(question) == "en",
+            wants_use,
         )
 
 
@@ -229,10 +249,13 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
             subject = set(analyze(plain[: is_said.start()]))
             bonus += 0.2 if set(asked.defined) <= subject and is_said.start() < 60 else 0.08
             bonus += 0.15 * (set(asked.defined) == subject)  # "A trait is", not "The methods of a trait are"
+        if asked.wants_use and (does := _DOES.match(plain)) and set(asked_terms(does["thing"])) == set(asked.defined):
+            bonus += 0.35
         if _is_topic(asked.subject, plain):
             bonus += 0.2
         heading = set(analyze(candidate.heading.rpartition(" > ")[2]))
-        if candidate.opens and set(asked.defined) <= heading and len(heading) <= len(asked.defined) + 1:
+        longer = 0 if asked.wants_use else 1
+        if candidate.opens and set(asked.defined) <= heading and len(heading) <= len(asked.defined) + longer:
             # "Path parameters", "Path parameters containing paths"
             bonus += 0.2 if set(asked.defined) == heading else 0.08
     bonus += 0.1 * _alike(asked.terms, candidate.heading.rpartition(" > ")[2])

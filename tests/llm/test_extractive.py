@@ -380,6 +380,27 @@ class TestShape:
         request = GenerateRequest("", "", "What is a closure?", (Evidence(1, text),), "en", 768)
         assert answering(request) == "A closure is a function without a name."
 
+    @pytest.mark.parametrize(
+        ("question", "answer"),
+        [
+            ("What does the sweep command do?", "The `sweep` command removes the chips of a day."),
+            ("What is sweep used for?", "The `sweep` command removes the chips of a day."),
+            ("What does sweep do?", "The `sweep` command removes the chips of a day."),
+        ],
+    )
+    def test_what_a_thing_does_is_told_by_the_sentence_that_begins_with_it(self, question: str, answer: str) -> None:
+        evidence = [
+            Evidence(
+                1, "Chips are often a matter of the sweep, do what you will. Ask for a sweep when you do.", ("Lathe",)
+            ),
+            Evidence(2, f"It is a lathe.\n\n{answer}", ("Lathe",)),
+        ]
+        assert answer.replace("`", "") in ask(question, evidence).split("See also")[0].replace("`", "")
+
+    def test_a_thing_of_a_word_that_counts_for_nothing_is_not_known_by_the_rest(self) -> None:
+        assert Asked.of("What does as const do?").defined == ()
+        assert Asked.of("What does the const keyword do?").defined == ("const",)
+
     def test_a_difference_names_both_sides(self) -> None:
         evidence = [
             Evidence(1, "A lamp burns oil in a closed case."),
