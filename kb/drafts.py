@@ -94,7 +94,8 @@ class Parsed:
         for number in range(first, len(self.edits)):
             edit = self.edits[number]
             puts_in = edit.start == edit.end
-            if edit.start > end or (edit.start == end and not puts_in):
+            is_behind = edit.start == end and (not puts_in or self.text[end - 1 : end] == "\n")
+            if edit.start > end or is_behind:
                 break
             if edit.end == start and not puts_in:
                 continue

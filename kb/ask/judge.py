@@ -47,7 +47,7 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
         findings = _with_verdict(findings, weigh_evidence(kb, question.request, retrieved.response, chunks))
         return refuse_evidence(kb, question, findings, "score_gate")
     packed, verdict = _weigh(kb, retrieved, retrieved.ranked, retrieved.each)
-    judged = Judged(retrieved, _with_verdict(findings, verdict), retrieved.ranked, retrieved.candidates)
+    judged = Judged(retrieved, _with_verdict(findings, verdict), retrieved.ranked, retrieved.candidates, retrieved.each)
     if retrieved.unseen:
         judged = _prefer_unseen(kb, judged, verdict, retrieved.unseen)
     if judged.findings.novelty and judged.findings.novelty.used == "none":
@@ -158,6 +158,7 @@ def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: Uns
         findings=_with_verdict(judged.findings, verdict),
         ranked=unseen.ranked[: request.k],
         candidates=unseen.ranked if judged.candidates else (),
+        each=(),
     )
     return _with_novelty(only_unseen, replace(unseen.summary, used="fresh" if carries else "none"))
 
@@ -168,7 +169,7 @@ def _prefer_across(judged: Judged, language: str) -> Judged:
     candidates = tuple(
         (chunk, score) for chunk, score in judged.candidates if question_language(chunk.text) != language
     )
-    return replace(judged, ranked=others, candidates=candidates)
+    return replace(judged, ranked=others, candidates=candidates, each=())
 
 
 def _with_novelty(judged: Judged, novelty: AnswerNovelty) -> Judged:

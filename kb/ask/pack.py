@@ -100,7 +100,7 @@ def _fit(kb: Runtime, judged: Judged, budget_tokens: int, template: Template) ->
     fence = PLACEHOLDER if uses_fence(template) else ""
     if kb.config.rag.packing == "ranked":
         return pack_chunks(judged.ranked, budget_tokens, fence)
-    passages = with_each(choose_passages(kb, judged, budget_tokens, fence), judged.retrieved.each)
+    passages = with_each(choose_passages(kb, judged, budget_tokens, fence), judged.each)
     return pack_passages(passages, budget_tokens, fence)
 
 

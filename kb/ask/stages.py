@@ -126,13 +126,14 @@ class Findings:
 class Judged:
     """Evidence that passed the gates.
 
-    ranked, candidates  of `Retrieved`, or of what the reader has not seen
+    ranked, candidates, each  of `Retrieved`, or of what the reader has not seen
     """
 
     retrieved: Retrieved
     findings: Findings
     ranked: Ranked
     candidates: Ranked
+    each: Ranked = ()
 
 
 @dataclass(frozen=True, slots=True)

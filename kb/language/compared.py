@@ -7,52 +7,60 @@ import re
 from kb.language.registry import says
 from kb.text import analyze, analyze_query
 
+# Longer questions tell more than two things.
+MOST_CHARS = 300
+
 # Asked by words such as "difference", which another pattern knows: between two, or of one from the other.
 _DIFFERENCE = (
-    re.compile(r"\bbetween\s+(?P<one>.+?)\s+and\s+(?P<other>.+?)\s*[?.]*$", re.I),
+    re.compile(r"\bbetween (?P<one>.+?) and (?P<other>.+?) ?[?.]*$", re.I),
     re.compile(
-        r"\bhow\s+(?:is|are|does|do)\s+(?P<one>.+?)\s+(?:different|differ|distinguished)\s+from\s+(?P<other>.+?)\s*[?.]*$",
-        re.I,
+        r"\bhow (?:is|are|does|do) (?P<one>.+?) (?:different|differ|distinguished) from (?P<other>.+?) ?[?.]*$", re.I
     ),
-    re.compile(r"(?P<one>\S+)\s+(?:vs\.?|versus)\s+(?P<other>[^\s,?.]+)"),  # and no "VS Code"
+    re.compile(r"(?<!\S)(?P<one>\S+) (?:vs\.?|versus) (?P<other>[^\s,?.]+)"),  # and no "VS Code"
 )
-# "useMemo or useCallback for a function?" begins with the one thing, "Can I use this or that?" does not.
-_CHOICE = (
+# "useMemo or useCallback for a function?" begins with the one thing and asks which; "Can I use this or that?" does neither.
+_CHOICE = re.compile(
+    r"^(?!(?:can|could|do|does|did|is|are|am|was|were|has|have|had|how|what|which|where|when|why|who|whose|should|shall|will|would|may"
+    r"|must|if|in|on|at|to|for|tell|give|list|show|explain|after|before|with|without|whether|one|two|three|four|five)\b)"
+    r"(?P<one>[^\s,?:]+(?: [^\s,?:]+){0,3}?) or (?!(?:more|less|not|so|another|other)\b)(?P<other>[^\s,?]+(?: [^\s,?]+){0,3}?)"
+    r"(?: ?\?+$|, ?(?:which|when to|where should|should|what(?:'s| is) the difference)\b| (?:for|which|when to)\b)",
+    re.I,
+)
+# Words that end like a particle: 결과, 도와.
+_NO_PARTICLE = "결과|효과|사과|학과|통과|성과|초과|일과|교과|치과|내과|외과|안과|경과|부과|도와"
+_KOREAN = (
     re.compile(
-        r"^(?!(?:can|could|do|does|did|is|are|was|were|how|what|which|where|when|why|who|whose|should|shall|will|would|may|must|if|in|on|at|to|for)\b)"
-        r"(?P<one>[^\s,?]+(?:\s[^\s,?]+){0,3}?)\s+or\s+(?P<other>[^\s,?]+(?:\s[^\s,?]+){0,3}?)"
-        r"(?:\s*[,?]|\s+(?:for|in|when|which|to)\s|$)",
-        re.I,
+        rf"(?:^|\s)(?!(?:{_NO_PARTICLE})\s)(?P<one>\S+?)(?:와|과|랑|이랑) (?P<other>.+?)(?:의|은|는|이|가|을|를)? ?"
+        r"(?:차이|비교|다른 ?점|(?:어떻게|무엇이|뭐가|어디가|뭐) ?(?:다른|다르|다릅|달라))"
     ),
     re.compile(
-        r"(?:^|\s)(?P<one>\S+?)(?:와|과|랑|이랑|하고)\s+(?P<other>.+?)(?:의|은|는|이|가|을|를)?\s*(?:어떻게|무엇이|뭐가|어디가)?\s*"
-        r"(?:차이|다른\s*점|다른[가지]|다르|다릅|비교)"
-    ),
-    re.compile(
-        r"^(?P<one>\S+?)(?:와|과|랑|이랑|하고)\s+(?P<other>\S+?)(?:\s*중|은|는)\s*(?:에|에서)?\s*(?:어느|어떤|무엇|뭐|뭘)"
+        rf"^(?!(?:{_NO_PARTICLE})\s)(?P<one>\S+?)(?:와|과|랑|이랑|하고) (?P<other>\S+?) ?중 ?(?:에|에서)? ?(?:어느|어떤|무엇|뭐|뭘)"
     ),
 )
 # "x..y in revsets": where the two are met, behind the second.
-_WHERE = re.compile(r"\s+(?:in|for|within|inside|when|on)\s+.*$", re.I)
-_ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
+_WHERE = re.compile(r" (?:in|for|within|inside|when|on) .*$", re.I)
+_ARTICLE = re.compile(r"^(?:an?|the) ", re.I)
 
 
 def compared_things(question: str) -> tuple[str, str] | None:
-    """The two things whose difference is asked for; None for every other question, and for more things than two.
+    """The two things whose difference is asked for; None for every other question, for more things than two, and for signs alone.
 
     >>> compared_things("What is the difference between a change and a commit?")
     ('change', 'commit')
     >>> compared_things("def와 async def의 차이는 무엇인가요?")
     ('def', 'async def')
     """
-    patterns = (*_DIFFERENCE, *_CHOICE) if says("intent_compare", question, re.I) else _CHOICE
-    found = next((match for each in patterns if (match := each.search(question.strip()))), None)
+    asked = " ".join(question.split())
+    if len(asked) > MOST_CHARS:
+        return None
+    patterns = (*_KOREAN, *_DIFFERENCE, _CHOICE) if says("intent_compare", asked, re.I) else (*_KOREAN, _CHOICE)
+    found = next((match for each in patterns if (match := each.search(asked))), None)
     if found is None:
         return None
     one, other = (_ARTICLE.sub("", found[name]).strip() for name in ("one", "other"))
     other = _WHERE.sub("", other)
-    is_of_two = one and other and "," not in one + other and " or " not in other
-    return (one, other) if is_of_two else None
+    has_words = bool(analyze_query(one) and analyze_query(other))
+    return (one, other) if has_words and "," not in one + other and " or " not in other else None
 
 
 def things_lacking(question: str, text: str) -> tuple[str, ...]:

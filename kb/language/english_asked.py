@@ -16,8 +16,11 @@ _NUMBER_WORDS = (
     r"|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundreds?|thousands?|millions?|billions?|trillions?|dozens?|half|quarter"
     r"|once|twice|several|couple|pair|both(?!\s+(?:how|what|when|where|why|in|for|to)\b)|none|single|multiple|unlimited|as many|fortnight)\b(?!-)|\bno\s+(?:limit|maximum|more)\b"
 )
-# "may" and "march" in small letters are verbs, unless a number stands beside them.
-_MONTH_NAMES = r"jan(?:uary)?|feb(?:ruary)?|(?-i:Mar(?:ch)?|May|MARCH|MAY)|(?:march|may)(?=\s+\d)|(?<=\d )(?:march|may)|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+# "may" and "march" in small letters are verbs, unless a number or a word such as "in" stands beside them.
+_MONTH_NAMES = (
+    r"jan(?:uary)?|feb(?:ruary)?|(?-i:Mar(?:ch)?|MAR(?:CH)?|MAY|May(?!\s+(?:be|not|have)\b))|(?:mar(?:ch)?|may)(?=\s+\d)"
+    r"|(?:in|on|of|by|since|until|till|from|early|late|mid|the)\s(?:\d{1,2}(?:st|nd|rd|th)?\s)?(?:of\s)?(?:mar(?:ch)?|may)|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
+)
 _PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"
 
 # A cell of a table that is only a sum: of three digits, or with cents. A smaller number may count anything.

@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from kb.frozen import dataclass
 from kb.language.asked import asks_fact, matches_answer_type
-from kb.language.compared import compared_things
+from kb.language.compared import MOST_CHARS, compared_things
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import question_language, words
 from kb.text import analyze, analyze_query, find_words
@@ -23,7 +23,8 @@ BACKGROUND_SENTENCES = 50
 
 _EMPHASIS = re.compile(r"[*_`]")
 _DEFINED = re.compile(
-    r"^\W*what\s+(?:does|do)\s+(?P<does>.+?)\s+(?:do|mean|stand for|control|change)\b|^\W*what\s+(?:is|are)\s+(?P<use>.+?)\s+(?:used |good )?for\W*$"
+    r"^\W*what\s+(?:does|do)\s+(?!(?:i|it|you|we|they|this|that)\b)(?P<does>.+?)\s+(?:do|mean|stand for)(?:\s+(?:in|on|for|within)\s[^,?]+)?\W*$"
+    r"|^\W*what\s+(?:is|are)\s+(?P<use>.+?)\s+(?:used |good )?for\W*$"
     r"|^\W*(?:so |well )?(?:what|who)(?:'s|\s+(?:is|are|was|were))\s+(?P<en>.+?)[\s?]*$|^\W*define\s+(?P<de>.+?)[\s?.]*$"
     r"|^(?P<ko>.+?)(?:이란|란|은|는|이|가)?\s*(?:무엇|뭐|뭔|무슨 뜻)|^(?P<kd>.+?)(?:이란|란)\s*[?]*$",
     re.I,
@@ -38,7 +39,7 @@ _KIND = (
 )
 _OF_KIND = re.compile(rf"\s+{_KIND}$", re.I)
 _DOES = re.compile(
-    rf"\W*(?:(?:the|an?)\s+)?(?P<thing>\S(?:.{{0,50}}?\S)??)(?:\(\))?\W*\s(?:{_KIND}\s)?(?:(?:will|can|only|also|automatically)\s)*"
+    rf"\W{{0,5}}(?:(?:the|an?)\s+)?\W{{0,5}}(?P<thing>\w(?:.{{0,50}}?\w)??)\W{{0,5}}\s(?:{_KIND}\s)?(?:(?:will|can|only|also|automatically)\s)*"
     r"(?!(?:is|was|has|does|this|its|us|as|always|plus|across|versus|less)\b)[a-z]{2,}s\s",
     re.I,
 )
@@ -151,7 +152,7 @@ class Asked:
     def of(cls, question: str) -> Asked:
         """Read a question, English or Korean."""
         named = compared_things(question) or ()
-        defined = None if named else _DEFINED.match(question.strip())
+        defined = None if named else _DEFINED.match(" ".join(question.split())[:MOST_CHARS])
         subject = next((part for part in defined.groups() if part), "") if defined else ""
         subject = _WHERE.sub("", subject)
         wants_use = defined is not None and (defined["does"] or defined["use"]) is not None

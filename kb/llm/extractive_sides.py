@@ -118,7 +118,7 @@ def sides_beside(
             if candidate.kind in ("prose", "list") and side <= set(analyze(candidate.text))
         ]
         best = own.at if own else max(naming, key=lambda at: (scores[at] or 0.0, -at), default=None)
-        if best is not None:
+        if best is not None and candidates[best] not in found:
             found.append(candidates[best])
     return found
 

@@ -68,6 +68,7 @@ def test_a_table_that_stands_alone_in_a_chunk_keeps_its_first_and_its_last_bar()
     at = parsed.text.index(table)
     assert parsed.shown(at, at + len(table)) == "| Path|Alias |\n| :--|:-- |\n| site|/old |"
     assert parsed.shown(0, at - 2) == "Before."
+    assert parsed.shown(0, at) == "Before.\n\n", "its bar is the next stretch's"
     assert parsed.shown(at + len(table) + 2, len(parsed.text)) == "Behind."
 
 

@@ -235,6 +235,7 @@ def test_headings_are_those_of_the_page(text: str, titles: list[str]) -> None:
         ('a\n\n```py\n--8<-- "x.py"\n```\n\nb', "a\n\n\n\n\n\nb", None),
         ('a\n\n```Python hl_lines="2"\n{!> ../../x.py!}\n```\n\nb', "a\n\n\n\n\n\nb", None),
         ("```py\nx = 1\n{!../../x.py!}\n```", "```py\nx = 1\n\n```", None),
+        ("```blade\n{!! $slot !!}\n{! x !}\n```", "```blade\n{!! $slot !!}\n{! x !}\n```", None),
         ("> [!NOTE] It is so.\n\n> [!tip]-\n> b", "> It is so.\n\n> \n> b", None),
         ('=== "A"\n    b\n\n```\n=== "C"\n    d\n```', '\nA: b\n\n```\n=== "C"\n    d\n```', None),
         # no tabs: nothing is set in, or it is code

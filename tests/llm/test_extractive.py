@@ -397,6 +397,21 @@ class TestShape:
         ]
         assert answer.replace("`", "") in ask(question, evidence).split("See also")[0].replace("`", "")
 
+    @pytest.mark.parametrize(
+        ("question", "defined"),
+        [
+            ("What does the sweep command do?", ("sweep",)),
+            ("What does the label do on a chip?", ("label",)),
+            ("What is the sweep option used for?", ("sweep",)),
+            ("What does the lathe do when a chip is caught?", ()),
+            ("What do I do if the lathe stops?", ()),
+            ("What does it mean to sweep?", ()),
+        ],
+    )
+    def test_what_is_asked_for_by_what_it_does(self, question: str, defined: tuple[str, ...]) -> None:
+        asked = Asked.of(question)
+        assert (asked.defined, asked.wants_use) == (defined, bool(defined))
+
     def test_a_thing_of_a_word_that_counts_for_nothing_is_not_known_by_the_rest(self) -> None:
         assert Asked.of("What does as const do?").defined == ()
         assert Asked.of("What does the const keyword do?").defined == ("const",)

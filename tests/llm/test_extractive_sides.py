@@ -108,6 +108,11 @@ class TestBeside:
         assert "burns wood" in shown.text
         assert below.text == "\n\nSee also:\n- A lamp burns oil. [#1]"
 
+    def test_signs_that_are_compared_repeat_no_quote(self) -> None:
+        text = "In JavaScript `===` does not convert the types of what it compares."
+        (only,) = tokens("What is the difference between == and === in JavaScript?", [Evidence(1, text)])
+        assert only.text.count("does not convert") == 1
+
 
 class TestThings:
     @pytest.mark.parametrize(
@@ -127,6 +132,15 @@ class TestThings:
             ("What is the way between the barn and the mill?", None),
             ("oil, wood or coal, which is the difference?", None),
             ("등불과 다른 불을 함께 쓸 수 있나요?", None),
+            ("검색 결과 페이지가 왜 다르게 나오나요?", None),
+            ("결과 화면은 무엇이 다른가요?", None),
+            ("What is the difference between == and ===?", None),
+            ("After a crash or reboot, what should I do?", None),
+            ("Lost brass key or stolen, how long until it is replaced?", None),
+            ("Ways to add or remove users", None),
+            ("Two or more lamps?", None),
+            ("With or without oil?", None),
+            ("What is the difference " + "between a lamp and a torch " * 20, None),
         ],
     )
     def test_they_are_taken_from_the_question(self, question: str, things: tuple[str, str] | None) -> None:

@@ -47,6 +47,10 @@ def test_only_questions_for_a_time_are_held_to_their_event() -> None:
         ("RELEASED IN MAY", None),
         ("out on 3 may", None),
         ("out on march 3", None),
+        ("the 5th of may", None),
+        ("in early may", None),
+        ("12 MAR", None),
+        ("May be released later.", "date"),
     ],
 )
 def test_may_and_march_are_months_by_their_capital_or_a_number_beside_them(text: str, lacking: str | None) -> None:

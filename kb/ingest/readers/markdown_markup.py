@@ -23,7 +23,8 @@ from kb.ingest.readers.raised import raised
 _CONSOLE = re.compile(r"[ \t]*(?:>[ \t]?)*(?:`{3,}|~{3,})[ \t]*console\b")
 _COLOUR = re.compile(r"</?(?:font|span|b|u|i)(?:\s[^<>\n]*)?>")
 _INCLUDE = re.compile(
-    r"^[ \t]*(?:\{\{\s*#\w+[^{}\n]*\}\}|\{!>?[^\n]*!\}|;?-{1,3}8<-{1,3}[ \t]*[\"'][^\n]*)[ \t]*$", re.M
+    r"^[ \t]*(?:\{\{\s*#\w+[^{}\n]*\}\}|\{!>?[ \t]*[\w@-]*[./][^\n!]*!\}|;?-{1,3}8<-{1,3}[ \t]*[\"'][^\n]*)[ \t]*$",
+    re.M,
 )
 # The elements of HTML, but for those that are more often a type or a placeholder in prose: <T>, <name>, <path>.
 _TAGS = (
