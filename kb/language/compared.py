@@ -22,7 +22,7 @@ _DIFFERENCE = (
 _CHOICE = re.compile(
     r"^(?!(?:can|could|do|does|did|is|are|am|was|were|has|have|had|how|what|which|where|when|why|who|whose|should|shall|will|would|may"
     r"|must|if|in|on|at|to|for|tell|give|list|show|explain|after|before|with|without|whether|one|two|three|four|five)\b)"
-    r"(?P<one>[^\s,?:]+(?: [^\s,?:]+){0,3}?) or (?!(?:more|less|not|so|another|other)\b)(?P<other>[^\s,?]+(?: [^\s,?]+){0,3}?)"
+    r"(?P<one>[^\s,?]+(?: [^\s,?]+){0,3}?) or (?!(?:more|less|not|so|another|other)\b)(?P<other>[^\s,?]+(?: [^\s,?]+){0,3}?)"
     r"(?: ?\?+$|, ?(?:which|when to|where should|should|what(?:'s| is) the difference)\b| (?:for|which|when to)\b)",
     re.I,
 )
