@@ -5,7 +5,7 @@
 kb-claims goes on from kb-reader, whose first text is a question: here it is a claim. Of kb-claims-english the smaller model goes on from
 ms-marco-MiniLM-L-12-v2, by the stages whose names begin with "english", the larger one from all-mpnet-base-v2 (training/mpnet.py, whose
 FOLDER is the first --begin), by those whose names begin with "mpnet". STAGES of one model are run in their order, each from what the one
-before wrote into OUT_FOLDER: an .npz, of the larger one the .pt beside it. ROWS are answers that a language model wrote, joined to their passages by
+before wrote into OUT_FOLDER, in full: the .pt beside the .npz that kb ships. ROWS are answers that a language model wrote, joined to their passages by
 training/written_answers.py; DATA_FOLDER/reader/support.jsonl.gz and XNLI_FOLDER (xnli.dev.ko.tsv and xnli.test.ko.tsv of KorNLI)
 have labels of people; lies and truths by script are those of benchmarks/lies.py. Prints the AUC on answers that are held out,
 beside that of kb's own score.

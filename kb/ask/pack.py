@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kb.ask.beside import with_each
+from kb.ask.compared import with_each
 from kb.ask.node_prompt import NODES_SUFFIX, render_context, with_context_slot
 from kb.ask.passages import Passage, choose_passages, with_sections
 from kb.ask.prompt import PLACEHOLDER, Template, fence_tag, render_entry, render_user, template_for, uses_fence

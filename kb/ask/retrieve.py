@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kb.ask.beside import find_each
+from kb.ask.compared import find_each
 from kb.ask.records import AskRequest, EmbeddingRef
 from kb.ask.stages import Question, Retrieved, UnseenEvidence
 from kb.records import SearchRequest, SearchTrace

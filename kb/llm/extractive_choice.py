@@ -48,7 +48,7 @@ def quotes_of(
     found: list[Choice] = []
     for at in order:
         candidate = candidates[at]
-        if any(_holds(candidates[choice.at], choice.quote, candidate) for choice in found):
+        if any(holds(choice, candidates, candidate) for choice in found):
             continue
         found.append(Choice(at, quote_for(candidate), scores[at] or 0.0))
         if len(found) == most:
@@ -85,5 +85,6 @@ def as_read(key: Candidate, quote: Quote) -> str:
     return f"{key.shown_heading()} {text}".strip()[:READ_CHARS]
 
 
-def _holds(quoted: Candidate, quote: Quote, other: Candidate) -> bool:
-    return quoted.passage == other.passage and quote.start <= other.start < quote.end
+def holds(choice: Choice, candidates: Sequence[Candidate], other: Candidate) -> bool:
+    """Whether a sentence stands in a quote."""
+    return candidates[choice.at].passage == other.passage and choice.quote.start <= other.start < choice.quote.end

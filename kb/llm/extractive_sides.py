@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
-from kb.llm.extractive_choice import BY_LOGIT, Choice, as_read, quotes_of
+from kb.llm.extractive_choice import BY_LOGIT, Choice, as_read, holds, quotes_of
 from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate, asked_terms, instructs, leans, points_elsewhere, says_what_is
 from kb.llm.protocol import Read
@@ -90,12 +90,12 @@ def quote_each(
     told  what `tell_sides` found
     """
     own = [each for each in told if each is not None]
-    if len(own) < 2 or all(_stands_in(chosen, candidates, candidates[each.at]) for each in own):
+    if len(own) < 2 or all(holds(chosen, candidates, candidates[each.at]) for each in own):
         return []
-    if not asked.is_english:  # where kb-reader reads, more pairs were worse than the one quote than better
+    if not asked.is_english:  # of four pairs that kb would show, two were worse than the one quote and one better
         return []
     one, other = own
-    return [one] if _stands_in(one, candidates, candidates[other.at]) else own
+    return [one] if holds(one, candidates, candidates[other.at]) else own
 
 
 def sides_beside(
@@ -121,10 +121,6 @@ def sides_beside(
         if best is not None and candidates[best] not in found:
             found.append(candidates[best])
     return found
-
-
-def _stands_in(choice: Choice, candidates: Sequence[Candidate], other: Candidate) -> bool:
-    return candidates[choice.at].passage == other.passage and choice.quote.start <= other.start < choice.quote.end
 
 
 def forms_of(asked: Asked) -> list[frozenset[frozenset[str]]]:

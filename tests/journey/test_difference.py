@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from tests.journey.conftest import Call
+from tests.journey.conftest import Call, Result
 
 NOTES = {
     "kestrel.md": "# Kestrel\n\nKestrel is the queue that keeps the orders of the workshop until a clerk has read them.\n\nIt runs on the old machine.\n",
@@ -13,13 +14,18 @@ NOTES = {
 }
 
 
-def test_both_are_searched_for_and_quoted(kb: Call, tmp_path: Path) -> None:
-    home, folder = tmp_path / "home", tmp_path / "notes"
+def ask(kb: Call, place: Path, notes: Mapping[str, str], *words: str) -> Result:
+    """Ingest the notes and ask."""
+    home, folder = place / "home", place / "notes"
     folder.mkdir()
-    for name, text in NOTES.items():
+    for name, text in notes.items():
         (folder / name).write_text(text, encoding="utf-8")
     kb("ingest", folder, home=home)
-    found = kb("ask", "What is the difference between Kestrel and Merlin?", "-k", "1", "--json", home=home)
+    return kb("ask", *words, "--json", home=home)
+
+
+def test_both_are_searched_for_and_quoted(kb: Call, tmp_path: Path) -> None:
+    found = ask(kb, tmp_path, NOTES, "What is the difference between Kestrel and Merlin?", "-k", "1")
     answer = found.json()
     assert found.code == 0, answer
     assert {each["citation"]["path"] for each in answer["citations"]} == {"kestrel.md", "merlin.md"}
@@ -27,22 +33,13 @@ def test_both_are_searched_for_and_quoted(kb: Call, tmp_path: Path) -> None:
 
 
 def test_a_thing_that_no_document_names_is_not_made_up(kb: Call, tmp_path: Path) -> None:
-    home, folder = tmp_path / "home", tmp_path / "notes"
-    folder.mkdir()
-    for name, text in NOTES.items():
-        (folder / name).write_text(text, encoding="utf-8")
-    kb("ingest", folder, home=home)
-    found = kb("ask", "What is the difference between Kestrel and Goshawk?", "--json", home=home)
+    found = ask(kb, tmp_path, NOTES, "What is the difference between Kestrel and Goshawk?")
     assert found.code == 1
     assert "'Goshawk'" in found.json()["answer"]
 
 
 def test_a_quote_that_names_one_of_the_two_alone_does_not_answer(kb: Call, tmp_path: Path) -> None:
-    home, folder = tmp_path / "home", tmp_path / "notes"
-    folder.mkdir()
     text = "# Lathe\n\nThe lathe keeps its tools in a drawer of its own.\n\n# Trade\n\nThe guild asks whether sawdust or chips are swept.\n"
-    (folder / "lathe.md").write_text(text, encoding="utf-8")
-    kb("ingest", folder, home=home)
-    found = kb("ask", "lathe or chips, which keeps its tools in a drawer?", "--json", home=home)
+    found = ask(kb, tmp_path, {"lathe.md": text}, "lathe or chips, which keeps its tools in a drawer?")
     assert found.code == 1
     assert "does not mention 'chips'" in found.json()["answer"]

@@ -64,6 +64,11 @@ class TestQuotes:
         (only,) = quotes(QUESTION, [told, LAMP, TORCH])
         assert "has a case" in only
 
+    def test_in_korean_one_passage_is_quoted(self) -> None:
+        lamp = Evidence(1, "## 등불\n\n등불은 유리 안에서 기름을 태우는 등입니다.", ("등불",))
+        torch = Evidence(2, "## 횃불\n\n횃불은 손에 들고 태우는 막대입니다.", ("횃불",))
+        assert len(quotes("등불과 횃불의 차이는 무엇인가요?", [lamp, torch])) == 1
+
     def test_where_one_is_told_alone_there_is_one_quote(self) -> None:
         assert len(quotes(QUESTION, [LAMP, ASIDE])) == 1
 
