@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kb.embed.bert import Bert, Graph, build_bert
+from kb.embed.signs import ZERO, are_sums_cut
 from kb.frozen import dataclass
 
 MICROSOFT = "com.microsoft"
@@ -114,10 +115,11 @@ class QuantizedGraph(Graph):
             self._rounded[value] = self.add("QuantizeLinear", divided, step, zero), step, zero
         rounded, step, zero = self._rounded[value]
         values, scales = in_8_bits(rounding.scaled(self.bert.weights[f"{name}.weight"]))
-        weights = self.constant(values.T, "int8"), step, self.constant(scales, "float32"), zero
-        no_zero = self.constant([0] * len(scales), "int8")
+        kind, middle = ("uint8", ZERO) if are_sums_cut() else ("int8", 0)
+        weights = self.constant(values.T.astype("int16") + middle, kind), step, self.constant(scales, "float32"), zero
+        middles = self.constant([middle] * len(scales), kind)
         return self.add(
-            "MatMulIntegerToFloat", rounded, *weights, no_zero, self.weight(f"{name}.bias"), domain=MICROSOFT
+            "MatMulIntegerToFloat", rounded, *weights, middles, self.weight(f"{name}.bias"), domain=MICROSOFT
         )
 
 

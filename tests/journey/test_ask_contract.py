@@ -339,8 +339,8 @@ def test_snapshot(opened: Open) -> None:
     answer = json.loads(to_json(ask(kb, request(mode="hybrid", temperature=0.0, seed=0))))
     answer["trace_id"] = answer["created_at"] = "…"
     answer["usage"]["latency_ms"] = answer["usage"]["first_token_ms"] = answer["retrieval"]["corpus_revision"] = 0
-    # Processors round vectors differently: the last digits of the scores are not stable.
-    answer["retrieval"]["top_score"] = round(answer["retrieval"]["top_score"], 3)
+    # Processors round vectors differently, and some have no bfloat16: the last digits of the scores are not stable.
+    answer["retrieval"]["top_score"] = round(answer["retrieval"]["top_score"], 1)
     answer["retrieval"]["evidence_score"] = round(answer["retrieval"]["evidence_score"], 1)
     if os.environ.get("UPDATE_SNAPSHOTS"):
         SNAPSHOT.parent.mkdir(exist_ok=True)

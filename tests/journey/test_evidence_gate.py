@@ -32,7 +32,7 @@ ANSWERED = (
     "두 관측소는 언제 자매결연을 맺었습니까?",
 )
 # A row of a table in the question's language, and two in English: what is in both is not lost.
-IN_A_TABLE = "오류 코드 E-133은 무슨 뜻인가요?"
+IN_A_TABLE = "오류 코드 E-133이 나오면 어떻게 해야 하나요?"
 
 
 @pytest.mark.parametrize(("question", "mode"), [(FOREIGN[0], "hybrid"), (FOREIGN[1], "hybrid"), (FOREIGN[1], "vector")])
