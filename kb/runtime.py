@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -374,13 +375,12 @@ class Runtime:
         """The reader that orders passages for a question; None without one."""
         return next(iter(self.readers_for(question)), None)
 
-    def read(self, question: str, texts: Sequence[str], reader: Reader | None = None) -> list[float] | None:
-        """The logit of a reader, by default of `reader_for` the question, for each text; None without a reader.
+    def read(self, question: str, texts: Sequence[str], *, again: bool = False) -> list[float] | None:
+        """The logit of the first of `readers_for` the question for each text, of the second `again`; None without one.
 
-        What was read for the question at hand is kept: the order, the gate and the model share it.
+        What was read for the question at hand is kept.
         """
-        reader = reader or self.reader_for(question)
-        if reader is None:
+        if (reader := next(iter(self.readers_for(question)[again:]), None)) is None:
             return None
         if self._read_for != question:
             self._read_for, self._read = question, {}
@@ -401,10 +401,11 @@ class Runtime:
     def language_model(self) -> LanguageModel:
         """The configured language model, chosen on first use."""
         if self._model is None:
+            from kb.llm.protocol import Scorers
             from kb.llm.registry import choose_model
 
-            encode = self._encode_sentences()
-            self._model = choose_model(self.config.llm, encode=encode, read=self.read, notify=self.notify)
+            scorers = Scorers(self._encode_sentences(), self.read, partial(self.read, again=True))
+            self._model = choose_model(self.config.llm, scorers, self.notify)
         return self._model
 
     def loaded_encoder(self) -> Encoder | None:

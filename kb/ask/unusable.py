@@ -6,6 +6,7 @@ An answer that cites nothing is no refusal: the documents may well answer, and t
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from kb.ask.cite import has_refusal_phrase, is_refusal
 from kb.ask.doubt_marks import is_certain, mark_sentences
@@ -83,5 +84,7 @@ def _quote(kb: Runtime, generated: Generated) -> Ended | None:
 def _quotes_for(kb: Runtime, generated: Generated) -> Verified | None:
     """What the embedded model quotes for the question; None where it finds nothing to quote."""
     encoder = kb.loaded_encoder()
-    model = ExtractiveModel(encoder.encode_sentences if encoder else None, read=kb.read)
+    model = ExtractiveModel(
+        encoder.encode_sentences if encoder else None, read=kb.read, read_again=partial(kb.read, again=True)
+    )
     return conclude_quotes(Generated(generated.packed, generate(model, generated.packed.prompt, lambda _: None)))

@@ -261,12 +261,9 @@ def _read(
         _in_context(window, passages[window.passage], question_language(question)) for window in windows[:READ_WINDOWS]
     ]
     read = Logits(known, kb.read(question, texts) or ())
-    others = kb.readers_for(question)[1:]
-    if not others:
-        return read, UNREAD
     terms = frozenset(analyze_query(question))
     liked = sorted(range(len(first)), key=lambda i: (-known[i], i))[:READ_AGAIN]
-    again = kb.read(question, [*(stretch_of(first[i], terms) for i in liked), *texts], others[0])
+    again = kb.read(question, [*(stretch_of(first[i], terms) for i in liked), *texts], again=True)
     return read, Logits(again[: len(liked)], again[len(liked) :]) if again else UNREAD
 
 

@@ -13,8 +13,13 @@ from typing import Literal, NamedTuple
 from kb.language.events import tells_of_opposite
 from kb.language.interface import PatternKind
 from kb.language.registry import pattern, says
+from kb.text import analyze, find_words
 
 _DIGITS = re.compile(r"\d+")
+# A share is no number of things.
+_SHARE = re.compile(r"\d[\d.,]*\s?(?:%|percent\b)", re.I)
+# What is counted stands at most so many words behind its number: "two new mutable references".
+_BEHIND = 4
 
 AnswerKind = Literal["price", "frequency", "duration", "count", "number", "date", "person", "reason"]
 
@@ -66,6 +71,23 @@ def matches_answer_type(question: str, texts: Sequence[str]) -> float | None:
     return None if asked is None else float(any(_tells(asked[1], text) for text in texts))
 
 
+def tells_how_many(question: str, text: str) -> float:
+    """1.0 where a number stands before what a question counts, 0.5 where "multiple" or the like does, else 0.0.
+
+    >>> tells_how_many("How many owners can a value have?", "There can only be one owner."), tells_how_many("How many owners?", "One value.")
+    (1.0, 0.0)
+    >>> tells_how_many("How many owners?", "It may have multiple owners."), tells_how_many("How many owners?", "It has more than one owner.")
+    (0.5, 0.5)
+    """
+    counted = pattern("asks_counted", question, re.I).search(question)
+    if counted is None:
+        return 0.0
+    wanted = frozenset(analyze(counted["counted"]))
+    numbers = pattern("tells_number", text, re.I).finditer(text)
+    told = (n for n in numbers if wanted & frozenset(analyze(" ".join(find_words(text[n.end() :])[:_BEHIND]))))
+    return max((0.5 if says("vague_number", text[: n.end()], re.I) else 1.0 for n in told), default=0.0)
+
+
 def asks_fact(question: str) -> bool:
     """True where a number, a time, a price or a name is the answer: a sentence tells it.
 
@@ -86,6 +108,8 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     >>> lacks_what_is_asked("How many beds has the room on floor 2?", "New staff sleep on floor 2.")
     'count'
     >>> lacks_what_is_asked("How many lines has it?", "By speed we mean both how soon it starts and how far it gets.")
+    'count'
+    >>> lacks_what_is_asked("How many companies use it?", "The test coverage is at 100%.")
     'count'
     >>> lacks_what_is_asked("What do thirty eggs cost?", "Eggs: size M, from the farm.")
     'price'
@@ -108,6 +132,8 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     if kind == "count":  # the question's own numbers tell nothing
         own = "|".join(map(re.escape, _DIGITS.findall(question)))
         text = re.sub(rf"(?<!\d)(?:{own})(?!\d)", " ", text) if own else text
+        if says("asks_counted", question, re.I):
+            text = _SHARE.sub(" ", text)
     if kind == "date" and tells_of_opposite(question, text):
         return kind
     return None if _tells(by, text) else kind

@@ -40,6 +40,8 @@ _KOREAN = (
 # "x..y in revsets": where the two are met, behind the second.
 _WHERE = re.compile(r" (?:in|for|within|inside|when|on) .*$", re.I)
 _ARTICLE = re.compile(r"^(?:an?|the) ", re.I)
+# "a normal ref": by what it is called where nothing sets it apart.
+_PLAIN = re.compile(r"^(?:normal|regular|ordinary|plain) (?=\S)", re.I)
 
 
 def compared_things(question: str) -> tuple[str, str] | None:
@@ -47,6 +49,8 @@ def compared_things(question: str) -> tuple[str, str] | None:
 
     >>> compared_things("What is the difference between a change and a commit?")
     ('change', 'commit')
+    >>> compared_things("How is shallowRef different from a normal ref?")
+    ('shallowRef', 'ref')
     >>> compared_things("def와 async def의 차이는 무엇인가요?")
     ('def', 'async def')
     """
@@ -57,7 +61,7 @@ def compared_things(question: str) -> tuple[str, str] | None:
     found = next((match for each in patterns if (match := each.search(asked))), None)
     if found is None:
         return None
-    one, other = (_ARTICLE.sub("", found[name]).strip() for name in ("one", "other"))
+    one, other = (_PLAIN.sub("", _ARTICLE.sub("", found[name])).strip() for name in ("one", "other"))
     other = _WHERE.sub("", other)
     has_words = bool(analyze_query(one) and analyze_query(other))
     return (one, other) if has_words and "," not in one + other and " or " not in other else None

@@ -21,6 +21,11 @@ _MONTH_NAMES = (
     r"jan(?:uary)?|feb(?:ruary)?|(?-i:Mar(?:ch)?|MAR(?:CH)?|MAY|May(?!\s+(?:be|not|have)\b))|(?:mar(?:ch)?|may)(?=\s+\d)"
     r"|(?:in|on|of|by|since|until|till|from|early|late|mid|the)\s(?:\d{1,2}(?:st|nd|rd|th)?\s)?(?:of\s)?(?:mar(?:ch)?|may)|apr(?:il)?|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
 )
+# Behind "how many" these end what is counted.
+_NOT_COUNTED = (
+    r"(?:do|does|did|can|could|may|might|must|should|shall|will|would|is|are|was|were|has|have|had|to|of|in|on|at|per|for|from|with|by|there"
+    r"|that|which|who|a|an|the|this|these|i|you|we|they|it|he|she)\b"
+)
 _PAYS = r"\b(?:cost|charg|pa(?:y|id)|pric|earn|fee|worth|sell|sold|salar|spen[dt])"
 
 # A cell of a table that is only a sum: of three digits, or with cents. A smaller number may count anything.
@@ -46,12 +51,15 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
         r"kilomet|nanomet|micromet|km|feet|foot|inch|page|episode|term|until|till|as long as|while|since|apart)|\b\d{1,4}\s?(?:ad|bc|bce|ce)\b|\bad\s\d"
     ),
     "asks_count": r"\bhow\s+(?:many|old|tall|heavy)\b|\bwhat\s+(?:percentage|number)\s+of\b",
+    "asks_counted": rf"\bhow\s+many\s+(?P<counted>(?!{_NOT_COUNTED})[\w'-]+(?:\s+(?!{_NOT_COUNTED})[\w'-]+){{0,3}})",
     "asks_number": (
         r"\bhow\s+(?:much|high|fast|deep|big|large)\b|\bwhat\s+(?:time|age)\b"
         r"|\b(?:what|which)(?:'s|\s+is)?\s+(?:the\s+)?(?:(?:default|standard|maximum|minimum|max|min|largest|smallest|highest|lowest|latest)\s+)"
         r"(?:[\w-]+\s+)?(?:port|number|size|value|length|limit|count|speed|timeout|interval|age|width|height|depth|capacity|temperature|version)\b"
     ),
     "tells_number": _NUMBER_WORDS,
+    # They count, but tell nobody how many.
+    "vague_number": r"\b(?:multiple|several|unlimited|as many|single|none|couple|both|hundreds|thousands|millions|billions|trillions|dozens|(?:more|other) than one)$",
     "asks_event_date": r"\bwhen\s+(?:was|were|did)\b|\bwhat\s+(?:year|date)\s+(?:was|were|did)\b",
     "tells_event_date": (
         rf"\b(?:{_MONTH_NAMES})\b|centur|decade|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:19|20)\d\d"

@@ -99,23 +99,30 @@ class Weights:
 
 def open_extractive(config: LlmConfig, scorers: Scorers, notify: Callable[[str], None]) -> ExtractiveModel:
     """The provider's opener; it reads nothing of the configuration."""
-    return ExtractiveModel(scorers.encode, read=scorers.read)
+    return ExtractiveModel(scorers.encode, read=scorers.read, read_again=scorers.read_again)
 
 
 class ExtractiveModel:
     """Quotes one passage of the evidence and up to two sentences of others, or refuses in the question's language.
 
-    encode  None goes by words alone; so does a question that the encoder cannot read
-    read    None chooses without a reader; so does a question that the reader cannot read
+    encode      None goes by words alone; so does a question that the encoder cannot read
+    read        None chooses without a reader; so does a question that the reader cannot read
+    read_again  a second reader, for quotes between which the first is undecided
     """
 
     title = "quotes from your documents, without a language model"
 
     def __init__(
-        self, encode: Encode | None = None, weights: Weights | None = None, *, read: Read | None = None
+        self,
+        encode: Encode | None = None,
+        weights: Weights | None = None,
+        *,
+        read: Read | None = None,
+        read_again: Read | None = None,
     ) -> None:
         self._encode = encode
         self._read = read
+        self._read_again = read_again
         self._weights = weights or Weights()
 
     def reference(self) -> ModelRef:
@@ -159,7 +166,7 @@ class ExtractiveModel:
             return quote_around(request.evidence[candidate.passage].text, blocks[candidate.passage], candidate, asked)
 
         choices = quotes_of(candidates, scores, order, quote_for)
-        chosen = choose_quote(self._read, asked, choices, candidates)
+        chosen = choose_quote(self._read, asked, choices, candidates, self._read_again)
         is_contrast = contrasts(asked, candidates[chosen.at])
         told = [] if is_contrast else tell_sides(asked, candidates, scores, quote_for, self._read)
         shown = quote_each(asked, candidates, told, chosen) or [chosen]

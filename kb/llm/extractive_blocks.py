@@ -16,13 +16,16 @@ from kb.text import HEADING_ANCHOR, split_sentences
 BlockKind = Literal["heading", "prose", "list", "code", "table"]
 Span = tuple[int, int]
 
-# So many lines of a code block are quoted.
+# So many lines of a code block are quoted; of what its last command prints, where that is longer than the second, the third.
 CODE_LINES = 30
+OUTPUT_LINES, KEPT_OUTPUT_LINES = 12, 8
 # A longer line is no term.
 MOST_TERM_CHARS = 120
 
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
+# A command in a terminal: what follows it is what it prints.
+_COMMAND = re.compile(r"\s*(?:>\s?)*[$❯]\s+\S")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _NUMBER = re.compile(r"\s*(\d{1,3})[.)]\s")
@@ -311,8 +314,15 @@ def is_beside(text: str, block: Block, other: Block) -> bool:
 
 
 def code_span(text: str, block: Block) -> Span:
-    """A code block, up to its first CODE_LINES lines."""
+    """A code block, up to its first CODE_LINES lines, without most of a long output at its end."""
     lines = text[block.start : block.end].split("\n")
-    if len(lines) <= CODE_LINES:
+    kept = CODE_LINES
+    last = max((n for n, line in enumerate(lines) if _COMMAND.match(line)), default=None)
+    if last is not None:
+        while lines[last].rstrip().endswith("\\") and last + 1 < len(lines):
+            last += 1
+        if sum(not _FENCE.match(line) for line in lines[last + 1 :]) > OUTPUT_LINES:
+            kept = min(kept, last + 1 + KEPT_OUTPUT_LINES)
+    if len(lines) <= kept:
         return block.start, block.end
-    return block.start, block.start + len("\n".join(lines[:CODE_LINES]))
+    return block.start, block.start + len("\n".join(lines[:kept]).rstrip())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from kb.frozen import dataclass
-from kb.language.asked import asks_fact, matches_answer_type
+from kb.language.asked import asks_fact, matches_answer_type, tells_how_many
 from kb.language.compared import MOST_CHARS, compared_things
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import question_language, words
@@ -270,6 +270,8 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)
+    if asked.wants_fact:
+        bonus += 0.3 * tells_how_many(asked.question, plain)
     if leans(plain):
         bonus -= 0.06
     if candidate.resumes:

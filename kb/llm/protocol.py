@@ -17,10 +17,14 @@ Read = Callable[[str, Sequence[str]], list[float] | None]
 
 @dataclass(frozen=True, slots=True)
 class Scorers:
-    """What a knowledge base lends to a model that compares texts itself; None where there is no such thing."""
+    """What a knowledge base lends to a model that compares texts itself; None where there is no such thing.
+
+    read_again  a second reader, larger and slower
+    """
 
     encode: Encode | None = None
     read: Read | None = None
+    read_again: Read | None = None
 
 
 class NoServer(ModelError):

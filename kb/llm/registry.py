@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib import import_module
 
-from kb.arrays import Encode
 from kb.config import LlmConfig
 from kb.errors import ConfigInvalid, ModelError
-from kb.llm.protocol import LanguageModel, Read, Scorers
+from kb.llm.protocol import LanguageModel, Scorers
 from kb.providers import AUTO, PROVIDERS
 
 Notify = Callable[[str], None]
@@ -32,17 +31,14 @@ def open_model(name: str, config: LlmConfig, scorers: Scorers, notify: Notify) -
     return model
 
 
-def choose_model(
-    config: LlmConfig, *, encode: Encode | None, read: Read | None = None, notify: Notify
-) -> LanguageModel:
+def choose_model(config: LlmConfig, scorers: Scorers, notify: Notify) -> LanguageModel:
     """The model that llm.provider names, ready to be asked.
 
-    encode  for the extractive model, as is `read`; None to go by words alone
-    notify  gets one line under "auto", which model answers and why, but where nobody has set up any: then an answer says itself that it is
-            quoted; the model keeps it for its own messages
-    raises  ModelError and its kinds when a named one cannot answer; ConfigInvalid for an unusable endpoint
+    scorers  for the extractive model
+    notify   gets one line under "auto", which model answers and why, but where nobody has set up any: then an answer says itself that it is
+             quoted; the model keeps it for its own messages
+    raises   ModelError and its kinds when a named one cannot answer; ConfigInvalid for an unusable endpoint
     """
-    scorers = Scorers(encode, read)
     if config.provider != "auto":
         forced = open_model(config.provider, config, scorers, notify)
         forced.reference()  # fails now, before a search is made for an answer that cannot be written

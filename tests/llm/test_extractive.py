@@ -412,6 +412,15 @@ class TestShape:
         asked = Asked.of(question)
         assert (asked.defined, asked.wants_use) == (defined, bool(defined))
 
+    def test_a_number_of_what_is_counted_goes_before_another_number(self) -> None:
+        question, answer = (
+            "How many hooks can a rail have at the same time?",
+            "At any time a rail can have three hooks.",
+        )
+        text = f"Hooks of the same rail never have one time to rest.\n\n{answer}"
+        request = GenerateRequest("", "", question, (Evidence(1, text, ("Rails",)),), "en", 768)
+        assert answering(request) == answer
+
     def test_a_thing_of_a_word_that_counts_for_nothing_is_not_known_by_the_rest(self) -> None:
         assert Asked.of("What does as const do?").defined == ()
         assert Asked.of("What does the const keyword do?").defined == ("const",)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from kb.llm.extractive import ExtractiveModel
-from kb.llm.extractive_choice import READ_CHARS, READ_QUOTES, choose_quote, quotes_of
+from kb.llm.extractive_choice import BY_LOGIT, READ_CHARS, READ_QUOTES, UNDECIDED, choose_quote, quotes_of
 from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate
 from kb.llm.protocol import Evidence, GenerateRequest, Token
@@ -108,3 +108,30 @@ def test_the_model_shows_what_reads_best_as_a_whole() -> None:
     first = next(event for event in ExtractiveModel(read=read).generate_stream(request) if isinstance(event, Token))
     assert first.quoted is not None
     assert first.quoted.marker == 2
+
+
+@pytest.mark.parametrize(
+    ("second", "again", "passage", "read_again"),
+    [
+        (1.5, [0.0, 4.0], 1, [0, 1]),  # nearly as good to the first reader, better to the second
+        (1.5, [0.0, 1.0], 0, [0, 1]),
+        (1.5, [], 0, [0, 1]),  # it could not be read
+        (2.0 - (UNDECIDED + 0.1) / BY_LOGIT, [0.0, 9.0], 0, []),  # the first reader has decided
+    ],
+)
+def test_a_second_reader_decides_between_what_is_as_good_to_the_first(
+    second: float, again: list[float], passage: int, read_again: list[int]
+) -> None:
+    candidates = [candidate(0), candidate(1), candidate(2)]
+    choices = quotes_of(candidates, [1.0, 1.0, 1.0], [0, 1, 2], quoted)
+    given: list[str] = []
+
+    def second_reader(asked: str, texts: Sequence[str]) -> list[float]:
+        given.extend(texts)
+        return again
+
+    chosen_one = choose_quote(
+        lambda asked, texts: [2.0, second, -9.0], Asked.of(QUESTION), choices, candidates, second_reader
+    )
+    assert candidates[chosen_one.at].passage == passage
+    assert [text.partition("quote ")[2][:1] for text in given] == [str(n) for n in read_again]

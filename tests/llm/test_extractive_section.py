@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kb.llm.extractive_blocks import find_blocks
+from kb.llm.extractive_blocks import CODE_LINES, KEPT_OUTPUT_LINES, OUTPUT_LINES, find_blocks
 from kb.llm.extractive_section import (
     LEAD_SECTION_CHARS,
     MOST_CHARS,
@@ -214,3 +214,24 @@ def test_a_later_section_below_is_quoted_whole_or_not() -> None:
     found = starting(f"## Starting the pump\n\n{LEAD}\n\n### By hand\n\n{first}\n\n### In winter\n\n{second}")
     assert "One pump" in found
     assert "Two pump" not in found
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "kept"),
+    [
+        ("$ pump on", OUTPUT_LINES, OUTPUT_LINES),
+        ("$ pump on", OUTPUT_LINES + 1, KEPT_OUTPUT_LINES),
+        ("$ lamp on\n$ pump \\\n  on", OUTPUT_LINES + 1, KEPT_OUTPUT_LINES),
+        ("pump on", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
+        ("price: $ 5", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
+        ("pump on", CODE_LINES, CODE_LINES - 2),
+    ],
+)
+def test_of_a_long_output_the_beginning_is_quoted(command: str, printed: int, kept: int) -> None:
+    lines = [f"line {n}" for n in range(printed)]
+    text = "\n".join(["Start the pump:", "", "```console", command, *lines, "```"])
+    quote = ask("How do I start the pump?", [Evidence(1, text, ("Pump",))])
+    assert command in quote
+    assert [line for line in lines if line in quote.splitlines()] == lines[:kept]
+    assert ("…" in quote.splitlines()) == (kept < printed)
+    assert quote.count("```") == 2

@@ -11,6 +11,7 @@ from kb.config import Config, LlmConfig
 from kb.errors import ConfigInvalid, ModelError, ModelNotPulled
 from kb.llm.extractive import ExtractiveModel
 from kb.llm.ollama import OllamaModel
+from kb.llm.protocol import Scorers
 from kb.llm.references import configured_reference
 from kb.llm.registry import choose_model
 from kb.providers import PROVIDERS
@@ -20,7 +21,7 @@ from tests.llm.recorded_server import MODEL, RecordedServer, Reply, error, free_
 
 def choose(**fields: str | float) -> tuple[object, list[str]]:
     said: list[str] = []
-    return choose_model(LlmConfig(**fields), encode=None, notify=said.append), said  # type: ignore[arg-type]
+    return choose_model(LlmConfig(**fields), Scorers(), said.append), said  # type: ignore[arg-type]
 
 
 def test_every_provider_of_the_config_has_a_builder() -> None:
@@ -103,8 +104,8 @@ def test_auto_goes_on_where_the_servers_name_is_unknown() -> None:
 
 def test_without_a_server_the_client_is_not_imported() -> None:
     program = (
-        "import sys\nfrom kb.config import LlmConfig\nfrom kb.llm.registry import choose_model\n"
-        f"choose_model(LlmConfig(endpoint='127.0.0.1:{free_port()}'), encode=None, notify=lambda line: None)\n"
+        "import sys\nfrom kb.config import LlmConfig\nfrom kb.llm.registry import Scorers, choose_model\n"
+        f"choose_model(LlmConfig(endpoint='127.0.0.1:{free_port()}'), Scorers(), lambda line: None)\n"
         "print({'ollama', 'httpx', 'numpy'} & set(sys.modules))"
     )
     run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
