@@ -37,7 +37,7 @@ _KOREAN = (
      r"모델의 문맥 \1토큰이 가득 찼습니다. llm.context_tokens를 늘리십시오"),
     (r"warning: Ollama gave (\S+) a context of ([\d,]+) tokens, ([\d,]+) were asked for; less evidence is packed",
      r"주의: Ollama가 \1 모델에 \3토큰 대신 \2토큰의 문맥을 주어, 근거를 줄입니다"),
-    (r"preparing (.*) \(once per model\)…", r"\1 준비 중 (모델마다 한 번) …"),
+    (r"preparing (?:the reader )?(.*) \(once per model\)…", r"\1 준비 중 (모델마다 한 번) …"),
     (r"this answer is not kept in the history: (.*)", r"이 답은 기록에 남지 않습니다: \1"),
     (r"searching", r"찾는 중"),
     (r"reading (\d+) passages", r"대목 \1개를 읽는 중"),

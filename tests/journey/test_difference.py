@@ -43,3 +43,14 @@ def test_a_quote_that_names_one_of_the_two_alone_does_not_answer(kb: Call, tmp_p
     found = ask(kb, tmp_path, {"lathe.md": text}, "lathe or chips, which keeps its tools in a drawer?")
     assert found.code == 1
     assert "does not mention 'chips'" in found.json()["answer"]
+
+
+def test_what_was_shown_before_is_not_searched_for_once_more(kb: Call, tmp_path: Path) -> None:
+    question = "What else is the difference between Kestrel and Merlin?"
+    bell = "# The bell of Kestrel\n\nKestrel is also the bell that is rung in the yard when an order is late.\n"
+    first = ask(kb, tmp_path, NOTES | {"bell.md": bell}, question).json()
+    assert {"kestrel.md", "merlin.md"} <= {each["citation"]["path"] for each in first["citations"]}
+    seen = ["--seen", tmp_path / "notes" / "kestrel.md"]
+    more = kb("ask", question, *seen, "--json", home=tmp_path / "home").json()
+    assert (more["outcome"] in ("answered", "not_sure"), more["novelty"]["used"]) == (True, "fresh")
+    assert {each["citation"]["path"] for each in more["citations"]} == {"bell.md", "merlin.md"}

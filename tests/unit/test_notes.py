@@ -38,3 +38,9 @@ def test_the_note_on_shown_evidence_is_in_the_table() -> None:
     for shown_in, numbers in (((), {}), (("t",), {"t": 3}), (("t",), {})):
         novelty = AnswerNovelty(used="all", candidates=1, novel=0, shown_in=shown_in)
         assert "근거는" in in_language(shown_before_note(novelty, numbers), "ko")
+
+
+def test_a_reader_is_named_once() -> None:
+    assert (
+        in_language("preparing the reader kb-reader (once per model)…", "ko") == "kb-reader 준비 중 (모델마다 한 번) …"
+    )
