@@ -63,6 +63,8 @@ def main() -> None:
         trained.are_sums_cut = lambda without=is_signless: without  # type: ignore[misc]
         folder = Path(tempfile.mkdtemp())
         reader, claims_reader = open_reader("kb-reader", folder), open_claims_reader(CLAIMS_READER, folder)
+        for each in (reader, claims_reader):
+            each.score("prepare", ["prepare"])
         began = time.process_time()
         told = [score for question, texts in questions for score in reader.score(question, texts)]
         of_questions = auc(told, [True, False] * len(questions))

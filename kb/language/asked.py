@@ -17,9 +17,10 @@ from kb.text import analyze, find_words
 
 _DIGITS = re.compile(r"\d+")
 # A share is no number of things.
-_SHARE = re.compile(r"\d[\d.,]*\s?(?:%|percent\b)", re.I)
+_SHARE = re.compile(r"(?<![\d.,])\d[\d.,]{0,20}\s?(?:%|percent\b)", re.I)
+_ASKS_SHARE = re.compile(r"percent|%", re.I)
 # What is counted stands at most so many words behind its number: "two new mutable references".
-_BEHIND = 4
+_BEHIND, _BEHIND_CHARS = 4, 80
 
 AnswerKind = Literal["price", "frequency", "duration", "count", "number", "date", "person", "reason"]
 
@@ -78,14 +79,23 @@ def tells_how_many(question: str, text: str) -> float:
     (1.0, 0.0)
     >>> tells_how_many("How many owners?", "It may have multiple owners."), tells_how_many("How many owners?", "It has more than one owner.")
     (0.5, 0.5)
+    >>> tells_how_many("How many companies use it?", "There are two use cases."), tells_how_many("How many owners?", "One or more owners.")
+    (0.0, 0.5)
     """
     counted = pattern("asks_counted", question, re.I).search(question)
     if counted is None:
         return 0.0
-    wanted = frozenset(analyze(counted["counted"]))
-    numbers = pattern("tells_number", text, re.I).finditer(text)
-    told = (n for n in numbers if wanted & frozenset(analyze(" ".join(find_words(text[n.end() :])[:_BEHIND]))))
-    return max((0.5 if says("vague_number", text[: n.end()], re.I) else 1.0 for n in told), default=0.0)
+    words = counted["counted"].split()
+    noun = next((word for word in words if says("plural_noun", word, re.I)), words[-1])
+    wanted = frozenset(analyze(noun))
+    bare = pattern("label_number", text, re.I).sub(" ", text)
+    best = 0.0
+    for number in pattern("tells_number", bare, re.I).finditer(bare):
+        behind = re.split(r"[.,;:]\s", bare[number.end() : number.end() + _BEHIND_CHARS])[0]
+        if wanted & frozenset(analyze(" ".join(find_words(behind)[:_BEHIND]))):
+            is_vague = says("vague_number", bare[max(0, number.start() - 20) : number.end()], re.I)
+            best = max(best, 0.5 if is_vague or says("or_more", behind, re.I) else 1.0)
+    return best
 
 
 def asks_fact(question: str) -> bool:
@@ -111,6 +121,7 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     'count'
     >>> lacks_what_is_asked("How many companies use it?", "The test coverage is at 100%.")
     'count'
+    >>> lacks_what_is_asked("How many percent of users pay?", "45% of users pay.")
     >>> lacks_what_is_asked("What do thirty eggs cost?", "Eggs: size M, from the farm.")
     'price'
     >>> lacks_what_is_asked("What does the shot cost?", "- vaccine: Rabavert\\n- doses: 2\\n- clinic: 265")
@@ -132,7 +143,7 @@ def lacks_what_is_asked(question: str, text: str) -> AnswerKind | None:
     if kind == "count":  # the question's own numbers tell nothing
         own = "|".join(map(re.escape, _DIGITS.findall(question)))
         text = re.sub(rf"(?<!\d)(?:{own})(?!\d)", " ", text) if own else text
-        if says("asks_counted", question, re.I):
+        if says("asks_counted", question, re.I) and not _ASKS_SHARE.search(question):
             text = _SHARE.sub(" ", text)
     if kind == "date" and tells_of_opposite(question, text):
         return kind

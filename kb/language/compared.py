@@ -40,7 +40,7 @@ _KOREAN = (
 # "x..y in revsets": where the two are met, behind the second.
 _WHERE = re.compile(r" (?:in|for|within|inside|when|on) .*$", re.I)
 _ARTICLE = re.compile(r"^(?:an?|the) ", re.I)
-# "a normal ref": by what it is called where nothing sets it apart.
+# "a normal ref", beside shallowRef.
 _PLAIN = re.compile(r"^(?:normal|regular|ordinary|plain) (?=\S)", re.I)
 
 
@@ -51,6 +51,8 @@ def compared_things(question: str) -> tuple[str, str] | None:
     ('change', 'commit')
     >>> compared_things("How is shallowRef different from a normal ref?")
     ('shallowRef', 'ref')
+    >>> compared_things("What is the difference between normal mode and insert mode?")
+    ('normal mode', 'insert mode')
     >>> compared_things("def와 async def의 차이는 무엇인가요?")
     ('def', 'async def')
     """
@@ -61,10 +63,18 @@ def compared_things(question: str) -> tuple[str, str] | None:
     found = next((match for each in patterns if (match := each.search(asked))), None)
     if found is None:
         return None
-    one, other = (_PLAIN.sub("", _ARTICLE.sub("", found[name])).strip() for name in ("one", "other"))
+    one, other = (_ARTICLE.sub("", found[name]).strip() for name in ("one", "other"))
     other = _WHERE.sub("", other)
+    one, other = _without_plain(one, other), _without_plain(other, one)
     has_words = bool(analyze_query(one) and analyze_query(other))
     return (one, other) if has_words and "," not in one + other and " or " not in other else None
+
+
+def _without_plain(thing: str, beside: str) -> str:
+    """A thing without a word such as "normal", where the other has its name in a word of its own: "ref" in "shallowRef"."""
+    bare = _PLAIN.sub("", thing)
+    is_within = bare.lower() in beside.lower() and bare.lower() not in beside.lower().split()
+    return bare if is_within else thing
 
 
 def things_lacking(question: str, text: str) -> tuple[str, ...]:

@@ -59,7 +59,9 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
     ),
     "tells_number": _NUMBER_WORDS,
     # They count, but tell nobody how many.
-    "vague_number": r"\b(?:multiple|several|unlimited|as many|single|none|couple|both|hundreds|thousands|millions|billions|trillions|dozens|(?:more|other) than one)$",
+    "vague_number": r"\b(?:multiple|several|unlimited|as many|hundreds|thousands|millions|billions|trillions|dozens|(?:more|other) than one)$",
+    "or_more": r"^\s*or (?:more|less|fewer)\b",
+    "plural_noun": r"^(?:[\w'-]+[^s]s|people|men|women|children)$",
     "asks_event_date": r"\bwhen\s+(?:was|were|did)\b|\bwhat\s+(?:year|date)\s+(?:was|were|did)\b",
     "tells_event_date": (
         rf"\b(?:{_MONTH_NAMES})\b|centur|decade|\b\d{{2,4}}s\b|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:19|20)\d\d"

@@ -25,7 +25,9 @@ MOST_TERM_CHARS = 120
 _LINE = re.compile(r"[^\n]*(?:\n|\Z)")
 _FENCE = re.compile(r"^\s*(?:>\s?)*(```+|~~~+)")
 # A command in a terminal: what follows it is what it prints.
-_COMMAND = re.compile(r"\s*(?:>\s?)*[$❯]\s+\S")
+_COMMAND = re.compile(r"\s*(?:>\s?)*[$❯]\s+\S(?!.*\$\s*$)")
+# It goes on in the next lines.
+_GOES_ON = re.compile(r"<<|\\\s*$|\b(?:do|then|\{)\s*$")
 _HEADING = re.compile(r"^ {0,3}(#{1,6})\s+(.*?)\s*#*\s*$")
 _BULLET = re.compile(r"^(\s*)(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
 _NUMBER = re.compile(r"\s*(\d{1,3})[.)]\s")
@@ -313,15 +315,19 @@ def is_beside(text: str, block: Block, other: Block) -> bool:
     return not text[block.end : other.start].strip()
 
 
-def code_span(text: str, block: Block) -> Span:
-    """A code block, up to its first CODE_LINES lines, without most of a long output at its end."""
+def code_span(text: str, block: Block, *, is_answer: bool = False) -> Span:
+    """A code block, up to its first CODE_LINES lines, without most of a long output at its end.
+
+    is_answer  any of its lines may be what is asked for
+    """
     lines = text[block.start : block.end].split("\n")
     kept = CODE_LINES
     last = max((n for n, line in enumerate(lines) if _COMMAND.match(line)), default=None)
-    if last is not None:
+    if last is not None and not is_answer:
         while lines[last].rstrip().endswith("\\") and last + 1 < len(lines):
             last += 1
-        if sum(not _FENCE.match(line) for line in lines[last + 1 :]) > OUTPUT_LINES:
+        is_open = _GOES_ON.search(lines[last]) or any(lines[last].count(mark) % 2 for mark in "'\"")
+        if not is_open and sum(not _FENCE.match(line) for line in lines[last + 1 :]) > OUTPUT_LINES:
             kept = min(kept, last + 1 + KEPT_OUTPUT_LINES)
     if len(lines) <= kept:
         return block.start, block.end

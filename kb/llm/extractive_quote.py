@@ -115,7 +115,7 @@ def _closest(text: str, blocks: Sequence[Block], best: Candidate, *, wants_steps
     elif block.kind == "table":
         pieces += _rows_around(text, block, best)
     else:
-        pieces.append(("code", code_span(text, block)))
+        pieces.append(("code", code_span(text, block, is_answer=True)))
     before = blocks[at - 1] if at and blocks[at - 1].kind != "heading" else None
     first = text[pieces[0][1][0] : pieces[0][1][1]]
     needs_lead = block.kind in ("list", "code") or (block.kind == "prose" and leans(first))

@@ -139,7 +139,8 @@ def _pieces(text: str, blocks: Sequence[Block], first: int, at: int, last: int) 
         return []
     if is_forged(text[run[0].start : run[-1].end]):
         return []
-    return [(b.kind, code_span(text, b) if b.kind == "code" else (b.start, b.end)) for b in run]
+    own = blocks[at]
+    return [(b.kind, code_span(text, b, is_answer=b is own) if b.kind == "code" else (b.start, b.end)) for b in run]
 
 
 def _lacks_code(text: str, blocks: Sequence[Block], first: int, at: int, last: int) -> bool:

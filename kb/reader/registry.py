@@ -12,7 +12,7 @@ from kb.reader.protocol import Reader
 # The value of reader.model that turns reading off.
 OFF = "none"
 OTHER = "cross-encoder"
-# The value that has each question read by those of these that know its language: the first orders, the gate asks the second, too.
+# The value that has each question read by those of these that know its language: the first orders; the second is asked by the gate, and where two quotes are as good.
 BY_LANGUAGE = "by-language"
 OF_LANGUAGES = ("ms-marco-MiniLM-L-12-v2", "kb-reader-english", "kb-reader")
 # Kind → "module:function", imported when it is opened: (reader.model, cache folder) → Reader.

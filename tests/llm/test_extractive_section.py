@@ -224,6 +224,9 @@ def test_a_later_section_below_is_quoted_whole_or_not() -> None:
         ("$ lamp on\n$ pump \\\n  on", OUTPUT_LINES + 1, KEPT_OUTPUT_LINES),
         ("pump on", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
         ("price: $ 5", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
+        ("$ cat > pump <<EOF", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
+        ("$ python -c '", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
+        ("$ a = b $", OUTPUT_LINES + 1, OUTPUT_LINES + 1),
         ("pump on", CODE_LINES, CODE_LINES - 2),
     ],
 )
@@ -235,3 +238,9 @@ def test_of_a_long_output_the_beginning_is_quoted(command: str, printed: int, ke
     assert [line for line in lines if line in quote.splitlines()] == lines[:kept]
     assert ("…" in quote.splitlines()) == (kept < printed)
     assert quote.count("```") == 2
+
+
+def test_of_an_output_that_answers_all_is_quoted() -> None:
+    lines = [f"line {n}" for n in range(OUTPUT_LINES)]
+    text = "\n".join(["# Pump", "", "```console", "$ pump on", *lines, "Pressure of the valve: 42 bar", "```"])
+    assert "42 bar" in ask("What is the pressure of the valve?", [Evidence(1, text, ("Pump",))])
