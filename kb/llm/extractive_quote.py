@@ -87,6 +87,9 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, asked: Ask
         part = part_of_section(text, blocks, at) if wants_section else []
         pieces = _with_section(whole or part, _closest(text, blocks, best, wants_steps=asked.wants_steps))
     pieces = _from_a_beginning(text, pieces, blocks, best)
+    if asked.wants_steps:  # the command is asked for, not what it prints
+        code = {block.start: code_span(text, block) for block in blocks if block.kind == "code"}
+        pieces = [(kind, code.get(span[0], span) if kind == "code" else span) for kind, span in pieces]
     return _render(text, _without_open_end(text, pieces, blocks, best), blocks, (best.start, best.end))
 
 
