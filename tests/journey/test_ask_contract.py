@@ -340,9 +340,11 @@ def test_snapshot(opened: Open) -> None:
     answer["trace_id"] = answer["created_at"] = "…"
     answer["usage"]["latency_ms"] = answer["usage"]["first_token_ms"] = answer["retrieval"]["corpus_revision"] = 0
     # Processors round vectors differently, and some have no bfloat16: the last digits of the scores are not stable.
-    answer["retrieval"]["top_score"] = round(answer["retrieval"]["top_score"], 1)
+    answer["retrieval"]["top_score"] = round(answer["retrieval"]["top_score"], 3)
     answer["retrieval"]["evidence_score"] = round(answer["retrieval"]["evidence_score"], 1)
     if os.environ.get("UPDATE_SNAPSHOTS"):
         SNAPSHOT.parent.mkdir(exist_ok=True)
         SNAPSHOT.write_text(json.dumps(answer, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
-    assert answer == json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    kept = json.loads(SNAPSHOT.read_text(encoding="utf-8"))
+    assert answer["retrieval"].pop("top_score") == pytest.approx(kept["retrieval"].pop("top_score"), abs=0.005)
+    assert answer == kept
