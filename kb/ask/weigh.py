@@ -6,12 +6,23 @@ Costs one batch of a few sentences through the encoder; the rest is words.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from kb.ask.records import AskRequest, EvidenceView
 from kb.evidence.gate import Score, score_signals
-from kb.evidence.measure import UNREAD, Field, Logits, Passage, Window, best_windows, idf_weights, weigh
+from kb.evidence.measure import (
+    UNREAD,
+    Field,
+    Logits,
+    Passage,
+    Window,
+    best_windows,
+    idf_weights,
+    weigh,
+    with_second_reader,
+)
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals, across_languages
 from kb.evidence.standing import Standing, is_first_person
@@ -34,8 +45,9 @@ WINDOWS = 12
 ENCODED_SENTENCES = 3
 # Packed chunks and windows that the reader reads; the chunks were read for their order already.
 READ_CHUNKS, READ_WINDOWS = 6, 3
-# Of these chunks a second reader reads so many, and the same windows: six texts cost it .2 s of CPU.
-READ_AGAIN = 3
+# Of these chunks a second reader reads so many, and the same windows; but no more than the best of each where the gate is so sure by then,
+# since what is read besides can only make it surer. Six texts cost kb-reader-english .7 s of CPU, and 2 s without VNNI.
+READ_AGAIN, READ_FIRST, SETTLED = 3, 1, 0.9
 # Of the first sentence of a Korean window's passage, which the reader is given too.
 OPENING_CHARS = 160
 # Longer sentences together cost more than a user should wait for: 30 ms.
@@ -110,13 +122,17 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
         if packed and not cosines:  # ingested by words alone, up to now: nothing can be said of meaning
             digest = None
         chunks = [(chunk, cosines.get(chunk.chunk_id)) for chunk in packed]
-        weighed = weigh_chunks(kb, request.query, chunks, response.trace, with_vectors=digest is not None)
-    score = score_signals(
-        weighed.signals,
-        digest,
-        reader_digests=[reader.digest for reader in kb.readers_for(request.query)],
-        language=question_language(request.query),
-    )
+        readers = [reader.digest for reader in kb.readers_for(request.query)]
+        language = question_language(request.query)
+        score_of = partial(score_signals, encoder_digest=digest, reader_digests=readers, language=language)
+
+        def is_settled(signals: Signals) -> bool:
+            return score_of(signals).probability >= SETTLED
+
+        weighed = weigh_chunks(
+            kb, request.query, chunks, response.trace, with_vectors=digest is not None, is_settled=is_settled
+        )
+    score = score_of(weighed.signals)
     if score.variant == "unfitted" and kb.config.rag.evidence_gate:
         kb.notify_once(
             f"note: the evidence gate was not fitted to {kb.stored_encoder()[0]}: it refuses only what is weak both by "
@@ -138,6 +154,7 @@ def weigh_chunks(
     *,
     with_vectors: bool,
     with_reader: bool = True,
+    is_settled: Callable[[Signals], bool] = lambda _: False,
 ) -> Weighed:
     """Weigh the packed chunks.
 
@@ -145,6 +162,7 @@ def weigh_chunks(
     trace         of the search that found them
     with_vectors  False goes by words, and by the reader where there is one
     with_reader   False asks no reader
+    is_settled    whether a second reader need not read more than the best chunk and the best window
     """
     units = units_of(question)
     statistics = kb.lexical_index().statistics([term for unit in units for term in unit.terms])
@@ -160,17 +178,15 @@ def weigh_chunks(
     own = [chunk.chunk_id for (chunk, _), mine in zip(chunks, is_own, strict=True) if mine]
     others = [chunk.chunk_id for (chunk, _), mine in zip(chunks, is_own, strict=True) if not mine]
     same_language = len(own) > len(others) or is_own[:1] == [True]
-    read, read_again = UNREAD, UNREAD
-    if with_reader:
-        # Passages in another language are judged by their subject: beside them, those in the question's own are read all the same.
-        readable = is_own if with_vectors and same_language else [True] * len(chunks)
-        read, read_again = _read(
-            kb,
-            question,
-            [chunk for (chunk, _), can_read in zip(chunks, readable, strict=True) if can_read],
-            passages,
-            [window for window in windows if readable[window.passage]],
-        )
+    # Passages in another language are judged by their subject: beside them, those in the question's own are read all the same.
+    readable = is_own if with_vectors and same_language else [True] * len(chunks)
+    own_windows = [window for window in windows if readable[window.passage]]
+    to_read = _ToRead(
+        question,
+        [chunk for (chunk, _), can_read in zip(chunks, readable, strict=True) if can_read][:READ_CHUNKS],
+        [_in_context(window, passages[window.passage], language) for window in own_windows[:READ_WINDOWS]],
+    )
+    read = _read(kb, to_read) if with_reader else UNREAD
     signals = weigh(
         question,
         units,
@@ -183,8 +199,11 @@ def weigh_chunks(
         lexical_order=[row.chunk_id for row in trace.lexical],
         vector_order=[row.chunk_id for row in trace.vector] if with_vectors else [],
         read=read,
-        read_again=read_again,
     )
+    for again in _read_again(kb, to_read, read):
+        signals = with_second_reader(signals, again)
+        if is_settled(signals):
+            break
     if with_vectors and not same_language:
         return Weighed(across_languages(signals, subject_of(kb, question, [*own, *others])), (), ())
     subject = _subject_across(kb, question, own, others) if with_vectors else None
@@ -244,27 +263,46 @@ def subject_of(kb: Runtime, question: str, chunk_ids: Sequence[int]) -> float:
     return min(1.0, max(0.0, (nearest - by_chance) / max(1e-6, 1 - by_chance)))
 
 
-def _read(
-    kb: Runtime, question: str, chunks: Sequence[Chunk], passages: Sequence[Passage], windows: Sequence[Window]
-) -> tuple[Logits, Logits]:
-    """What the first reader makes of the first packed chunks, most of which it read to order them, and of windows; and what a
-    second reader makes of the chunks that the first likes best, and of the same windows.
+@dataclass(frozen=True, slots=True)
+class _ToRead:
+    """The first packed chunks, and windows behind their headings, the best first."""
+
+    question: str
+    chunks: Sequence[Chunk]
+    windows: Sequence[str]
+
+
+def _read(kb: Runtime, texts: _ToRead) -> Logits:
+    """What the first reader makes of the chunks, most of which it read to order them, and of the windows.
 
     Nothing where one of the passages cannot be read: the answer may stand there.
     """
-    first = chunks[:READ_CHUNKS]
-    logits = read_passages(kb, question, first) or {}
+    logits = read_passages(kb, texts.question, texts.chunks) or {}
     known = [logit for logit in logits.values() if logit is not None]
     if not known or len(known) < len(logits):
-        return UNREAD, UNREAD
-    texts = [
-        _in_context(window, passages[window.passage], question_language(question)) for window in windows[:READ_WINDOWS]
-    ]
-    read = Logits(known, kb.read(question, texts) or ())
-    terms = frozenset(analyze_query(question))
-    liked = sorted(range(len(first)), key=lambda i: (-known[i], i))[:READ_AGAIN]
-    again = kb.read(question, [*(stretch_of(first[i], terms) for i in liked), *texts], again=True)
-    return read, Logits(again[: len(liked)], again[len(liked) :]) if again else UNREAD
+        return UNREAD
+    return Logits(known, kb.read(texts.question, texts.windows) or ())
+
+
+def _read_again(kb: Runtime, texts: _ToRead, read: Logits) -> Iterator[Logits]:
+    """What a second reader makes of the chunk and the window that are best; then of READ_AGAIN of each. Nothing where the first read nothing.
+
+    read  by the first reader: the best chunks are those that it likes best
+    """
+    terms = frozenset(analyze_query(texts.question))
+    liked = sorted(range(len(read.passages)), key=lambda i: (-read.passages[i], i))
+    stretches = [stretch_of(texts.chunks[i], terms) for i in liked[:READ_AGAIN]]
+    windows = texts.windows if read is not UNREAD else ()
+    passage_logits: list[float] = []
+    window_logits: list[float] = []
+    for part in (slice(READ_FIRST), slice(READ_FIRST, None)):
+        logits = kb.read(texts.question, [*stretches[part], *windows[part]], again=True)
+        if not logits:
+            return
+        count = len(stretches[part])
+        passage_logits += logits[:count]
+        window_logits += logits[count:]
+        yield Logits(tuple(passage_logits), tuple(window_logits))
 
 
 def _in_context(window: Window, passage: Passage, language: str) -> str:

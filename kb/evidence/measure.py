@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kb.evidence.question import Unit
 from kb.evidence.records import Signals
@@ -143,16 +144,15 @@ def weigh(
     lexical_order: Sequence[int],
     vector_order: Sequence[int],
     read: Logits = UNREAD,
-    read_again: Logits = UNREAD,
 ) -> Signals:
-    """The signals of one question.
+    """The signals of one question, without those of a second reader.
 
     windows           from best_windows
     known             the question's terms that the corpus holds
     sentence_cosines  of the first windows' sentences to the question, one each; empty without vectors
     field             None without vectors
     lexical_order, vector_order  chunk ids of both retrievers' lists, best first; empty where one was not asked
-    read, read_again  of the reader that orders, and of a second one
+    read              of the reader that orders
     """
     # A question without words ("?!"), or only with endings that the corpus lacks, has nothing to cover.
     asks = sum(weights) > 0
@@ -190,10 +190,13 @@ def weigh(
         together=_together(units, weights, windows),
         reader=_read(read.passages),
         reader_sentence=_read(read.windows),
-        second_reader=_read(read_again.passages),
-        second_sentence=_read(read_again.windows),
         answer_type=matches_answer_type(question, [_without(best_text, units)]),
     )
+
+
+def with_second_reader(signals: Signals, read: Logits) -> Signals:
+    """The signals with what a second reader says; the more it reads, the higher."""
+    return replace(signals, second_reader=_read(read.passages), second_sentence=_read(read.windows))
 
 
 def _bounded(value: float) -> float:

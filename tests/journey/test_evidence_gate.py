@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from kb.ask import weigh
 from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
 from kb.config import Config, EmbeddingConfig, LlmConfig, RagConfig
 from kb.providers import PROVIDERS, Provider
-from kb.runtime import open_runtime
+from kb.runtime import Runtime, open_runtime
 from tests.journey.conftest import Call
 from tests.journey.scripted_model import PROVIDER, says
 
@@ -201,3 +203,28 @@ def test_scores_are_stored(kb: Call, corpus_home: Path) -> None:
     assert reason == "weak_evidence"
     assert 0 <= score < gate
     assert used > 0
+
+
+@pytest.mark.parametrize(("question", "is_settled"), [(ANSWERED[0], True), (FOREIGN[0], False)])
+def test_a_second_reader_reads_no_more_than_the_gate_needs(
+    corpus_home: Path, monkeypatch: pytest.MonkeyPatch, question: str, is_settled: bool
+) -> None:
+    """What it would read besides can only make the gate surer."""
+    config, _ = scripted(monkeypatch)
+    read: list[int] = []
+    plain = Runtime.read
+
+    def counting(self: Runtime, asked: str, texts: Sequence[str], *, again: bool = False) -> list[float] | None:
+        read.extend([len(texts)] * again)
+        return plain(self, asked, texts, again=again)
+
+    monkeypatch.setattr(Runtime, "read", counting)
+    scores = []
+    for settled in (weigh.SETTLED, 2.0):
+        monkeypatch.setattr(weigh, "SETTLED", settled)
+        with open_runtime(corpus_home, config) as opened:
+            scores.append(ask(opened, AskRequest(question, k=4)).retrieval.evidence_score or 0.0)
+    rest = 2 * (weigh.READ_AGAIN - 1)
+    assert read == ([2, 2, rest] if is_settled else [2, rest, 2, rest])
+    assert scores[0] <= scores[1]
+    assert (scores[0] >= 0.9) is is_settled

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kb.evidence.measure import Field, Logits, Passage, best_windows, coverage, idf_weights, weigh
+from kb.evidence.measure import Field, Logits, Passage, best_windows, coverage, idf_weights, weigh, with_second_reader
 from kb.evidence.naming import names_lacking
 from kb.evidence.question import units_of
 from kb.evidence.records import NAMES, Signals
@@ -43,11 +43,12 @@ def signals(
     weights = idf_weights(units, frequencies, 100)
     windows = best_windows(units, weights, passages, 12)
     known = frozenset(t for t, n in frequencies.items() if n)
-    return weigh(
+    found = weigh(
         question, units, weights, passages, windows, known=known, sentence_cosines=cosines,
         field=None if background is None else Field(background, alike), lexical_order=orders[0], vector_order=orders[1],
-        read=Logits(logits, logits[:1]), read_again=Logits(again, again[:1]),
+        read=Logits(logits, logits[:1]),
     )  # fmt: skip
+    return with_second_reader(found, Logits(again, again[:1]))
 
 
 def test_a_row_of_a_table_is_a_window_of_its_own() -> None:
