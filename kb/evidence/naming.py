@@ -12,6 +12,7 @@ from kb.evidence.question import units_of
 from kb.evidence.standing import Standing
 from kb.language.korean_query import possessors
 from kb.language.quantities import facts_of
+from kb.language.systems import systems_in
 from kb.support.contrast import bound_in, bounds_of
 from kb.text import STOP_WORDS, analyze
 
@@ -65,12 +66,14 @@ def names_lacking(
     ('Thistle',)
     >>> names_lacking("동백 망원경의 풍속 한계는?", "마리골드 망원경은 초속 15미터에서 닫는다.", ["주 망원경은 '동백'이다."])
     ('동백',)
+    >>> names_lacking("How do I install it on macOS?", "Mac: call brew install jj.")
+    ()
     >>> names_lacking("How do I read a file in Rust?", "Call read_to_string.", everywhere=["Rust"])
     ()
     >>> names_lacking("POST로 보낸 JSON은?", "요청 본문을 선언한다.", common=["JSON"])
     ('POST',)
     """
-    standing = Standing([quoted], frozenset(analyze(quoted)))
+    standing, systems = Standing([quoted], frozenset(analyze(quoted))), systems_in(quoted)
     lacking = [
         _as_written(unit.text, question)
         for unit in units_of(question)
@@ -81,6 +84,7 @@ def names_lacking(
         and is_name(unit.text, question)
         and not (is_spoken and unit.text.removesuffix("'s").istitle())
         and not standing.holds(unit)
+        and not systems_in(_as_written(unit.text, question)) & systems
         and not _is_bounded(unit.text, question, quoted)
     ]
     here, elsewhere = _SPACE.sub("", quoted), _SPACE.sub("", "\n".join(others))

@@ -176,9 +176,11 @@ class ExtractiveModel:
         ]
         used = sum(estimate_tokens(token.text) for token in tokens)
         further = self._further(asked, candidates, scores, order, shown, told)
+        shown_above = [candidates[choice.at].shown_heading() for choice in shown]
         for n, other in enumerate(further):
             entry = request.evidence[other.passage]
-            token = _further_token(other, entry, is_first=n == 0, language=request.language)
+            name = _name_above(other, shown_above)
+            token = _further_token(other, entry, name, is_first=n == 0, language=request.language)
             used += estimate_tokens(token.text)
             if used <= request.max_tokens:
                 tokens.append(token)
@@ -259,6 +261,8 @@ class ExtractiveModel:
                 continue
             if len(candidate.text) > LONGEST_FURTHER_CHARS or candidate.text.rstrip().endswith((":", "?")):
                 continue
+            if len(analyze(candidate.text)) < 2:  # "Type", above a list
+                continue
             if points_elsewhere(candidate.text) or _is_of_another(candidate, best, asked.question):
                 continue
             if any(is_held(candidate.text, text, NEAR_DUPLICATE) for text in texts):
@@ -298,15 +302,18 @@ def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> lis
     """What can be the answer in one passage, under the headings that stand above it."""
     found: list[Candidate] = []
     above = titles = [bare_title(title) for title in entry.heading_path]
+    inside: list[tuple[int, str]] = []  # level and text of the passage's own headings that stand above
     is_begun = False
     for at, block in enumerate(blocks):
         if block.kind == "heading":
             title = bare_title(block.title)
             above = [*(other for other in titles if other != title), title]
+            inside = [(level, other) for level, other in inside if level < block.level] + [(block.level, title)]
             is_begun = False
             continue
         table = block.table
         heading = " > ".join((above[:-1] if table and table.is_file else above)[-2:])
+        path = " > ".join([*titles, *(other for _, other in inside)])
         around = entry.text[block.start : block.end]
         spelled = {row.start: row.spelled() for row in table.rows} if table else {}
         terms = items_of(entry.text, block) if has_terms(entry.text, block) else []
@@ -327,7 +334,7 @@ def candidates_of(passage: int, entry: Evidence, blocks: Sequence[Block]) -> lis
                 continue
             announces = after is not None and after.kind in ("list", "code", "table") and end == block.sentences[-1][1]
             where = (passage, at, start, end, text, heading, around, block.kind)
-            found.append(Candidate(*where, has_code, opens, announces, resumes))
+            found.append(Candidate(*where, has_code, opens, announces, resumes, path))
     return found
 
 
@@ -346,7 +353,26 @@ def shown_quote(best: Candidate, entry: Evidence, quote: Quote, before: Candidat
     return Token(text, Quoted(entry.marker, quote.start, quote.end, key))
 
 
-def _further_token(other: Candidate, entry: Evidence, *, is_first: bool, language: str) -> Token:
+def _name_above(other: Candidate, shown: Sequence[str]) -> str:
+    """The name in the heading of a short quote, ready to stand before it: "Specify server port." says little without `server.port`.
+
+    shown    the headings above the quotes before
+    returns  empty for a document's title, for a heading of several words, in Korean or with a capital alone, and where the sentence has the name
+    """
+    path, _, title = other.shown_heading().rpartition(" › ")
+    if (
+        not path
+        or " " in title
+        or not title.isascii()
+        or title.istitle()
+        or other.shown_heading() in shown
+        or is_held(title, other.text, 1.0)
+    ):
+        return ""
+    return f"{title}: "
+
+
+def _further_token(other: Candidate, entry: Evidence, name: str, *, is_first: bool, language: str) -> Token:
     opening = f"\n\n{LANGUAGES[language].replies['see_also']}\n" if is_first else "\n"
-    text = f"{opening}- {quote_sentence(entry.text, other)} [#{entry.marker}]"
+    text = f"{opening}- {name}{quote_sentence(entry.text, other)} [#{entry.marker}]"
     return Token(text, Quoted(entry.marker, other.start, other.end, None, is_further=True))

@@ -46,6 +46,10 @@ _CODE_LINE = re.compile(
 _INDENTED = re.compile(r"^(?:\t| {4,})\S")
 _SEPARATED = re.compile(r",(?!\s)|;(?!\s)|\t|\s\|\s")  # of the cells of a table without rules
 _LINK_ONLY = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
+# What a reader of the page does not read where it stands: pictures, comments, definitions of links.
+_UNSAID = re.compile(
+    r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|<!--.*?-->|^ {0,3}\[[^\]\n]+\]:\s[^\n]*$", re.M | re.S
+)
 # Of a title: an escaped sign, which stays, or a mark of stress and code.
 _MARKS = re.compile(r"\\([\[\]*_<>#`|~])|[*`]")
 _ATTRIBUTES = re.compile(rf"{HEADING_ANCHOR}\s*$")
@@ -311,8 +315,8 @@ def _told(text: str, start: int, end: int) -> list[Span]:
 
 
 def is_beside(text: str, block: Block, other: Block) -> bool:
-    """True where nothing stands between two blocks."""
-    return not text[block.end : other.start].strip()
+    """True where nothing stands between two blocks but pictures, comments and targets of links."""
+    return not _UNSAID.sub("", text[block.end : other.start]).strip()
 
 
 def code_span(text: str, block: Block, *, is_answer: bool = False) -> Span:

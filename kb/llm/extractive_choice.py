@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kb.frozen import dataclass
+from kb.language.systems import systems_in
 from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate, is_recap
 from kb.llm.protocol import Read
@@ -22,6 +23,8 @@ BY_LOGIT, BY_THOUSAND_CHARS = 0.15, 0.15
 UNDECIDED, BY_SECOND_LOGIT = 0.1, 0.05
 # What a recap loses where steps are asked for: to a reader "you learnt how to update it" is an answer.
 RECAP = 1.0
+# What a quote loses that does not name the operating system that is asked about.
+ANOTHER_SYSTEM = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +87,7 @@ def choose_quote(
         + BY_LOGIT * logit
         + BY_THOUSAND_CHARS * len(choice.quote.text) / 1000
         - RECAP * (asked.wants_steps and is_recap(key))
+        - ANOTHER_SYSTEM * (bool(asked.systems) and not asked.systems & systems_in(f"{key.path}\n{choice.quote.text}"))
         for choice, key, logit in zip(choices, keys, logits, strict=True)
     ]
     near = [i for i, each in enumerate(worth) if each >= max(worth) - UNDECIDED]
@@ -95,8 +99,10 @@ def choose_quote(
 
 
 def as_read(key: Candidate, quote: Quote) -> str:
-    """What a reader is given of a quote: its headings and its beginning."""
-    text = " ".join(quote.text.split())
+    """What a reader is given of a quote: its headings and its beginning, without a list above the paragraph that answers ("Default: …")."""
+    first, _, below = quote.text.partition("\n\n")
+    is_below = first.startswith("- ") and quote.key is not None and quote.key[0] > len(first)
+    text = " ".join((below if is_below else quote.text).split())
     return f"{key.shown_heading()} {text}".strip()[:READ_CHARS]
 
 

@@ -48,7 +48,8 @@ _LEADS_OVER = re.compile(
     r"|\W*(?:그리고|하지만|그러나|그래서|따라서|그런데|또한|또는|그러면|그럼|반면|한편)(?=[\s,])",
     re.I,
 )
-_ANNOUNCES = re.compile(r"(?:[:：]|(?:다음|아래)[과와] 같(?:습니다|다|아요)\.?)\W*$")
+# "Default: `[]`" announces nothing.
+_ANNOUNCES = re.compile(r"(?:[:：](?!.*[`\[\](){}<>])|(?:다음|아래)[과와] 같(?:습니다|다|아요)\.?)\W*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ def quote_around(text: str, blocks: Sequence[Block], best: Candidate, asked: Ask
     at = best.block
     # In Korean sections are no better than paragraphs: of 71 first quotes about manuals that differ 40 are right and readable, 36 of paragraphs
     # (`benchmarks/manuals.py`), and of 24 questions 14 and 16, 16 and 17 (`benchmarks/answers.py`).
-    wants_section = asked.is_english and not asked.wants_fact
+    # A default value may stand above or below the paragraph that says what it is of.
+    is_above = "default" in asked.terms and "default" not in best.text.lower()
+    wants_section = asked.is_english and (is_above or not asked.wants_fact)
     whole = whole_section(text, blocks, at) if wants_section or asked.wants_steps else []
     pieces: list[Piece] = []
     if wants_section and asked.wants_steps:

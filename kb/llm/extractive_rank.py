@@ -13,6 +13,7 @@ from kb.language.asked import asks_fact, matches_answer_type, tells_how_many
 from kb.language.compared import MOST_CHARS, compared_things
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import question_language, words
+from kb.language.systems import systems_in
 from kb.text import analyze, analyze_query, find_words
 
 # BM25's usual constants, as in rank-bm25.
@@ -54,6 +55,13 @@ _HOW = re.compile(
     r"|어떻게|방법|하려면|[가-힣]려면|명령|설정|알려\s*(?:줘|주)",
     re.I,
 )
+_WHY = re.compile(r"^\W*why\b|\bwhat(?:'s| is| was) the reason\b|(?:^|\s)왜(?=\s|$)", re.I)
+_REASON = re.compile(
+    r"\b(?:because|since|so that|in order to|due to|(?:the|one|main) reasons?|the purpose|that[’']s why|this is why|(?:to )?(?:avoids?|prevents?|promotes?|ensures?)|to make sure)\b"
+    r"|때문|위해|위한|덕분|이유",
+    re.I,
+)
+_WHERE_IS = re.compile(r"\bwhere\b|\bwhich (?:folder|directory|file|path)\b|어디", re.I)
 # How an instruction begins, or ends in Korean; headings under which steps are only named once more; what sets a scene.
 _STEP = re.compile(
     r"\W*(?:(?:first|next|then|now|finally|also|instead),? )?(?:run|use|create|add|install|import|open|set|call|write|type|enter|execute"
@@ -99,6 +107,7 @@ class Candidate:
     opens           it stands in the first paragraph below its heading
     announces       it ends its paragraph, and a list, code or a table follows
     resumes         it stands among steps of which the first are not in the passage
+    path            all headings above it
     """
 
     passage: int
@@ -113,6 +122,7 @@ class Candidate:
     opens: bool = False
     announces: bool = False
     resumes: bool = False
+    path: str = ""
 
     def under_heading(self) -> str:
         """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
@@ -132,6 +142,7 @@ class Asked:
     things   the same, as the question writes them
     defined  index terms of what is to be defined; empty for every other question
     subject  the same, as the question writes it
+    systems  operating systems on which steps or a place are asked for
     wants_use   what is defined is asked for by what it does, or is for
     wants_fact  a number, a time, a price or a name
     is_english  as opposed to Korean
@@ -147,6 +158,7 @@ class Asked:
     wants_fact: bool = False
     is_english: bool = True
     wants_use: bool = False
+    systems: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, question: str) -> Asked:
@@ -171,6 +183,7 @@ class Asked:
             asks_fact(question),
             question_language(question) == "en",
             wants_use,
+            systems_in(question) if _HOW.search(question) or _WHERE_IS.search(question) else frozenset(),
         )
 
 
@@ -267,11 +280,15 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * instructs(plain)
         bonus += 0.05 * (_ADVICE.match(plain) is not None)
         bonus -= 0.25 * is_recap(candidate)
+    if _WHY.search(asked.question):
+        bonus += 0.1 if _REASON.search(plain) else 0.06 * (_REASON.search(candidate.around) is not None)
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)
     if asked.wants_fact:
         bonus += 0.3 * tells_how_many(asked.question, plain)
+    if asked.systems & systems_in(f"{candidate.path}\n{candidate.around}"):
+        bonus += 0.3
     if leans(plain):
         bonus -= 0.06
     if candidate.resumes:

@@ -132,7 +132,8 @@ def _pieces(text: str, blocks: Sequence[Block], first: int, at: int, last: int) 
     begin = first
     first = next((n + 1 for n in range(at - 1, first - 1, -1) if _lacks_code(text, blocks, begin, n, at)), first)
     last = next((n - 1 for n in range(at + 1, last + 1) if _lacks_code(text, blocks, first, n, last)), last)
-    while first < at and blocks[first].kind != "prose":  # what it belongs to stands in another passage
+    is_whole = first > 0 and blocks[first - 1].kind == "heading"
+    while first < at and blocks[first].kind != "prose" and not is_whole:  # what it belongs to stands in another passage
         first += 1
     run = blocks[first : last + 1]
     if blocks[at].kind == "table" or run[-1].end - run[0].start > MOST_CHARS:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rank_bm25 import BM25Okapi
 
 from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_of
-from kb.llm.extractive import COMPARED_SENTENCES, REFUSAL, REFUSALS, ExtractiveModel, Weights
+from kb.llm.extractive import COMPARED_SENTENCES, REFUSAL, REFUSALS, ExtractiveModel, Weights, candidates_of
 from kb.llm.extractive_blocks import find_blocks
 from kb.llm.extractive_rank import Asked, Candidate, lexical_scores, shape_bonus
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
@@ -670,3 +670,58 @@ def test_a_heading_without_a_mark_is_told_by_the_headings_above_the_passage() ->
     ]
     assert [b.kind for b in find_blocks(text, "Moving out")] == ["heading", "prose", "prose"]
     assert [b.kind for b in find_blocks(text, "Another")] == ["prose", "prose", "prose"]
+
+
+def test_a_section_is_of_the_system_that_a_heading_above_it_names() -> None:
+    text = "## Mac\n\n### From a port\n\nInstall the pump with one command.\n\n## Others\n\n### Speed\n\nInstall the pump on a Linux machine, or macOS is slower."
+    found = candidates_of(0, Evidence(1, text, ("The pump",)), find_blocks(text))
+    assert [each.path for each in found] == ["The pump > Mac > From a port", "The pump > Others > Speed"]
+    told = ask(
+        "How do I install the pump on macOS?", [Evidence(1, text.replace(", or macOS is slower", ""), ("The pump",))]
+    )
+    assert told.startswith("The pump › From a port")
+
+
+def test_of_two_things_in_sections_of_one_name_the_one_that_is_asked_for_is_quoted() -> None:
+    text = "## Care of the mirror\n\n### Cleaning\n\nThe mirror must be cleaned every {} days."
+    entries = [Evidence(n, text.format(days), (title,)) for n, days, title in ((1, 14, "Marigold"), (2, 21, "Thistle"))]
+    for title, days in (("Thistle", 21), ("Marigold", 14)):
+        told = ask(f"How often must the mirror of {title} be cleaned?", entries)
+        assert told.startswith(f"{title} › Cleaning\n\nThe mirror must be cleaned every {days} days. ")
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("pump.port", "- pump.port: Sets where the pump listens, which may be any shore of any sea. [#2]"),
+        ("The shore of the pump", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
+        ("펌프", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
+        ("Settings", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
+        ("listens", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
+    ],
+)
+def test_a_short_quote_is_shown_with_the_name_that_it_is_about(title: str, shown: str) -> None:
+    first = Evidence(1, "The pump listens on the shore.", ("Pump", "Place"))
+    other = Evidence(2, f"## {title}\n\nSets where the pump listens, which may be any shore of any sea.", ("Options",))
+    told = ask("On which shore does the pump listen?", [first, other])
+    assert told.partition("See also:\n")[2] == shown
+
+
+@pytest.mark.parametrize(
+    ("question", "plain", "reason", "is_better"),
+    [
+        ("Why is it red?", "It was red and old.", "It was red so that all see it.", True),
+        ("Why is it red?", "It was red and old.", "Red prevents harm.", True),
+        ("Is it red?", "It was red and old.", "It was red so that all see it.", False),
+        ("펌프는 왜 빨간가요?", "펌프는 빨갛고 펌프는 낡았다.", "펌프는 빨간 칠이 잘 보이기 때문에 빨갛다.", True),
+    ],
+)
+def test_a_reason_answers_why(question: str, plain: str, reason: str, is_better: bool) -> None:
+    asked = Asked.of(question)
+    found = [
+        Candidate(n, 0, 0, len(text), text, "", around, "prose")
+        for n, (text, around) in enumerate([(plain, plain), (plain, reason), (reason, reason)])
+    ]
+    bonuses = [shape_bonus(asked, each) for each in found]
+    assert bonuses == sorted(bonuses)  # beside the reason, and the reason itself
+    assert (len(set(bonuses)) == 3) is is_better

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from kb.llm.extractive import ExtractiveModel
-from kb.llm.extractive_choice import BY_LOGIT, READ_CHARS, READ_QUOTES, UNDECIDED, choose_quote, quotes_of
+from kb.llm.extractive_choice import BY_LOGIT, READ_CHARS, READ_QUOTES, UNDECIDED, as_read, choose_quote, quotes_of
 from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate
 from kb.llm.protocol import Evidence, GenerateRequest, Token
@@ -16,7 +16,7 @@ QUESTION = "How do I update it?"
 
 
 def candidate(passage: int, start: int = 0, heading: str = "Caching") -> Candidate:
-    return Candidate(passage, 0, start, start + 10, f"sentence {passage}", heading, "", "prose")
+    return Candidate(passage, 0, start, start + 10, f"sentence {passage}", heading, "", "prose", path=heading)
 
 
 def quoted(each: Candidate, chars: int = 100) -> Quote:
@@ -135,3 +135,24 @@ def test_a_second_reader_decides_between_what_is_as_good_to_the_first(
     )
     assert candidates[chosen_one.at].passage == passage
     assert [text.partition("quote ")[2][:1] for text in given] == [str(n) for n in read_again]
+
+
+def test_what_stands_above_the_paragraph_that_answers_is_not_read() -> None:
+    option = Quote("- Type: `number`\n- Default: `2`\n\nHow fast it turns.", 0, 50, (32, 50))
+    assert as_read(candidate(0), option) == "Caching How fast it turns."
+    items = Quote("- a lamp\n- a coat\n\nThat is all.", 0, 50, (2, 8))
+    assert as_read(candidate(0), items) == "Caching - a lamp - a coat That is all."
+
+
+@pytest.mark.parametrize(
+    ("question", "passage"),
+    [
+        ("How do I install the pump on Windows?", 1),
+        ("Where is the pump's file on windows?", 1),
+        ("Is the pump on Windows slow?", 0),
+        ("How do I install the pump?", 0),
+    ],
+)
+def test_steps_on_one_operating_system_are_no_steps_on_another(question: str, passage: int) -> None:
+    candidates = [candidate(0, heading="Linux"), candidate(1, heading="Windows")]
+    assert chosen(candidates, [1.2, 1.0], {0: 0.0, 1: 0.0}, question) == passage

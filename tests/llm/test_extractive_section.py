@@ -244,3 +244,34 @@ def test_of_an_output_that_answers_all_is_quoted() -> None:
     lines = [f"line {n}" for n in range(OUTPUT_LINES)]
     text = "\n".join(["# Pump", "", "```console", "$ pump on", *lines, "Pressure of the valve: 42 bar", "```"])
     assert "42 bar" in ask("What is the pressure of the valve?", [Evidence(1, text, ("Pump",))])
+
+
+@pytest.mark.parametrize(
+    "between", ["![The pump](pump.png)", "<!-- drawn in 1901 -->", "[plan]: ./plan.md", "![The pump][plan]"]
+)
+def test_a_picture_parts_no_section(between: str) -> None:
+    text = f"The pump stands below.\n\n{between}\n\nIt has a wheel."
+    assert quoted(text, "wheel", is_whole=True) == text
+    told = ask("What is the pump?", [Evidence(1, text)])
+    assert told == "The pump stands below.\n\nIt has a wheel. [#1]"
+
+
+OPTION = "## pump.speed\n\n- **Type:** `number`\n- **Default:** `[]`\n\nHow fast the pump turns, in turns a minute; the wheel stands still without it."
+
+
+def test_a_list_right_below_the_heading_belongs_to_the_section() -> None:
+    told = ask("What does pump.speed do?", [Evidence(1, OPTION, ("Pump",))])
+    assert told.startswith("Pump › pump.speed\n\n- Type: `number`\n- Default: `[]`\n\nHow fast the pump turns")
+
+
+@pytest.mark.parametrize(
+    ("question", "has_default"),
+    [
+        ("What is the default number of turns of the pump?", True),
+        ("How many turns a minute does the pump make?", False),
+    ],
+)
+def test_a_default_value_is_quoted_where_it_is_asked_for(question: str, has_default: bool) -> None:
+    text = OPTION.replace("- **Type:** `number`\n- **Default:** `[]`", "**Default**: `90`")
+    told = ask(question, [Evidence(1, text, ("Pump",))])
+    assert ("How fast" in told, "Default: `90`" in told) == (True, has_default)
