@@ -212,7 +212,8 @@ class RagConfig:
     # at .3, 87 at .55, 86 from .6 to .7.
     sure_gate: float = key(
         0.6,
-        "Without a language model: show quotes as the closest passages, not as an answer, when that probability is below this.",
+        "Without a language model: show quotes as the closest passages, not as an answer, when that probability is below this; for an English "
+        "question to documents of one subject, below half-way from this to 1.",
         low=0,
         high=1,
     )

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kb.ask.quotes import least_to_be_sure
 from kb.ask.refuse import explain_weakness, held_elsewhere
 from kb.ask.weigh import Verdict, Weighed
 from kb.config import Config
@@ -25,7 +26,7 @@ from kb.evidence.gate import (
     load_models,
     score_signals,
 )
-from kb.evidence.records import NAMES, Signals, across_languages
+from kb.evidence.records import NAMES, Signals, Variant, across_languages
 
 DIGESTS = sorted(name for name in load_models() if len(name) == 64)
 ENCODERS = [*DIGESTS, "another encoder", None]
@@ -193,3 +194,22 @@ def test_what_is_lacking_is_named_before_what_is_missing() -> None:
         verdict("cosine", ("zircon", "much")), weighed=Weighed(Signals(), ("much", "zircon"), (), ("zircon",))
     )
     assert explain_weakness(found, "en") == "No passage mentions 'zircon'."
+
+
+@pytest.mark.parametrize(
+    ("alike", "variant", "language", "least"),
+    [
+        (0.83, "fitted", "en", 0.8),
+        (0.82, "fitted", "en", 0.6),
+        (0.9, "fitted", "ko", 0.6),
+        (0.9, "unfitted", "en", 0.6),
+        (None, "words", "en", 0.6),
+    ],
+)
+def test_of_documents_of_one_subject_more_is_asked(
+    alike: float | None, variant: Variant, language: str, least: float
+) -> None:
+    found = Verdict(Weighed(Signals(alike=alike)), Score(0.7, variant, None))
+    assert least_to_be_sure(0.6, found, language) == pytest.approx(least)
+    assert least_to_be_sure(1.0, found, language) == 1.0
+    assert least_to_be_sure(0.6, None, language) == 0.6
