@@ -11,7 +11,7 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\)
 # A Korean particle may follow a closing mark.
 _STRESS = re.compile(
     r"(?<![A-Za-z\d*\\])(\*{1,3})(?=[^\s*])([^*\n]*?[^\s*])\1(?![A-Za-z\d*])"
-    r"|(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]*?[^\s_])\3(?!\w)"
+    r"|(?<![\w\\])(_{1,3})(?=[^\s_])((?:[^_\n]|(?<=[^\W_])_(?=[^\W_]))*?[^\s_])\3(?!\w)"
 )
 _CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
 # A sign that Markdown is kept from reading as its own.

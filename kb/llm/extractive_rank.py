@@ -12,7 +12,7 @@ from kb.frozen import dataclass
 from kb.language.asked import asks_fact, matches_answer_type, tells_how_many
 from kb.language.compared import MOST_CHARS, compared_things
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
-from kb.language.registry import question_language, words
+from kb.language.registry import question_language, says, words
 from kb.language.systems import systems_in
 from kb.text import analyze, analyze_query, find_words
 
@@ -53,12 +53,6 @@ _IS = re.compile(
 _HOW = re.compile(
     r"\bhow\s+(?:do|can|should|would|could|to|does\s+one)\b|\bwhat\s+(?:command|is the command)|\bsteps?\s+to\b"
     r"|어떻게|방법|하려면|[가-힣]려면|명령|설정|알려\s*(?:줘|주)",
-    re.I,
-)
-_WHY = re.compile(r"^\W*why\b|\bwhat(?:'s| is| was) the reason\b|(?:^|\s)왜(?=\s|$)", re.I)
-_REASON = re.compile(
-    r"\b(?:because|since|so that|in order to|due to|(?:the|one|main) reasons?|the purpose|that[’']s why|this is why|(?:to )?(?:avoids?|prevents?|promotes?|ensures?)|to make sure)\b"
-    r"|때문|위해|위한|덕분|이유",
     re.I,
 )
 _WHERE_IS = re.compile(r"\bwhere\b|\bwhich (?:folder|directory|file|path)\b|어디", re.I)
@@ -280,8 +274,11 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         bonus += 0.1 * (candidate.has_code or "`" in text) + 0.08 * instructs(plain)
         bonus += 0.05 * (_ADVICE.match(plain) is not None)
         bonus -= 0.25 * is_recap(candidate)
-    if _WHY.search(asked.question):
-        bonus += 0.1 if _REASON.search(plain) else 0.06 * (_REASON.search(candidate.around) is not None)
+    if says("asks_reason", asked.question, re.I):
+        is_told, is_beside = (says("gives_reason", part, re.I) for part in (plain, candidate.around))
+        bonus += 0.1 if is_told else 0.06 * is_beside
+    elif not asked.is_english and says("asks_use", asked.question):
+        bonus += 0.1 * says("tells_use", plain)
     if _SCENE.match(plain):
         bonus -= 0.1 if asked.defined else 0.05
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)

@@ -57,7 +57,12 @@ def part_of_section(text: str, blocks: Sequence[Block], at: int) -> list[Piece]:
     if blocks[at].start - blocks[first].start > LEAD_CHARS:
         first = _own_beginning(text, blocks, at, first)
     end = at
-    while end < last and blocks[end + 1].end - blocks[first].start <= MOST_CHARS:
+    while end < last:
+        below = blocks[end + 1]
+        # A paragraph is added where all fits; code, which may be announced, where what is shown of it does.
+        chars = _shown_chars(text, blocks[first : end + 2], blocks[at])
+        if (chars if below.kind == "code" else below.end - blocks[first].start) > MOST_CHARS:
+            break
         end += 1
     return _pieces(text, blocks, first, at, end)
 
@@ -136,12 +141,22 @@ def _pieces(text: str, blocks: Sequence[Block], first: int, at: int, last: int) 
     while first < at and blocks[first].kind != "prose" and not is_whole:  # what it belongs to stands in another passage
         first += 1
     run = blocks[first : last + 1]
-    if blocks[at].kind == "table" or run[-1].end - run[0].start > MOST_CHARS:
+    if blocks[at].kind == "table" or _shown_chars(text, run, blocks[at]) > MOST_CHARS:
         return []
     if is_forged(text[run[0].start : run[-1].end]):
         return []
-    own = blocks[at]
-    return [(b.kind, code_span(text, b, is_answer=b is own) if b.kind == "code" else (b.start, b.end)) for b in run]
+    return [(block.kind, _shown_span(text, block, blocks[at])) for block in run]
+
+
+def _shown_span(text: str, block: Block, own: Block) -> Span:
+    """A block, of code as much as is shown; `own` holds the answer."""
+    return code_span(text, block, is_answer=block is own) if block.kind == "code" else (block.start, block.end)
+
+
+def _shown_chars(text: str, run: Sequence[Block], own: Block) -> int:
+    """From the first block to the last, without what is not shown of code."""
+    spans = [_shown_span(text, block, own) for block in run]
+    return run[-1].end - run[0].start - sum(block.end - end for block, (_, end) in zip(run, spans, strict=True))
 
 
 def _lacks_code(text: str, blocks: Sequence[Block], first: int, at: int, last: int) -> bool:

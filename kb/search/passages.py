@@ -9,9 +9,10 @@ from itertools import pairwise
 from kb.records import Chunk
 from kb.store.chunks import last_headings, make_citation
 
-# White space that the chunker leaves out between two chunks, and a mark that a reader does, such as `!!! important "Title"`;
-# more means that text was left out.
-LARGEST_GAP_CHARS = 80
+# White space that the chunker leaves out between two chunks, and what a reader does: a mark such as `!!! important "Title"`, a comment, a
+# picture, the target of a link. Of the Rust book's 1,360 chunks that follow one another in a section comments of more than 80 characters part
+# 203. More means that text was left out.
+LARGEST_GAP_CHARS, MOST_SPACES = 400, 80
 
 
 def merge_adjacent(chunks: Sequence[Chunk], centre: int) -> list[tuple[Chunk, tuple[int, ...]]]:
@@ -70,13 +71,14 @@ def _merge(group: Sequence[Chunk], centre: int) -> Chunk:
 
 
 def _gap(before: Chunk, after: Chunk, end: int) -> str:
-    """What stood between two chunks: white space, with as many line breaks as their lines are apart."""
+    """What stood between two chunks: white space, with as many line breaks as their lines are apart; of what a reader left out no more."""
     width = after.start - end
     first, last = after.citation.start_line, before.citation.end_line
     if first is None or last is None:
         return "\n\n" if width > 1 else " " * width
     breaks = first - last - before.text.endswith("\n")
-    return " " * max(0, width - breaks) + "\n" * breaks
+    spaces = max(0, width - breaks)
+    return " " * (spaces if spaces <= MOST_SPACES else 0) + "\n" * breaks
 
 
 def _shared_headings(group: Sequence[Chunk]) -> tuple[str, ...]:

@@ -725,3 +725,13 @@ def test_a_reason_answers_why(question: str, plain: str, reason: str, is_better:
     bonuses = [shape_bonus(asked, each) for each in found]
     assert bonuses == sorted(bonuses)  # beside the reason, and the reason itself
     assert (len(set(bonuses)) == 3) is is_better
+
+
+@pytest.mark.parametrize(
+    ("question", "is_better"), [("SSE는 어디에 쓰이나요?", True), ("SSE의 용도는?", True), ("SSE는 무엇인가요?", False)]
+)
+def test_what_a_thing_is_used_for_is_told_by_its_use(question: str, is_better: bool) -> None:
+    texts = ["SSE는 모든 메서드와 함께 움직입니다.", "SSE는 실시간 알림에 흔히 사용됩니다."]
+    asked = Asked.of(question)
+    plain, use = (shape_bonus(asked, Candidate(0, 0, 0, len(text), text, "", text, "prose")) for text in texts)
+    assert (use > plain) is is_better

@@ -21,6 +21,8 @@ from kb.llm.protocol import Evidence
         (r"matches \d+\.\d+ and `\*`", r"matches \d+\.\d+ and `\*`"),
         ("*`user`*`/`*`repo`*", "`user/repo`"),
         ("``a`b```c`", "``a`b```c`"),
+        ("a project _hello_cargo_, not snake_case_names", "a project hello_cargo, not snake_case_names"),
+        ("_one_ two_three _four five_", "one two_three four five"),
         ("Said before.[^1] And[^note]: after", "Said before. And[^note]: after"),
         ("[^1]: The note.", "The note."),
         ("a class [^abc], or [a-z][^abc]*", "a class [^abc], or [a-z][^abc]*"),

@@ -275,3 +275,13 @@ def test_a_default_value_is_quoted_where_it_is_asked_for(question: str, has_defa
     text = OPTION.replace("- **Type:** `number`\n- **Default:** `[]`", "**Default**: `90`")
     told = ask(question, [Evidence(1, text, ("Pump",))])
     assert ("How fast" in told, "Default: `90`" in told) == (True, has_default)
+
+
+def test_what_is_not_shown_of_a_long_output_takes_no_room() -> None:
+    printed = "\n".join(f"line {n} of what the pump says while it starts" for n in range(40))
+    text = f"{FILLING * 10}\n\nStart the pump:\n\n```console\n$ pump start\n{printed}\n```\n\nThen it runs."
+    assert len(text) > MOST_CHARS + len("Then it runs.")
+    told = quoted(text, "Start the pump", is_whole=False)
+    assert f"line {KEPT_OUTPUT_LINES - 1} " in told
+    assert f"line {KEPT_OUTPUT_LINES} " not in told
+    assert "Then it runs." not in told
