@@ -28,7 +28,6 @@ from kb.language.compared import compared_things
 MANUALS = Path(__file__).with_name("manuals.jsonl.gz")
 ANSWERS = 2  # a quote rated so or better holds the answer
 UNRATED = "?"
-# At least the one that is set: what is answered below it is not answered in the run.
 GATES = (0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 
 
@@ -49,6 +48,8 @@ class Told:
     is_answerable  one of its quotes is rated 2 or 3
     score          probability that the evidence answers, by the gate
     compares       the difference of two things is asked for
+    lacks          "not sure" whatever the score
+    rating         of the first quote, though it is "not sure"; None without one
     """
 
     language: str
@@ -56,9 +57,15 @@ class Told:
     outcome: str
     score: float
     compares: bool
+    lacks: bool
+    rating: int | None
 
-    def is_answered(self, sure_gate: float = 0.0) -> bool:
-        return self.outcome not in ("not sure", "refused") and self.score >= sure_gate
+    def is_answered(self) -> bool:
+        return self.outcome not in ("not sure", "refused")
+
+    def would_be(self, sure_gate: float) -> bool:
+        """Whether it would be answered with this gate: what the quotes lack is asked for with every one."""
+        return self.outcome != "refused" and not self.lacks and self.score >= sure_gate
 
 
 def ask_all(base: kb.KnowledgeBase, manual: dict[str, Any], unrated: list[str]) -> Iterator[Told]:
@@ -73,7 +80,13 @@ def ask_all(base: kb.KnowledgeBase, manual: dict[str, Any], unrated: list[str]) 
         if told == UNRATED:
             unrated.append(f"{manual['manual']}: {asked['question']}\n\n{reply.text}\n")
         yield Told(
-            manual["language"], is_answerable, told, reply.score or 0.0, compared_things(asked["question"]) is not None
+            manual["language"],
+            is_answerable,
+            told,
+            reply.score or 0.0,
+            compared_things(asked["question"]) is not None,
+            reply.lacks,
+            rated.get(digest_of((reply.text or "").partition("\n\n")[2] if told == "not sure" else reply.text or "")),
         )
 
 
@@ -95,9 +108,9 @@ def show_gates(title: str, told: Sequence[Told]) -> None:
     """What `rag.sure_gate` would do: answered, right and readable so, and answered without an answer."""
     good, none = ([row for row in told if row.is_answerable is wanted] for wanted in (True, False))
     for gate in GATES:
-        answered = [row for row in good if row.is_answered(gate)]
-        right = sum(row.outcome == "3" for row in answered) / max(1, len(good))
-        wrong = sum(row.is_answered(gate) for row in none) / max(1, len(none))
+        answered = [row for row in good if row.would_be(gate)]
+        right = sum(row.rating == 3 for row in answered) / max(1, len(good))
+        wrong = sum(row.would_be(gate) for row in none) / max(1, len(none))
         share = len(answered) / max(1, len(good))
         print(
             f"{title}, rag.sure_gate {gate:.2f}: answered {share:.3f}, right and readable {right:.3f} | unanswerable answered {wrong:.3f}"

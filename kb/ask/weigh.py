@@ -126,8 +126,11 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
         language = question_language(request.query)
         score_of = partial(score_signals, encoder_digest=digest, reader_digests=readers, language=language)
 
+        # A gate that is set higher is held against all of it.
+        settled = max(SETTLED, kb.config.rag.evidence_gate, (1 + kb.config.rag.sure_gate) / 2)
+
         def is_settled(signals: Signals) -> bool:
-            return score_of(signals).probability >= SETTLED
+            return score_of(signals).probability >= settled
 
         weighed = weigh_chunks(
             kb, request.query, chunks, response.trace, with_vectors=digest is not None, is_settled=is_settled

@@ -56,7 +56,7 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
         r"\bhow\s+(?:much|high|fast|deep|big|large)\b|\bwhat\s+(?:time|age)\b"
         r"|\b(?:what|which)(?:'s|\s+is)?\s+(?:the\s+)?(?:(?:default|standard|maximum|minimum|max|min|largest|smallest|highest|lowest|latest)\s+)"
         r"(?:[\w-]+\s+)?(?:port|number|size|value|length|limit|count|speed|timeout|interval|age|width|height|depth|capacity|temperature|version)\b"
-        r"|^\W*(?:on |to )?(?:what|which)\s+(?:[\w.-]+\s+)?(?:port|version|(?:status|exit|error|area) code)\b"
+        r"|^\W*(?:on |to )?(?:what|which)\s+(?:[\w.-]+\s+)?(?:port(?! (?:forwarding|mapping|authority|number))|(?:status|exit|error|area) code)\b"
     ),
     "tells_number": _NUMBER_WORDS,
     # They count, but tell nobody how many.
@@ -81,9 +81,10 @@ ASKED_PATTERNS: Mapping[PatternKind, str] = {
         r"\b(?:because|since|due|so|as|for|to|therefore|thus|hence|reason|cause[sd]?|result|lead|led|leads|allow\w*|prevent\w*"
         r"|avoid\w*|in order|that way|otherwise|means|help\w*|purpose)\b"
     ),
+    "asks_place": r"\bwhere\b|\bwhich (?:folder|directory|file|path)\b",
     # In so many words: a sentence with "to" or "for" need not tell why.
     "gives_reason": (
-        r"\b(?:because|since|so that|in order to|due to|(?:the|one|main) reasons?|the purpose|that[’']s why|this is why"
+        r"\b(?:because|since(?! (?:v?\d|version))|so that|in order to|due to|(?:the|one|main) reasons?|the purpose|that[’']s why|this is why"
         r"|avoids?|prevents?|promotes?|ensures?|to make sure)\b"
     ),
     "label_number": (

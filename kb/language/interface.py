@@ -61,7 +61,7 @@ PatternKind = Literal[
     "time", "date", "corpus", "here", "overview", "tasks", "past", "commands",
     "asks_price", "asks_frequency", "asks_duration", "asks_count", "asks_number", "asks_date", "asks_event_date", "asks_person", "asks_reason", "asks_counted", "vague_number", "or_more", "plural_noun",
     "tells_price", "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_event_date", "tells_person", "tells_reason",
-    "gives_reason", "asks_use", "tells_use", "label_number", "no_topic",
+    "gives_reason", "asks_place", "asks_use", "tells_use", "label_number", "no_topic",
     "intent_compare", "intent_troubleshoot", "intent_design", "intent_list", "intent_explain", "intent_define",
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",

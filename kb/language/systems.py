@@ -3,25 +3,44 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
-# Names are written in several ways; "windows" in small letters may be a building's, and MAC is an address.
+# Names are written in several ways, and Korean particles follow them at once. "windows" in small letters may be a building's, and a Mac
+# address is a card's.
 _SYSTEM = re.compile(
-    r"(?P<macos>\b(?:[mM]ac ?(?:OS|os)(?: [xX])?|OS ?X|Macs?|MacBook)\b|\bon (?:a |my )?mac\b|(?<![가-힣])맥(?:OS|북|에서|용)|애플 실리콘)"
-    r"|(?P<windows>\bWindows(?: \d+)?\b|\b(?:on|for|under) windows\b|윈도우)"
-    r"|(?P<linux>\b(?:[Ll]inux|Ubuntu|ubuntu|Debian|Fedora)\b|리눅스|우분투)"
-    r"|(?P<unix>\b[Uu]nix\b|유닉스)"
-    r"|(?P<android>\b[Aa]ndroid\b|안드로이드)"
-    r"|(?P<ios>\biOS\b|\biPhone\b|아이폰)"
+    r"(?<![A-Za-z0-9_])(?:"
+    r"(?P<macos>[mM]ac ?(?:OS|os)(?: [xX])?|MACOS|OS ?X|Macs?(?! address)|MacBook|(?<=on )mac|(?<=on my )mac|(?<=on a )mac)"
+    r"|(?P<windows>Windows(?! of )(?: \d+)?|(?<=on )windows)"
+    r"|(?P<linux>[Ll]inux)|(?P<ubuntu>[Uu]buntu)|(?P<debian>[Dd]ebian)|(?P<fedora>[Ff]edora)|(?P<unix>[Uu]nix)"
+    r"|(?P<android>[Aa]ndroid)|(?P<ios>iOS|iPhone)"
+    r")(?![A-Za-z0-9_])"
+    r"|(?P<macos_ko>(?<![가-힣])맥(?:OS|북|에서|용))|(?P<windows_ko>윈도우)|(?P<linux_ko>리눅스)|(?P<ubuntu_ko>우분투)|(?P<unix_ko>유닉스)"
+    r"|(?P<android_ko>안드로이드)|(?P<ios_ko>아이폰)"
 )
-# What is told for Unix goes for these, too.
-_UNIX = frozenset(("macos", "linux"))
+# What is told for one of these goes for the first, more or less.
+_KIN = {
+    "macos": frozenset(("unix",)),
+    "linux": frozenset(("unix", "ubuntu", "debian", "fedora")),
+    "ubuntu": frozenset(("linux", "unix", "debian")),
+    "debian": frozenset(("linux", "unix", "ubuntu")),
+    "fedora": frozenset(("linux", "unix")),
+}
 
 
 def systems_in(text: str) -> frozenset[str]:
     """The systems that a text names.
 
-    >>> sorted(systems_in("On macOS and Windows 11")), sorted(systems_in("Close the windows.")), sorted(systems_in("on Unix"))
-    (['macos', 'windows'], [], ['linux', 'macos', 'unix'])
+    >>> sorted(systems_in("On macOS and Windows 11")), sorted(systems_in("Close the windows.")), sorted(systems_in("Mac에서, Fedora"))
+    (['macos', 'windows'], [], ['fedora', 'macos'])
     """
-    found = frozenset(str(match.lastgroup) for match in _SYSTEM.finditer(text))
-    return found | _UNIX if "unix" in found else found
+    return frozenset(str(match.lastgroup).removesuffix("_ko") for match in _SYSTEM.finditer(text))
+
+
+def serves(asked: Set[str], text: str) -> bool:
+    """Whether what a text tells may go for one of the systems that are asked about.
+
+    >>> serves({"ubuntu"}, "On Linux, call apt."), serves({"windows"}, "On Linux, call apt.")
+    (True, False)
+    """
+    found = systems_in(text)
+    return any(system in found or not _KIN.get(system, frozenset()).isdisjoint(found) for system in asked)

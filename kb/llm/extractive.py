@@ -57,6 +57,11 @@ COMPARED_SENTENCES = 12
 # A capital inside a sentence, or a thing's owner: "of Thistle", "Thistle's mirror".
 _NAME = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}|[A-Z]\w+(?=['’]s\b)")
 
+# Of a heading: server.port, onMounted(), v-once, $attrs; not "Read-only", "FAQ" or "2.".
+_CODE_NAME = re.compile(
+    r"^(?=.*[A-Za-z])(?:\S*(?:\w[._:/]\w|[()$<>@#{}\[\]]|__|[a-z][A-Z])\S*|-{0,2}[a-z]+(?:-[a-z]+)+)$"
+)
+
 # Sentences that answer no question to a knowledge base, in several scripts.
 EVERYDAY = (
     "The train was late again this morning.",
@@ -357,17 +362,11 @@ def _name_above(other: Candidate, shown: Sequence[str]) -> str:
     """The name in the heading of a short quote, ready to stand before it: "Specify server port." says little without `server.port`.
 
     shown    the headings above the quotes before
-    returns  empty for a document's title, for a heading of several words, in Korean or with a capital alone, and where the sentence has the name
+    returns  empty for a document's title, for a heading in plain words, and where the sentence has the name
     """
     path, _, title = other.shown_heading().rpartition(" › ")
-    if (
-        not path
-        or " " in title
-        or not title.isascii()
-        or title.istitle()
-        or other.shown_heading() in shown
-        or is_held(title, other.text, 1.0)
-    ):
+    is_name = " " not in title and _CODE_NAME.search(title) is not None
+    if not path or not is_name or other.shown_heading() in shown or is_held(title, other.text, 1.0):
         return ""
     return f"{title}: "
 

@@ -47,9 +47,7 @@ _INDENTED = re.compile(r"^(?:\t| {4,})\S")
 _SEPARATED = re.compile(r",(?!\s)|;(?!\s)|\t|\s\|\s")  # of the cells of a table without rules
 _LINK_ONLY = re.compile(r"!?\[[^\[\]]*\](?:\([^()]*\)|\[[^\]]*\])|<?https?://\S+")
 # What a reader of the page does not read where it stands: pictures, comments, definitions of links.
-_UNSAID = re.compile(
-    r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|<!--.*?-->|^ {0,3}\[[^\]\n]+\]:\s[^\n]*$", re.M | re.S
-)
+_UNSAID = re.compile(r"!\[[^\[\]]*\](?:\([^()\n]*\)|\[[^\[\]\n]*\])|^ {0,3}\[(?!\^)[^\]\n]+\]:\s[^\n]*$", re.M)
 # Of a title: an escaped sign, which stays, or a mark of stress and code.
 _MARKS = re.compile(r"\\([\[\]*_<>#`|~])|[*`]")
 _ATTRIBUTES = re.compile(rf"{HEADING_ANCHOR}\s*$")
@@ -316,7 +314,17 @@ def _told(text: str, start: int, end: int) -> list[Span]:
 
 def is_beside(text: str, block: Block, other: Block) -> bool:
     """True where nothing stands between two blocks but pictures, comments and targets of links."""
-    return not _UNSAID.sub("", text[block.end : other.start]).strip()
+    between = text[block.end : other.start]
+    return not between.strip() or not _UNSAID.sub("", _without_comments(between)).strip()
+
+
+def _without_comments(text: str) -> str:
+    """Without those that are closed."""
+    kept, *others = text.split("<!--")
+    for other in others:
+        comment, end, behind = other.partition("-->")
+        kept += behind if end else f"<!--{comment}"
+    return kept
 
 
 def code_span(text: str, block: Block, *, is_answer: bool = False) -> Span:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kb.frozen import dataclass
-from kb.language.systems import systems_in
+from kb.language.systems import serves
 from kb.llm.extractive_quote import Quote
 from kb.llm.extractive_rank import Asked, Candidate, is_recap
 from kb.llm.protocol import Read
@@ -78,7 +78,8 @@ def choose_quote(
     if read is None or not asked.is_english or len(choices) < 2:
         return choices[0]
     keys = [candidates[choice.at] for choice in choices]
-    texts = [as_read(key, choice.quote) for key, choice in zip(keys, choices, strict=True)]
+    with_list = "default" in asked.terms
+    texts = [as_read(key, choice.quote, with_list=with_list) for key, choice in zip(keys, choices, strict=True)]
     logits = read(asked.question, texts)
     if not logits:
         return choices[0]
@@ -87,7 +88,7 @@ def choose_quote(
         + BY_LOGIT * logit
         + BY_THOUSAND_CHARS * len(choice.quote.text) / 1000
         - RECAP * (asked.wants_steps and is_recap(key))
-        - ANOTHER_SYSTEM * (bool(asked.systems) and not asked.systems & systems_in(f"{key.path}\n{choice.quote.text}"))
+        - ANOTHER_SYSTEM * (bool(asked.systems) and not serves(asked.systems, f"{key.path}\n{choice.quote.text}"))
         for choice, key, logit in zip(choices, keys, logits, strict=True)
     ]
     near = [i for i, each in enumerate(worth) if each >= max(worth) - UNDECIDED]
@@ -98,11 +99,14 @@ def choose_quote(
     return choices[max(range(len(choices)), key=lambda i: (worth[i], -i))]
 
 
-def as_read(key: Candidate, quote: Quote) -> str:
-    """What a reader is given of a quote: its headings and its beginning, without a list above the paragraph that answers ("Default: …")."""
+def as_read(key: Candidate, quote: Quote, *, with_list: bool = False) -> str:
+    """What a reader is given of a quote: its headings and its beginning.
+
+    with_list  with a list above the paragraph that answers, too ("Type: …, Default: …")
+    """
     first, _, below = quote.text.partition("\n\n")
-    is_below = first.startswith("- ") and quote.key is not None and quote.key[0] > len(first)
-    text = " ".join((below if is_below else quote.text).split())
+    is_above = first[:2] in ("- ", "* ", "+ ") and quote.key is not None and quote.key[0] > len(first)
+    text = " ".join((below if is_above and not with_list else quote.text).split())
     return f"{key.shown_heading()} {text}".strip()[:READ_CHARS]
 
 

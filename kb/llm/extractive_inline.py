@@ -11,7 +11,8 @@ _LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\)
 # A Korean particle may follow a closing mark.
 _STRESS = re.compile(
     r"(?<![A-Za-z\d*\\])(\*{1,3})(?=[^\s*])([^*\n]*?[^\s*])\1(?![A-Za-z\d*])"
-    r"|(?<![\w\\])(_{1,3})(?=[^\s_])((?:[^_\n]|(?<=[^\W_])_(?=[^\W_]))*?[^\s_])\3(?!\w)"
+    r"|(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]*?[^\s_])\3(?!\w)"
+    r"|(?<![\w\\])_([^\W_]+(?:_[^\W_]+)+)_(?!\w)"  # _snake_case_
 )
 _CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
 # A sign that Markdown is kept from reading as its own.
@@ -73,4 +74,4 @@ def _joined_by(kept: list[str]) -> Callable[[re.Match[str]], str]:
 
 
 def _unstressed(match: re.Match[str]) -> str:
-    return match[2] or match[4]
+    return match[2] or match[4] or match[5]

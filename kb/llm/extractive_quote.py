@@ -49,7 +49,9 @@ _LEADS_OVER = re.compile(
     re.I,
 )
 # "Default: `[]`" announces nothing.
-_ANNOUNCES = re.compile(r"(?:[:：](?!.*[`\[\](){}<>])|(?:다음|아래)[과와] 같(?:습니다|다|아요)\.?)\W*$")
+_ANNOUNCES = re.compile(r"(?:[:：][^\w`\[\]{}<>]*|(?:다음|아래)[과와] 같(?:습니다|다|아요)\.?\W*)$")
+# How it ends is read in so many characters.
+_ENDING_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +114,7 @@ def _closest(text: str, blocks: Sequence[Block], best: Candidate, *, wants_steps
     pieces: list[Piece] = []
     if block.kind == "prose":
         span = _sentences_around(text, block, best)
-        if not wants_steps and _ANNOUNCES.search(text[span[0] : span[1]]) and not _opens_list(blocks, at, span):
+        if not wants_steps and announces(text[span[0] : span[1]]) and not _opens_list(blocks, at, span):
             span = _without_announcement(span, block, best)
         pieces.append(("prose", span))
     elif block.kind == "list":
@@ -150,6 +152,11 @@ def _from_a_beginning(text: str, pieces: list[Piece], blocks: Sequence[Block], b
             if first <= start <= best.start and not _LEADS_OVER.match(text[start:end]):
                 return [(kind, (start, last)), *pieces[1:]]
     return pieces
+
+
+def announces(text: str) -> bool:
+    """True for a text that ends by announcing what follows."""
+    return _ANNOUNCES.search(text[-_ENDING_CHARS:].rstrip()) is not None
 
 
 def _opens_list(blocks: Sequence[Block], at: int, span: Span) -> bool:
@@ -209,7 +216,7 @@ def _without_open_end(text: str, pieces: Sequence[Piece], blocks: Sequence[Block
     kept: list[Piece] = []
     for number, (kind, span) in enumerate(pieces):
         follows = pieces[number + 1][0] if number + 1 < len(pieces) else "prose"
-        if kind not in ("prose", "list") or follows != "prose" or not _ANNOUNCES.search(text[span[0] : span[1]]):
+        if kind not in ("prose", "list") or follows != "prose" or not announces(text[span[0] : span[1]]):
             kept.append((kind, span))
             continue
         block = next(block for block in blocks if block.start <= span[0] < block.end)
@@ -241,7 +248,7 @@ def _what_follows(text: str, blocks: Sequence[Block], at: int, quoted: Span, *, 
     between: list[Piece] = []
     last = text[quoted[0] : quoted[1]]
     for later in blocks[at + 1 : at + 4]:
-        is_announced = _ANNOUNCES.search(last) is not None
+        is_announced = announces(last)
         if later.kind == "heading" or text[(between or pieces or [("", quoted)])[-1][1][1] : later.start].strip():
             break  # a heading, or the edge of a note, stands between
         if not (is_announced or wants_steps or quoted[1] - quoted[0] < SHORT_CHARS):
@@ -251,14 +258,14 @@ def _what_follows(text: str, blocks: Sequence[Block], at: int, quoted: Span, *, 
             break
         between.append((later.kind, span))
         last = text[span[0] : span[1]]
-        is_end = _ANNOUNCES.search(last) is None
+        is_end = not announces(last)
         if later.kind == "code" or (is_announced and is_end):
             pieces, between = [*pieces, *between], []
             if later.kind == "code" or not wants_steps:
                 break
         elif is_end and not wants_steps:
             break
-    if not pieces and between and quoted[1] - quoted[0] < SHORT_CHARS and _ANNOUNCES.search(last) is None:
+    if not pieces and between and quoted[1] - quoted[0] < SHORT_CHARS and not announces(last):
         pieces = [piece for piece in between[:1] if piece[1][1] - quoted[0] <= PARAGRAPH_CHARS]
     return pieces
 

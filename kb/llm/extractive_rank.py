@@ -13,7 +13,7 @@ from kb.language.asked import asks_fact, matches_answer_type, tells_how_many
 from kb.language.compared import MOST_CHARS, compared_things
 from kb.language.korean_particles import ALL_ENDINGS, strip_ending
 from kb.language.registry import question_language, says, words
-from kb.language.systems import systems_in
+from kb.language.systems import serves, systems_in
 from kb.text import analyze, analyze_query, find_words
 
 # BM25's usual constants, as in rank-bm25.
@@ -55,7 +55,6 @@ _HOW = re.compile(
     r"|어떻게|방법|하려면|[가-힣]려면|명령|설정|알려\s*(?:줘|주)",
     re.I,
 )
-_WHERE_IS = re.compile(r"\bwhere\b|\bwhich (?:folder|directory|file|path)\b|어디", re.I)
 # How an instruction begins, or ends in Korean; headings under which steps are only named once more; what sets a scene.
 _STEP = re.compile(
     r"\W*(?:(?:first|next|then|now|finally|also|instead),? )?(?:run|use|create|add|install|import|open|set|call|write|type|enter|execute"
@@ -177,7 +176,7 @@ class Asked:
             asks_fact(question),
             question_language(question) == "en",
             wants_use,
-            systems_in(question) if _HOW.search(question) or _WHERE_IS.search(question) else frozenset(),
+            systems_in(question) if _HOW.search(question) or says("asks_place", question, re.I) else frozenset(),
         )
 
 
@@ -275,8 +274,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
         bonus += 0.05 * (_ADVICE.match(plain) is not None)
         bonus -= 0.25 * is_recap(candidate)
     if says("asks_reason", asked.question, re.I):
-        is_told, is_beside = (says("gives_reason", part, re.I) for part in (plain, candidate.around))
-        bonus += 0.1 if is_told else 0.06 * is_beside
+        bonus += 0.1 if says("gives_reason", plain, re.I) else 0.06 * _gives_reason(candidate.around)
     elif not asked.is_english and says("asks_use", asked.question):
         bonus += 0.1 * says("tells_use", plain)
     if _SCENE.match(plain):
@@ -284,7 +282,7 @@ def shape_bonus(asked: Asked, candidate: Candidate) -> float:
     bonus += 0.08 * (matches_answer_type(asked.question, [text]) or 0.0)
     if asked.wants_fact:
         bonus += 0.3 * tells_how_many(asked.question, plain)
-    if asked.systems & systems_in(f"{candidate.path}\n{candidate.around}"):
+    if asked.systems and serves(asked.systems, f"{candidate.path}\n{candidate.around}"):
         bonus += 0.3
     if leans(plain):
         bonus -= 0.06
@@ -311,6 +309,12 @@ def _alike(terms: Sequence[str], title: str) -> float:
     asked, titled = frozenset(terms), _title_terms(title)
     both = len(asked & titled)
     return 2 * both / (len(asked) + len(titled)) if both else 0.0
+
+
+@lru_cache(maxsize=64)
+def _gives_reason(text: str) -> bool:
+    """Kept: all sentences of a list stand in the same text."""
+    return says("gives_reason", text, re.I)
 
 
 @lru_cache(maxsize=256)

@@ -682,19 +682,13 @@ def test_a_section_is_of_the_system_that_a_heading_above_it_names() -> None:
     assert told.startswith("The pump › From a port")
 
 
-def test_of_two_things_in_sections_of_one_name_the_one_that_is_asked_for_is_quoted() -> None:
-    text = "## Care of the mirror\n\n### Cleaning\n\nThe mirror must be cleaned every {} days."
-    entries = [Evidence(n, text.format(days), (title,)) for n, days, title in ((1, 14, "Marigold"), (2, 21, "Thistle"))]
-    for title, days in (("Thistle", 21), ("Marigold", 14)):
-        told = ask(f"How often must the mirror of {title} be cleaned?", entries)
-        assert told.startswith(f"{title} › Cleaning\n\nThe mirror must be cleaned every {days} days. ")
-
-
 @pytest.mark.parametrize(
     ("title", "shown"),
     [
         ("pump.port", "- pump.port: Sets where the pump listens, which may be any shore of any sea. [#2]"),
         ("The shore of the pump", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
+        ("FAQ", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
+        ("pump-port", "- pump-port: Sets where the pump listens, which may be any shore of any sea. [#2]"),
         ("펌프", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
         ("Settings", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),
         ("listens", "- Sets where the pump listens, which may be any shore of any sea. [#2]"),

@@ -140,6 +140,7 @@ def test_a_second_reader_decides_between_what_is_as_good_to_the_first(
 def test_what_stands_above_the_paragraph_that_answers_is_not_read() -> None:
     option = Quote("- Type: `number`\n- Default: `2`\n\nHow fast it turns.", 0, 50, (32, 50))
     assert as_read(candidate(0), option) == "Caching How fast it turns."
+    assert as_read(candidate(0), option, with_list=True).startswith("Caching - Type: `number`")
     items = Quote("- a lamp\n- a coat\n\nThat is all.", 0, 50, (2, 8))
     assert as_read(candidate(0), items) == "Caching - a lamp - a coat That is all."
 

@@ -23,6 +23,7 @@ from kb.llm.protocol import Evidence
         ("``a`b```c`", "``a`b```c`"),
         ("a project _hello_cargo_, not snake_case_names", "a project hello_cargo, not snake_case_names"),
         ("_one_ two_three _four five_", "one two_three four five"),
+        ("Call __init_subclass__ or _get_value, and my_func_.", "Call __init_subclass__ or _get_value, and my_func_."),
         ("Said before.[^1] And[^note]: after", "Said before. And[^note]: after"),
         ("[^1]: The note.", "The note."),
         ("a class [^abc], or [a-z][^abc]*", "a class [^abc], or [a-z][^abc]*"),

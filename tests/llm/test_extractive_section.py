@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kb.llm.extractive_blocks import CODE_LINES, KEPT_OUTPUT_LINES, OUTPUT_LINES, find_blocks
+from kb.llm.extractive_quote import announces
 from kb.llm.extractive_section import (
     LEAD_SECTION_CHARS,
     MOST_CHARS,
@@ -256,25 +257,33 @@ def test_a_picture_parts_no_section(between: str) -> None:
     assert told == "The pump stands below.\n\nIt has a wheel. [#1]"
 
 
-OPTION = "## pump.speed\n\n- **Type:** `number`\n- **Default:** `[]`\n\nHow fast the pump turns, in turns a minute; the wheel stands still without it."
+OPTION = "## pump.speed\n\n- **Type:** `number`\n- **Default:** `[]`\n\nSets how fast the wheel of the pump turns, in turns a minute; it stands still without."
 
 
 def test_a_list_right_below_the_heading_belongs_to_the_section() -> None:
-    told = ask("What does pump.speed do?", [Evidence(1, OPTION, ("Pump",))])
-    assert told.startswith("Pump › pump.speed\n\n- Type: `number`\n- Default: `[]`\n\nHow fast the pump turns")
+    told = ask("How fast does the wheel of the pump turn?", [Evidence(1, OPTION, ("Pump",))])
+    listed = "- Type: `number`\n- Default: `[]`"
+    assert listed not in told  # a number is asked for: the paragraph
+    told = ask("What does the wheel of the pump do?", [Evidence(1, OPTION, ("Pump",))])
+    assert told.startswith(f"Pump › pump.speed\n\n{listed}\n\nSets how fast")
+
+
+@pytest.mark.parametrize("last", ["- **Default:** `[]`", "Default:\n`[]`"])
+def test_an_empty_value_announces_nothing(last: str) -> None:
+    blocks = find_blocks(last)
+    pieces = [(block.kind, (block.start, block.end)) for block in blocks]
+    assert not any(announces(last[start:end]) for _, (start, end) in pieces)
+    assert all(announces(text) for text in ("Do this:", "as follows (on Linux:)", "다음과 같습니다."))
 
 
 @pytest.mark.parametrize(
     ("question", "has_default"),
-    [
-        ("What is the default number of turns of the pump?", True),
-        ("How many turns a minute does the pump make?", False),
-    ],
+    [("By default, how many turns does the wheel make?", True), ("How many turns does the wheel make?", False)],
 )
 def test_a_default_value_is_quoted_where_it_is_asked_for(question: str, has_default: bool) -> None:
-    text = OPTION.replace("- **Type:** `number`\n- **Default:** `[]`", "**Default**: `90`")
+    text = "## pump.speed\n\n**Default**: `90`\n\nSets how many turns the wheel of the pump makes in a minute, which 60 of these machines need."
     told = ask(question, [Evidence(1, text, ("Pump",))])
-    assert ("How fast" in told, "Default: `90`" in told) == (True, has_default)
+    assert ("Sets how many" in told, "Default: `90`" in told) == (True, has_default)
 
 
 def test_what_is_not_shown_of_a_long_output_takes_no_room() -> None:
