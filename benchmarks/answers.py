@@ -55,7 +55,7 @@ LACKING = tuple(
     if name.startswith("lacks_")
 )
 GATES = (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7, 0.8)
-_FENCED = re.compile(r"^```.*?^```", re.M | re.S)
+_CODE = re.compile(r"^```.*?^```|`[^`\n]+`", re.M | re.S)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def baselines(base: kb.KnowledgeBase, question: str) -> dict[str, Reply]:
 
 
 def has_debris(text: str) -> bool:
-    return DEBRIS.search(_FENCED.sub("", text)) is not None
+    return DEBRIS.search(_CODE.sub("", text)) is not None
 
 
 def show(title: str, rows: Sequence[tuple[Asked, dict[str, Reply]]]) -> None:

@@ -13,7 +13,11 @@ _STRESS = re.compile(
     r"(?<![A-Za-z\d*\\])(\*{1,3})(?=[^\s*])([^*\n]*?[^\s*])\1(?![A-Za-z\d*])"
     r"|(?<![\w\\])(_{1,3})(?=[^\s_])([^_\n]*?[^\s_])\3(?!\w)"
     r"|(?<![\w\\])_([^\W_]+(?:_[^\W_]+)+)_(?!\w)"  # _snake_case_
+    r"|(?<![\w*\\])\*\*([A-Za-z]{1,3})\*\*(?=[a-z])"  # **c**ontainer
 )
+# What a site shows of code begins below such a line (Twoslash), and ends above the second.
+_CUT = re.compile(r"(?m)^[ \t]*// ---cut(?:-before)?---[ \t]*\n")
+_CUT_AFTER = re.compile(r"(?ms)^[ \t]*// ---cut-after---[ \t]*\n.*?(?=^[ \t]*(?:```|~~~)|\Z)")
 _CODE_SPAN = re.compile(r"(`+)(?:.+?)\1", re.S)
 # A sign that Markdown is kept from reading as its own.
 _ESCAPED = re.compile(r"\\([\[\]*_<>#`|~])")
@@ -60,6 +64,18 @@ def without_links(text: str) -> str:
     return text
 
 
+def as_site_shows(code: str) -> str:
+    """Code, its fence included, without the lines that only a compiler reads.
+
+    >>> as_site_shows("```ts\\nimport a\\n// ---cut---\\nuse(a)\\n```")
+    '```ts\\nuse(a)\\n```'
+    """
+    *_, shown = _CUT.split(code)
+    fence = re.match(r"\s*(?:```|~~~)[^\n]*\n", code)
+    shown = f"{fence.group() if fence else ''}{shown}" if shown != code else code
+    return _CUT_AFTER.sub("", shown)
+
+
 def _joined_by(kept: list[str]) -> Callable[[re.Match[str]], str]:
     """Spans of code that stand side by side → one span; those with several ticks stay as they are."""
 
@@ -74,4 +90,4 @@ def _joined_by(kept: list[str]) -> Callable[[re.Match[str]], str]:
 
 
 def _unstressed(match: re.Match[str]) -> str:
-    return match[2] or match[4] or match[5]
+    return match[2] or match[4] or match[5] or match[6]

@@ -24,7 +24,7 @@ from kb.llm.extractive_blocks import (
     is_item,
     items_of,
 )
-from kb.llm.extractive_inline import inline, without_links
+from kb.llm.extractive_inline import as_site_shows, inline, without_links
 from kb.llm.extractive_rank import Asked, Candidate, leans
 from kb.llm.extractive_section import Piece, lead_with_below, part_of_section, whole_section
 
@@ -409,7 +409,7 @@ def _item_lines(text: str) -> list[str]:
 
 
 def _fenced(text: str) -> str:
-    body = text.strip("\n")
+    body = as_site_shows(text.strip("\n"))
     opening = re.match(r"\s*(```+|~~~+)", body)
     if opening is None:
         body = f"```\n{body}\n```"
