@@ -49,7 +49,15 @@ def start(folder: Path, *places: Path) -> subprocess.Popen[str]:
     return subprocess.Popen([sys.executable, "-c", MAKE, folder / "cache", *places], stdout=-1, stderr=-1, text=True)
 
 
-def test_two_may_make_the_same_home_at_once(tmp_path: Path) -> None:
+def with_encoders(cache: Path, encoder_cache: Path) -> Path:
+    """A cache folder with the encoders of the test run: making them takes longer than these tests."""
+    cache.mkdir(exist_ok=True)
+    (cache / "encoders").symlink_to(encoder_cache / "encoders")
+    return cache
+
+
+def test_two_may_make_the_same_home_at_once(tmp_path: Path, encoder_cache: Path) -> None:
+    with_encoders(tmp_path / "cache", encoder_cache)
     first, second, done, end = (tmp_path / name for name in ("first", "second", "done", "end"))
     running = [start(tmp_path, first, second, done)]
     while not first.exists() and running[0].poll() is None:
@@ -66,7 +74,8 @@ def test_two_may_make_the_same_home_at_once(tmp_path: Path) -> None:
     assert (home / DONE).exists()
 
 
-def test_what_was_cut_off_is_made_anew_and_what_was_left_aside_goes(tmp_path: Path) -> None:
+def test_what_was_cut_off_is_made_anew_and_what_was_left_aside_goes(tmp_path: Path, encoder_cache: Path) -> None:
+    with_encoders(tmp_path, encoder_cache)
     with made(tmp_path) as kb:
         assert kb.corpus.count_documents() == 2
     [home] = (tmp_path / "eval").iterdir()
