@@ -41,8 +41,9 @@ def read(encoder_cache: Path) -> ReadClaims:
 
 def test_no_lie_stands_with_the_reader_and_no_true_answer_is_doubted(read: ReadClaims) -> None:
     assert [text for text in LIES if stands(verify(text, PASSAGES, None, read).verification)] == []
-    assert [text for text in TRUTHS if not stands(verify(text, PASSAGES, None, read).verification)] == []
-    without_a_tick = [text for text in TRUTHS if not has_tick(verify(text, PASSAGES, None, read).verification)]
+    told = {text: verify(text, PASSAGES, None, read).verification for text in TRUTHS}
+    assert [text for text, found in told.items() if not stands(found)] == []
+    without_a_tick = [text for text, found in told.items() if not has_tick(found)]
     # What is said in other words is likely: a tick is for what a reader of claims is hardly ever wrong about.
     assert len(without_a_tick) <= len(TRUTHS) / 2, without_a_tick
 
