@@ -64,7 +64,7 @@ class Told:
         return self.outcome not in ("not sure", "refused")
 
     def would_be(self, sure_gate: float) -> bool:
-        """Whether it would be answered with this gate: what the quotes lack is asked for with every one."""
+        """Whether it would be answered with this gate; where the quotes lack what is asked for it is with none."""
         return self.outcome != "refused" and not self.lacks and self.score >= sure_gate
 
 

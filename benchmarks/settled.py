@@ -27,12 +27,11 @@ BOUNDS = (0.6, 0.8, 0.9, 0.95, 0.98)
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One ask: the probability after either part, CPU seconds and texts of either."""
+    """One ask: the probability after the first part and after both, CPU seconds of each."""
 
     is_answerable: bool
     probabilities: tuple[float, ...]
     seconds: tuple[float, ...]
-    texts: tuple[int, ...]
 
 
 def main() -> None:
@@ -48,7 +47,7 @@ def main() -> None:
 def ask_all(homes: Path, name: str, every: int) -> list[Read]:
     """What was read again for each question about a collection; none for those that nothing was read for."""
     told: list[float] = []
-    read: list[tuple[float, int]] = []
+    read: list[float] = []
     score_signals, read_texts = kb.ask.weigh.score_signals, Runtime.read
 
     def score(signals: Any, **options: Any) -> Any:
@@ -60,7 +59,7 @@ def ask_all(homes: Path, name: str, every: int) -> list[Read]:
         began = time.process_time()
         logits = read_texts(self, question, texts, again=again)
         if again:
-            read.append((time.process_time() - began, len(texts)))
+            read.append(time.process_time() - began)
         return logits
 
     kb.ask.weigh.score_signals, Runtime.read = score, read_timed  # type: ignore[assignment, method-assign]
@@ -74,8 +73,7 @@ def ask_all(homes: Path, name: str, every: int) -> list[Read]:
                 read.clear()
                 base.ask(asked.question)
                 if len(told) > 2 and len(read) > 1:
-                    seconds, texts = zip(*read[:2], strict=True)
-                    rows.append(Read(asked.gold is not None, tuple(told[:2]), seconds, texts))
+                    rows.append(Read(asked.gold is not None, tuple(told[:2]), tuple(read[:2])))
     finally:
         kb.ask.weigh.score_signals, Runtime.read = score_signals, read_texts  # type: ignore[method-assign]
     return rows

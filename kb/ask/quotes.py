@@ -13,7 +13,7 @@ from kb.ask.cite import narrow_citation
 from kb.ask.records import AnswerCitation, RefusalReason, SentenceCheck, Verification
 from kb.ask.refuse import end_of, names_in
 from kb.ask.stages import Checked, Ended, Generated, Packed, Verified, Written
-from kb.ask.weigh import Verdict, Weighed
+from kb.ask.weigh import Verdict, Weighed, halfway_to_certain
 from kb.config import RagConfig
 from kb.evidence.naming import names_lacking
 from kb.language.asked import lacks_what_is_asked
@@ -27,8 +27,8 @@ from kb.support.overlap import Window
 # More would be a list of the question's own words.
 MOST_NAMES = 3
 # Documents whose passages are so near to each other, as the mean cosine, are of one subject: a manual (.83 to .86), not papers of a household
-# or an office (.80 to .82) or an encyclopaedia (.77). All of them is near any question about it: of 139 that nine manuals do not answer 67 were
-# answered at .6, of 401 that they do 384; at .8 these are 49 and 377 (benchmarks/one_subject.py).
+# or an office (.80 to .82) or an encyclopaedia (.77; benchmarks/one_subject.py). Each of their passages is near any question about it: of 139 that
+# nine manuals do not answer 67 were answered at .6, of 401 that they do 384; at .8 these are 49 and 377.
 ONE_SUBJECT = 0.83
 
 
@@ -84,13 +84,13 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
 
 
 def least_to_be_sure(sure_gate: float, verdict: Verdict | None, language: str) -> float:
-    """The probability from which on quotes are an answer: half as far from 1 for an English question to documents of one subject.
+    """The probability from which on quotes are an answer: half-way to 1 for an English question to documents of one subject.
 
     Korean questions score less, and would lose more answers. By the vectors of encoders that the gate knows: others spread otherwise.
     """
     alike = verdict.weighed.signals.alike if verdict and verdict.score.variant == "fitted" else None
     is_one = language == "en" and alike is not None and alike >= ONE_SUBJECT
-    return (1 + sure_gate) / 2 if is_one else sure_gate
+    return halfway_to_certain(sure_gate) if is_one else sure_gate
 
 
 def _names_lacking(asked: str, packed: Packed, places: Sequence[Quoted]) -> tuple[str, ...]:

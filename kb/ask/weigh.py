@@ -127,7 +127,7 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
         score_of = partial(score_signals, encoder_digest=digest, reader_digests=readers, language=language)
 
         # A gate that is set higher is held against all of it.
-        settled = max(SETTLED, kb.config.rag.evidence_gate, (1 + kb.config.rag.sure_gate) / 2)
+        settled = max(SETTLED, kb.config.rag.evidence_gate, halfway_to_certain(kb.config.rag.sure_gate))
 
         def is_settled(signals: Signals) -> bool:
             return score_of(signals).probability >= settled
@@ -142,6 +142,15 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
             "words and by nearness (rag.evidence_gate)"
         )
     return Verdict(weighed, score)
+
+
+def halfway_to_certain(gate: float) -> float:
+    """What documents of one subject are held against (kb/ask/quotes.py).
+
+    >>> halfway_to_certain(0.6)
+    0.8
+    """
+    return (1 + gate) / 2
 
 
 def question_cosines(kb: Runtime, question: str, chunk_ids: Sequence[int]) -> dict[int, float]:

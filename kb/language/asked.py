@@ -105,6 +105,8 @@ def asks_fact(question: str) -> bool:
     (True, False, False)
     >>> asks_fact("What is the default port of HTTPS?"), asks_fact("What is the default branch?")
     (True, False)
+    >>> asks_fact("Which port does it listen on?"), asks_fact("What port mapping syntax does it have?")
+    (True, False)
     """
     asked = _asked(question)
     return asked is not None and asked[0] != "reason"

@@ -365,7 +365,7 @@ def _name_above(other: Candidate, shown: Sequence[str]) -> str:
     returns  empty for a document's title, for a heading in plain words, and where the sentence has the name
     """
     path, _, title = other.shown_heading().rpartition(" › ")
-    is_name = " " not in title and _CODE_NAME.search(title) is not None
+    is_name = _CODE_NAME.match(title) is not None
     if not path or not is_name or other.shown_heading() in shown or is_held(title, other.text, 1.0):
         return ""
     return f"{title}: "

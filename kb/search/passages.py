@@ -12,8 +12,8 @@ from kb.store.chunks import last_headings, make_citation
 # White space that the chunker leaves out between two chunks, and a mark that a reader does, such as `!!! important "Title"`;
 # more means that text was left out.
 LARGEST_GAP_CHARS = 80
-# Between what is told and the code below it may be more: a comment on how the code was made. Of the 1,360 times that a chunk follows another
-# one in a section of the Rust book, 203 have more than 80 characters between them, mostly so.
+# Before code it may be more: mostly that is a comment on how the code was made. Of the 1,360 times that a chunk follows another one in a
+# section of the Rust book, 203 have 81 to 400 characters between them.
 LARGEST_GAP_BEFORE_CODE_CHARS = 400
 FENCES = ("```", "~~~")
 
@@ -22,8 +22,8 @@ def merge_adjacent(chunks: Sequence[Chunk], centre: int) -> list[tuple[Chunk, tu
     """Chunks of one document, in reading order, as few passages as exact citations allow.
 
     centre   chunk_id whose passage keeps this id; the others carry that of their first chunk
-    returns  each passage with the chunk_ids it is made of, in reading order; a page break, or text that is in no chunk,
-             begins another passage
+    returns  each passage with the chunk_ids it is made of, in reading order; a page break, or more text that is in no
+             chunk, begins another passage
     """
     groups: list[list[Chunk]] = []
     for chunk in chunks:

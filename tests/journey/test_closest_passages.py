@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kb.ask.pipeline import ask
-from kb.ask.records import AskRequest
+from kb.ask.records import Answer, AskRequest
 from kb.config import Config, LlmConfig, RagConfig
 from kb.language.registry import LANGUAGES
 from kb.providers import PROVIDERS, Provider
@@ -173,3 +173,15 @@ def test_quotes_that_find_no_sentence_speak_of_no_model(
     assert shown.code == 1
     assert shown.out.startswith(f"{replies['not_sure']} {replies['no_sentence_fits']}\n")
     assert replies["model_found_none"] not in shown.out
+
+
+def test_documents_of_one_subject_need_more_to_be_an_answer(corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def asked(sure_gate: float) -> Answer:
+        with open_runtime(corpus_home, Config(rag=RagConfig(sure_gate=sure_gate))) as opened:
+            return ask(opened, AskRequest(ASKED[0][0]))
+
+    score = asked(1.0).retrieval.evidence_score or 0.0  # with all that readers say
+    below = score - 0.3 * (1 - score)  # half-way from there to 1 is above the score
+    assert asked(below).outcome == "answered"
+    monkeypatch.setattr("kb.ask.quotes.ONE_SUBJECT", 0.0)
+    assert asked(below).outcome == "not_sure"

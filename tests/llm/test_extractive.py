@@ -701,6 +701,13 @@ def test_a_short_quote_is_shown_with_the_name_that_it_is_about(title: str, shown
     assert told.partition("See also:\n")[2] == shown
 
 
+@pytest.mark.parametrize(("told", "is_shown"), [("beach", False), ("beach here", True)])
+def test_a_single_word_is_no_short_quote(told: str, is_shown: bool) -> None:
+    first = Evidence(1, "The pump listens on the shore.", ("Pump", "Place"))
+    other = Evidence(2, f"## Pump\n\n- {told}\n- listening\n\nNothing else.", ("Pump", "Options"))
+    assert (f"- {told} [#2]" in ask("On which shore or beach is the pump listening?", [first, other])) is is_shown
+
+
 @pytest.mark.parametrize(
     ("question", "plain", "reason", "is_better"),
     [
