@@ -11,13 +11,15 @@ from functools import cache, lru_cache
 from typing import Any
 
 # Raise when a token changes: indexes built by another version are rebuilt.
-ANALYZER_VERSION = 2
+ANALYZER_VERSION = 3
 
 # Scripts written without spaces between words: Thai, Lao, Myanmar, Khmer, kana, Han, Hangul. Their runs become bigrams.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u3131-\u318e\u31f0-\u31ff\u3400-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff"
 # Marks that belong to the word before them but are no \w: Latin accents, Hebrew and Arabic points, the Indic blocks.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
-_ASCII_WORD = re.compile(r"[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|\w+(?:['._]\w+)*", re.ASCII)
+# 7,000 and 1,250.50, as one word.
+_GROUPED = r"(?<!\w)\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!,?\d)"
+_ASCII_WORD = re.compile(rf"{_GROUPED}|[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|\w+(?:['._]\w+)*", re.ASCII)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN = re.compile(r"[a-z']+|\d+")
 _ACRONYMS = re.compile(r"[A-Z]{2,}s")
@@ -32,7 +34,13 @@ _CHANGED = ("e", "i", "y", "l")
 @cache
 def _words() -> re.Pattern[str]:
     """Words of any script. Compiled when the first text needs it: the classes take 5 ms, and most queries are ASCII."""
-    return re.compile(rf"[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
+    return re.compile(rf"{_GROUPED}|[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|[\w{_MARKS}]+(?:['’._][\w{_MARKS}]+)*")
+
+
+@cache
+def _grouped() -> re.Pattern[str]:
+    """Numbers in groups: a query means the whole, 10,000 and 7,000 have a group in common."""
+    return re.compile(_GROUPED)
 
 
 @cache
@@ -90,6 +98,8 @@ def analyze(text: str) -> list[str]:
     ['self.best_possible', 'best_possible', 'self', 'best', 'possibl']
     >>> analyze("소유권이란")
     ['소유', '유권', '권이', '이란']
+    >>> analyze("DVDs: 7,000 €")
+    ['dvd', '7000', '7', '000']
     """
     terms: list[str] = []
     for word in find_words(text):
@@ -112,8 +122,10 @@ def query_terms(text: str) -> list[str]:
 
     >>> query_terms("flow past a wing and flow over it")
     ['flow', 'past', 'wing', 'flow', 'over']
+    >>> query_terms("over 7,000 €")
+    ['over', '7000']
     """
-    terms = analyze(text)
+    terms = analyze(_grouped().sub(lambda number: number[0].replace(",", ""), text))
     return [t for t in terms if t not in _stop_terms()] or terms
 
 
@@ -135,8 +147,10 @@ def _word_terms(word: str) -> list[str]:
     folded = word.casefold().replace("’", "'")
     if _PLAIN.fullmatch(folded) and (word[1:].islower() or len(word) < 3 or word.isupper() or word.isdigit()):
         return [_stem(folded)]
-    if _ACRONYMS.fullmatch(word):
-        return [_stem(folded)]
+    if _ACRONYMS.fullmatch(word):  # the stemmer leaves an s that no vowel stands before
+        return [_stem(folded[:-1])]
+    if "," in word:  # and the groups, since 255,255,255 may be three numbers
+        return [word.replace(",", ""), *word.split(",")]
     if word[-1] in "+#":
         return [folded, folded[0]]
     if _has_unspaced(word):
@@ -245,6 +259,8 @@ def _roots(terms: frozenset[str]) -> tuple[str, ...]:
     """
     roots = {term[:-1] if len(term) > 4 or (len(term) > 1 and term[-1] in _CHANGED) else term for term in terms}
     roots |= {f"{term[:-2]}y" for term in terms if term.endswith("ie")}
+    # 7000 may stand there as 7,000.
+    roots |= {f"{term[: (len(term) - 1) % 3 + 1]}," for term in terms if term.isdecimal() and len(term) > 3}
     return tuple(roots - {""})
 
 

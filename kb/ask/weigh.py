@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import partial
 
 from kb.ask.records import AskRequest, EvidenceView
+from kb.evidence.cases import ruled_by
 from kb.evidence.gate import Score, score_signals
 from kb.evidence.measure import (
     UNREAD,
@@ -176,7 +177,7 @@ def weigh_chunks(
     with_reader   False asks no reader
     is_settled    whether a second reader need not read more than the best chunk and the best window
     """
-    units = units_of(question)
+    units = _ruled_units(question, [chunk.text for chunk, _ in chunks])
     statistics = kb.lexical_index().statistics([term for unit in units for term in unit.terms])
     frequencies = statistics.frequencies()
     weights = idf_weights(units, frequencies, statistics.rows)
@@ -227,6 +228,18 @@ def weigh_chunks(
     common, everywhere = _told_often(units, weights, frequencies, statistics.rows)
     elsewhere = _elsewhere(units, {*missing, *lacking[0]}, frequencies)
     return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common, everywhere, elsewhere)
+
+
+def _ruled_units(question: str, texts: Sequence[str]) -> list[Unit]:
+    """The units of a question; of a case of a rule the rule's own terms: no rule on trips for more than €5,000 says 7,000."""
+    units = []
+    for unit in units_of(question):
+        rule = ruled_by(unit.text, question, texts)
+        if rule is None:
+            units.append(unit)
+        elif terms := sorted(analyze_query(rule), key=lambda term: not term[0].isdecimal()):
+            units.append(replace(unit, terms=(terms[0],), kind="word" if "." in unit.text else unit.kind))
+    return units or units_of(question)
 
 
 def _elsewhere(units: Sequence[Unit], gone: Collection[str], frequencies: Mapping[str, int]) -> tuple[str, ...]:

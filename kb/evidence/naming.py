@@ -8,20 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
+from kb.evidence.cases import is_bounded, is_case
 from kb.evidence.question import units_of
 from kb.evidence.standing import Standing
 from kb.language.korean_query import possessors
-from kb.language.quantities import facts_of
 from kb.language.systems import systems_in
-from kb.support.contrast import bound_in, bounds_of
 from kb.text import STOP_WORDS, analyze
 
 _SPACE = re.compile(r"\s+")
-# Who came after 2019 may have come in 2021.
-_BOUNDED_YEAR = re.compile(
-    r"(?:19|20)\d\d년?(?:\s?\d{1,2}월)?(?:\s?\d{1,2}일)?\s?(?:이후|이전|부터|까지|전에|후에)|\b(?:since|after|before|from|until) (?:[\w,]+ ){0,3}(?:19|20)\d\d\b",
-    re.I,
-)
 # Particles of Hangul stand right behind a word in Latin letters.
 _UNSPACED = re.compile(r"[^\s가-힣]+|[가-힣]+")
 
@@ -85,7 +79,8 @@ def names_lacking(
         and not (is_spoken and unit.text.removesuffix("'s").istitle())
         and not standing.holds(unit)
         and not systems_in(_as_written(unit.text, question)) & systems
-        and not _is_bounded(unit.text, question, quoted)
+        and not is_bounded(unit.text, question, quoted)
+        and not is_case(unit.text, question, [quoted])
     ]
     here, elsewhere = _SPACE.sub("", quoted), _SPACE.sub("", "\n".join(others))
     named = [
@@ -94,21 +89,6 @@ def names_lacking(
         if name not in here and name in elsewhere and not any(unit.startswith(name) for unit in common)
     ]
     return tuple(dict.fromkeys((*lacking, *named)))
-
-
-def _is_bounded(number: str, question: str, quoted: str) -> bool:
-    """Whether a number of a question is a case of a rule: an amount where the passage bounds such an amount, a year where it bounds years.
-
-    >>> _is_bounded("260", "260만 원인데 통장으로 받나요?", "300만 원 이하이면 통장으로 받는다.")
-    True
-    """
-    if not number.isdigit():
-        return False
-    if re.fullmatch(r"(?:19|20)\d\d", number):
-        return _BOUNDED_YEAR.search(quoted) is not None
-    kinds = {q.kind for q in facts_of(question).quantities if q.kind and number in q.written}
-    bounds = dict(bounds_of(quoted))
-    return any(q.kind in kinds and bound_in(bounds, q.written) in ("more", "less") for q in facts_of(quoted).quantities)
 
 
 def _is_where(name: str, question: str) -> bool:

@@ -78,13 +78,18 @@ def units_of(question: str) -> list[Unit]:
     ['landlord', 'leaving', 'paid']
     >>> [units_of(question)[0].kind for question in ("Ubuntu runs it?", "Ubuntu에서 되나요?")]
     ['word', 'name']
+    >>> [u.text for u in units_of("7월에 3명이서 가면 한 명에 얼마인가요?")]
+    ['7', '3', '가면']
     """
     units: list[Unit] = []
+    before = ""
     # A capital at the beginning tells nothing in English; in a Korean question it is a name's.
     is_first = not has_letters("ko", question)
     for word in find_words(question):
         for piece in _pieces(word):
-            units.extend(_units_of_piece(piece, is_first))
+            if not ((before[-1:].isdecimal() or before in korean.NUMERALS) and _is_counter(piece)):
+                units.extend(_units_of_piece(piece, is_first))
+            before = piece
         is_first = False
     found = list({unit.terms: unit for unit in units}.values())
     return found or [Unit(term, (term,)) for term in analyze_query(question)]
@@ -111,8 +116,8 @@ def _units_of_piece(piece: str, is_first: bool) -> list[Unit]:
     terms = tuple(analyze(piece.strip("._-'’")))
     if not terms or (len(terms) == 1 and (terms[0] in words("frame") or terms[0] not in analyze_query(f"{piece} 0"))):
         return []
-    if _NUMBER.fullmatch(piece):
-        return [Unit(piece, terms, "number")]
+    if _NUMBER.fullmatch(piece):  # of 7,000 the whole
+        return [Unit(piece, terms[:1] if "," in piece else terms, "number")]
     is_name = _NAME.fullmatch(piece) is not None and not (is_first and piece[1:].islower())
     return [Unit(piece, terms, "name" if is_name else "word")]
 
@@ -133,6 +138,19 @@ def _korean_units(word: str) -> list[Unit]:
         return []
     # Of two syllables the last may be a particle or an ending: 돔은, 닫아; but also 나이.
     return [Unit(stem, tuple(analyze(stem)), is_certain=len(stem) > 2 or stem[-1] not in _LAST_SYLLABLES)]
+
+
+def _is_counter(piece: str) -> bool:
+    """Whether what stands behind a number only counts, 월에 and 명이면: it tells nothing of what is counted.
+
+    >>> _is_counter("명이서"), _is_counter("개월까지"), _is_counter("호선은"), _is_counter("명함")
+    (True, True, False, False)
+    """
+    return any(piece.startswith(counter) and _is_ending(piece.removeprefix(counter)) for counter in korean.COUNTERS)
+
+
+def _is_ending(rest: str) -> bool:
+    return not rest or rest in ALL_ENDINGS or (rest[0] == "이" and rest[1:] in ALL_ENDINGS)
 
 
 def strip_korean_endings(word: str) -> str:

@@ -15,7 +15,7 @@ from kb.evidence.question import Unit
 from kb.language.english import MONTHS
 from kb.language.everyday import same_as
 from kb.language.korean_particles import is_hangul
-from kb.language.quantities import facts_of
+from kb.language.quantities import facts_of, kind_measured
 
 # Letters that two forms of a word share, and that either may have behind them: Japan, Japanese; Pythagoras, Pythagorean.
 STEM, ENDING = 5, 3
@@ -47,8 +47,10 @@ class Standing:
         >>> desert = Standing(["Dust of the Sahara"], frozenset({"dust", "sahara"}))
         >>> desert.holds(Unit("Saharan", ("saharan",), "name")), desert.holds(Unit("RustRover", ("rustrover",), "name"))
         (True, False)
-        >>> dated = Standing(["Released on 2023-11-09"], frozenset())
+        >>> dated = Standing(["Released on 2023-11-09, for €40"], frozenset())
         >>> dated.holds(Unit("November", ("novemb",), "name")), dated.holds(Unit("Oct", ("oct",), "name"))
+        (True, False)
+        >>> dated.holds(Unit("euros", ("euro",))), dated.holds(Unit("dollars", ("dollar",)))
         (True, False)
         """
         if unit.kind == "number" and "." in unit.text:  # a version or a decimal is not there because its parts are
@@ -62,6 +64,8 @@ class Standing:
                 word.replace(",", "") for word in self._by_letter.get(unit.text[0], ())
             }
         if any(self._has(other) for other in same_as(unit.text)):
+            return True
+        if (kind := kind_measured(unit.text)) and kind in self._kinds():  # "€40" is in euros, "12 km" in metres, too
             return True
         if not unit.text.isascii() and unit.is_run():
             return False
@@ -87,6 +91,9 @@ class Standing:
 
     def _months(self) -> frozenset[int]:
         return frozenset(date.month for text in self._texts for date in facts_of(text).dates)
+
+    def _kinds(self) -> frozenset[str]:
+        return frozenset(quantity.kind for text in self._texts for quantity in facts_of(text).quantities)
 
     def _initials(self) -> frozenset[str]:
         """usa of "United States of America"; without its last words too, since a name may go on."""

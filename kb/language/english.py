@@ -7,6 +7,7 @@ of tests/relevance/test_signals.py hold the cases.
 from __future__ import annotations
 
 from kb.language.english_asked import ASKED_PATTERNS
+from kb.language.english_cases import CASE_PATTERNS
 from kb.language.english_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
 from kb.text import STOP_WORDS
@@ -287,7 +288,7 @@ _NUMBERS = Numbers(
         "km kilometer kilometre kilometers kilometres", "m meter metre meters metres",
         "cm centimeter centimetre centimeters centimetres", "mm millimeter millimetre millimeters millimetres",
         "mi mile miles", "ft foot feet", "inch inches", "kg kilo kilos kilogram kilograms", "g gram grams",
-        "t ton tons tonne tonnes", "lb lbs pound pounds", "ms millisecond milliseconds", "s sec secs second seconds",
+        "mg milligram milligrams", "t ton tons tonne tonnes", "lb lbs pound pounds", "oz ounce ounces", "ms millisecond milliseconds", "s sec secs second seconds",
         "min mins minute minutes", "h hr hrs hour hours", "day days", "week weeks", "month months",
         "year years yr yrs", "l liter litre liters litres", "ml milliliter millilitre milliliters millilitres",
         "b byte bytes", "mb megabyte megabytes", "gb gigabyte gigabytes", "w watt watts", "kw kilowatt kilowatts",
@@ -380,7 +381,7 @@ ENGLISH = Language(
     code="en",
     letters="",
     words=_WORDS | OWN_SIGNS,
-    patterns={**_PATTERNS, **OWN_PATTERNS, **ASKED_PATTERNS},
+    patterns={**_PATTERNS, **OWN_PATTERNS, **ASKED_PATTERNS, **CASE_PATTERNS},
     numbers=_NUMBERS,
     replies={**_REPLIES, **OWN_REPLIES},
     everyday=EVERYDAY,

@@ -9,6 +9,7 @@ import unicodedata
 
 from kb.language.interface import Language, Numbers, PatternKind, WordKind
 from kb.language.korean_asked import ASKED_PATTERNS
+from kb.language.korean_cases import CASE_PATTERNS
 from kb.language.korean_own import EVERYDAY, OWN_PATTERNS, OWN_REPLIES, OWN_SIGNS
 from kb.language.korean_particles import strip_question_ending
 
@@ -187,7 +188,7 @@ _PATTERNS: dict[PatternKind, str] = {
 
 # ---- numbers
 
-_NUMERALS = {
+NUMERALS = {
     "하나": 1.0, "한": 1.0, "두": 2.0, "둘": 2.0, "세": 3.0, "셋": 3.0, "석": 3.0, "네": 4.0, "넷": 4.0, "넉": 4.0, "다섯": 5.0, "여섯": 6.0,
     "일곱": 7.0, "여덟": 8.0, "아홉": 9.0,
 }  # fmt: skip
@@ -202,24 +203,28 @@ _TENS = {
     "여든": 80.0,
     "아흔": 90.0,
 }
-_NUMERALS |= (
-    {ten + one: tens + ones for ten, tens in _TENS.items() for one, ones in _NUMERALS.items()} | _TENS | {"스무": 20.0}
+NUMERALS |= (
+    {ten + one: tens + ones for ten, tens in _TENS.items() for one, ones in NUMERALS.items()} | _TENS | {"스무": 20.0}
 )
 _DAYS = {"하루": 1.0, "이틀": 2.0, "사흘": 3.0, "나흘": 4.0, "닷새": 5.0, "열흘": 10.0}
+# Behind digits these only say what the number is of; not 호 and 조, which number things.
+COUNTERS = frozenset(
+    "년 월 일 시 분 초 원 명 살 세 개 번 회 주 달 개월 시간 점 장 대 권 잔 도 쪽 마리 가지 퍼센트 년간 일간 시간째 번째 만원 천원".split()
+)
 _COUNTERS = "사람 시간 가지 차례 마리 명 개 번 시 살 달 대 잔 권 곳 장 쪽 주".split()
 _NUMBERS = Numbers(
-    values=_NUMERALS | _DAYS,
+    values=NUMERALS | _DAYS,
     scales={"백": 1e2, "천": 1e3, "만": 1e4, "억": 1e8, "조": 1e12},
     scale=(r"\s?[백천만억조]{1,3}(?![가-힣])|\s?[백천만억조]{1,3}(?=\s?(?:원|명|개|달러|톤|대|년|킬로|미터))",),
     units=(
-        "km 킬로미터", "m 미터", "cm 센티미터 센티", "mm 밀리미터", "mi 마일", "ft 피트", "inch 인치", "kg 킬로그램", "g 그램", "t 톤", "lb 파운드",
+        "km 킬로미터", "m 미터", "cm 센티미터 센티", "mm 밀리미터", "mi 마일", "ft 피트", "inch 인치", "kg 킬로그램", "g 그램", "mg 밀리그램", "t 톤", "lb 파운드",
         "ms 밀리초", "s 초", "min 분", "h 시간", "day 일", "week 주 주일", "month 개월 달", "year 년", "l 리터", "ml 밀리리터", "b 바이트",
         "w 와트", "kw 킬로와트", "v 볼트", "hz 헤르츠", "% 퍼센트 프로", "°c 도", "$ 달러", "€ 유로", "₩ 원",
     ),
     dates=(r"(?:(?P<year>\d{4})년)?\s*(?P<month>\d{1,2})월(?:\s*(?P<day>\d{1,2})일)?",),
     clocks=(r"(?P<half>오전|오후|밤|새벽|저녁|아침)?\s*(?P<hour>\d{1,2})시(?!간)(?:\s*(?P<minute>\d{1,2})분)?",),
     counts=(
-        rf"(?<![가-힣])(?P<word>{'|'.join(sorted(_NUMERALS, key=len, reverse=True))})\s?(?P<unit>{'|'.join(_COUNTERS)})",
+        rf"(?<![가-힣])(?P<word>{'|'.join(sorted(NUMERALS, key=len, reverse=True))})\s?(?P<unit>{'|'.join(_COUNTERS)})",
         rf"(?<![가-힣])(?P<word>{'|'.join(_DAYS)})(?=[\s가-힣]|$)",
     ),
     counters=tuple(_COUNTERS),
@@ -295,7 +300,7 @@ KOREAN = Language(
     code="ko",
     letters="[\uac00-\ud7a3\u1100-\u11ff\u3131-\u318e]",
     words=_WORDS | OWN_SIGNS,
-    patterns={**_PATTERNS, **OWN_PATTERNS, **ASKED_PATTERNS},
+    patterns={**_PATTERNS, **OWN_PATTERNS, **ASKED_PATTERNS, **CASE_PATTERNS},
     numbers=_NUMBERS,
     replies={**_REPLIES, **OWN_REPLIES},
     everyday=EVERYDAY,

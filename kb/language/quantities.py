@@ -25,7 +25,7 @@ from kb.text import STOP_WORDS
 # kind → symbol of a unit → its factor to the kind's base unit. The names of units are in each language's file.
 UNITS: dict[str, dict[str, float]] = {
     "length": {"km": 1e3, "m": 1.0, "cm": 1e-2, "mm": 1e-3, "mi": 1609.344, "ft": 0.3048, "inch": 0.0254},
-    "mass": {"kg": 1e3, "g": 1.0, "t": 1e6, "lb": 453.592},
+    "mass": {"kg": 1e3, "g": 1.0, "mg": 1e-3, "t": 1e6, "lb": 453.592, "oz": 28.3495},
     "time": {"ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0},
     "day": {"day": 1.0, "week": 7.0},
     "month": {"month": 1.0, "year": 12.0},
@@ -308,6 +308,11 @@ def _unit(written: str) -> tuple[str, float]:
     unit, units = written.strip(" -\t\n").casefold(), _units()
     lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) else ()
     return next((units[part] for part in (unit, *(unit[:length] for length in lengths)) if part in units), ("", 1.0))
+
+
+def kind_measured(word: str) -> str:
+    """What a unit measures, by one of its names: "length" of kilometres, "euro" of euros; "" of other words."""
+    return _units().get(word.casefold(), ("", 1.0))[0]
 
 
 @cache

@@ -12,6 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
+from kb.language.quantities import facts_of
 from kb.support.clauses import (
     Word,
     are_opposite,
@@ -269,6 +270,23 @@ def bound_in(bounds: Mapping[float, str], written: str) -> str:
     return bounds.get(float(digits[0].replace(",", "")), "") if digits else ""
 
 
+def bound_said(written: str, text: str) -> str:
+    """That of a number in words, as it is written in the text.
+
+    >>> bound_said("six visitors", "No more than six visitors may come in.")
+    'less'
+    """
+    number = re.escape(written.split()[0])
+    place = re.search(rf"(?<!\w){number}(?!\w)" if written.isascii() else number, text, re.I)
+    return _bound(text[max(0, place.start() - 32) : place.start()], text[place.end() :][:24]) if place else ""
+
+
+def _bounds_of_all(text: str) -> list[tuple[float, str]]:
+    """`bounds_of`, and of what is counted in words."""
+    said = (q for q in facts_of(text).quantities if not q.kind and not q.written[0].isdecimal())
+    return [*bounds_of(text), *((q.value, bound_said(q.written, text)) for q in said)]
+
+
 def _bound(before: str, after: str) -> str:
     for name, bound in (("LESS", "less"), ("MORE", "more"), ("ABOUT", "about")):
         if _before(name).search(before):
@@ -294,16 +312,20 @@ def _behind(name: str) -> re.Pattern[str]:
 
 
 def wrong_bounds(claim: str, windows: str) -> list[str]:
-    """Numbers of a claim that it gives as a bound while the texts give them plainly, or as the other bound."""
+    """Numbers of a claim that it gives as a bound while the texts give them plainly, or as the other bound.
+
+    >>> wrong_bounds("More than six may come in.", "No more than six visitors may come in.")
+    ["it says 'more than 6', the text does not"]
+    """
     there: dict[float, set[str]] = {}
-    for value, bound in bounds_of(windows):
+    for value, bound in _bounds_of_all(windows):
         there.setdefault(value, set()).add(bound)
     for match in _pattern("BEYOND").finditer(windows):  # "up to 60 hours free, beyond that 500 an hour"
         for value, _ in bounds_of(windows[max(0, match.start() - 30) : match.start()])[-1:]:
             there.setdefault(value, set()).update(("more", "less"))
     said = {"more": "more than", "less": "less than"}
     found = []
-    for value, bound in bounds_of(claim):
+    for value, bound in _bounds_of_all(claim):
         known = there.get(value)
         if not known or bound in ("", "about") or bound in known:
             continue

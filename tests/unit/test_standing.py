@@ -22,14 +22,16 @@ def stands(question: str, text: str = TEXT) -> dict[str, bool]:
     "word",
     [
         *("Saharan", "Japanese", "Pythagorean", "Bogota", "Volkwagen", "reticulm", "hydrocarbons", "USA", "carbon"),
-        *("Rust", "RustRover", "1937", "1200"),
+        *("Rust", "RustRover", "1937", "1200", "1,200", "USD"),
     ],
 )
 def test_a_word_in_another_form_stands_there(word: str) -> None:
     assert stands(f"about {word}")[word]
 
 
-@pytest.mark.parametrize("word", ["Oracle", "CEO", "1938", "120", "FastRover", "Toyota", "stations", "UAE", "Samoa"])
+@pytest.mark.parametrize(
+    "word", ["Oracle", "CEO", "1938", "120", "FastRover", "Toyota", "stations", "UAE", "Samoa", "1,201", "euros"]
+)
 def test_another_word_does_not(word: str) -> None:
     assert not stands(f"about {word}")[word]
 
@@ -53,6 +55,21 @@ def test_a_name_in_one_word_is_not_there_because_its_parts_are() -> None:
 )
 def test_a_version_is_not_there_because_its_parts_are(number: str, text: str, held: bool) -> None:
     assert stands(f"about {number}", text)[number] is held
+
+
+@pytest.mark.parametrize(
+    ("unit", "text", "held"),
+    [
+        ("euros", "The fee is €40.", True),
+        ("kilometres", "The walk is 12 km long.", True),
+        ("유로", "수수료는 €40입니다.", True),
+        ("euros", "The fee is $40.", False),
+        ("kilometres", "The walk takes 3 h.", False),
+        ("euros", "Signs such as € stand before it.", False),
+    ],
+)
+def test_a_unit_stands_there_by_its_sign(unit: str, text: str, held: bool) -> None:
+    assert stands(f"{unit} 40", text)[unit] is held
 
 
 def test_a_korean_word_stands_there_with_another_particle() -> None:

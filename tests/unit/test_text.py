@@ -19,6 +19,12 @@ from kb.text import analyze, analyze_query, estimate_tokens, match_spans, split_
         ("a.b.c", ["a.b.c", "a", "b", "c"]),
         ("std::vec::Vec", ["std", "vec", "vec"]),
         ("IDs and URLs", ["id", "and", "url"]),
+        ("DVDs, CVs", ["dvd", "cv"]),
+        ("7,000", ["7000", "7", "000"]),
+        ("7,000원", ["7000", "7", "000", "원"]),
+        ("1,250.50", ["1250.50", "1", "250.50"]),
+        ("in 1,000, 5", ["in", "1000", "1", "000", "5"]),
+        ("1,0000 and 1,000,5", ["1", "0000", "and", "1", "000", "5"]),
         ("C++ and C#", ["c++", "c", "and", "c#", "c"]),
         ("version 3.14", ["version", "3.14", "3", "14"]),
         ("end of it. Next", ["end", "of", "it", "next"]),
@@ -45,11 +51,27 @@ def test_analyze(text: str, terms: list[str]) -> None:
         ("What is ownership?", ["ownership"]),
         ("to be or not to be", ["to", "be", "or", "not"]),
         ("the the mirror mirror", ["mirror"]),
+        ("over 12,500 DVDs", ["over", "12500", "dvd"]),
         ("  ", []),
     ],
 )
 def test_queries_drop_stop_words_only_when_something_is_left(query: str, terms: list[str]) -> None:
     assert analyze_query(query) == terms
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "marked"),
+    [
+        ("7000", "It costs €7,000 a year.", ["7,000"]),
+        ("7,000", "7000원, 10,000원", ["7000"]),
+        ("1234567", "12,345,678 and 1,234,567", ["1,234,567"]),
+        ("dvd", "DVDs: a week", ["DVDs"]),
+    ],
+)
+def test_a_number_is_found_however_it_is_grouped_and_an_abbreviation_in_the_plural(
+    query: str, text: str, marked: list[str]
+) -> None:
+    assert [text[a:b] for a, b in match_spans(text, frozenset(analyze_query(query)))] == marked
 
 
 @given(st.text(max_size=200))
