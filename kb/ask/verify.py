@@ -23,6 +23,7 @@ from kb.reader.claims import open_claims
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
+from kb.support.cases import Restated, restate_cases
 from kb.support.check import CONTRADICTED, NOT_FOUND, VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
 from kb.support.claims import Claim, find_claims
 from kb.support.faults import LONGEST_SENTENCE_CHARS
@@ -101,6 +102,7 @@ def check_answer(kb: Runtime, generated: Generated) -> Checked:
         passages,
         encoder.encode_sentences if encoder and reads else None,
         open_claims(kb.cache, kb.notify_once, wanted=kb.config.reader.claims and not generated.written.quotes),
+        question=generated.packed.question.request.query,
         retried=generated.written.first_try is not None,
     )
 
@@ -123,6 +125,7 @@ def verify(
     encode: Encode | None = None,
     read: ReadClaims | None = None,
     *,
+    question: str = "",
     retried: bool = False,
 ) -> Checked:
     """Hold every sentence of an answer against what it cites.
@@ -130,6 +133,7 @@ def verify(
     passages  marker → packed chunk
     encode    texts → unit vectors, None to go without
     read      reads a sentence and its passages together, None to go by words
+    question  what it answers: amounts of it may be a case of what a passage bounds
     """
     text = normalize_markers(text, passages)
     claims = find_claims(text, asides=True)
@@ -140,8 +144,9 @@ def verify(
     # What cites nothing is only looked up, by words: it costs no encoding.
     cited = [i for i, markers in enumerate(known) if markers]
     evidence = [_evidence(passages, known[i]) for i in cited]
-    found = read_claims([claims[i].text for i in cited], evidence, encode, read, open_only=True)
-    readings = dict(zip(cited, found, strict=True))
+    cases = [restate_cases(claims[i].text, texts, question) for i, texts in zip(cited, evidence, strict=True)]
+    found = read_claims([case.text for case in cases], evidence, encode, read, open_only=True)
+    readings = dict(zip(cited, zip(found, cases, strict=True), strict=True))
     checks: list[SentenceCheck] = []
     windows: dict[int, list[Window]] = {}
     for i, claim in enumerate(claims):
@@ -152,8 +157,8 @@ def verify(
             if not claim.is_aside or check.status == "contradicted":
                 checks.append(check)
             continue
-        score, reading = readings[i]
-        check = _check_cited(claim, own[i], known[i], score, reading, passages, read)
+        (score, reading), case = readings[i]
+        check = _check_cited(claim, own[i], known[i], score, reading, case, passages, read)
         if not claim.is_aside or check.status == "contradicted":
             checks.append(check)
         if check.misattributed_to is not None:
@@ -225,11 +230,15 @@ def _check_cited(
     known: tuple[int, ...],
     score: float,
     reading: Reading,
+    case: Restated,
     passages: Mapping[int, Chunk],
     read: ReadClaims | None,
 ) -> SentenceCheck:
+    # What is made of a case is no copy: words alone do not back it.
+    if case.reckoned and reading.reader is not None and reading.reader < VERIFIED:
+        score = min(score, CONTRADICTED)
     status: SentenceStatus = status_of(score, reading)
-    instead, reasons = None, reasons_of(score, reading)
+    instead, reasons = None, _reasons(score, reading, case)
     # An item's row may be named by what its list stands below.
     misread = misread_rows(f"{claim.about} {claim.text}", _evidence(passages, known)) if claim.about else []
     if misread:
@@ -238,14 +247,14 @@ def _check_cited(
     idle = tuple(m for m in own if m not in known)
     if score < VERIFIED:
         # A number that the cited ones lack is not looked for in two texts at once: each may have it of another thing.
-        instead, is_sure = _backed_elsewhere(claim.text, passages, known, read, is_joined=not reading.faults)
+        instead, is_sure = _backed_elsewhere(case.text, passages, known, read, is_joined=not reading.faults)
         # What one passage speaks against, another one must say beyond doubt.
         if instead is not None and (is_sure or status != "contradicted"):
             status, reasons = "misattributed" if is_sure else "likely", ()
         else:
             instead = None
     elif len(known) > 1:
-        idle += tuple(m for m in known if _is_idle(claim.text, m, known, passages))
+        idle += tuple(m for m in known if _is_idle(case.text, m, known, passages))
     return SentenceCheck(
         start=claim.start,
         end=claim.end,
@@ -257,6 +266,12 @@ def _check_cited(
         idle_markers=idle,
         reasons=reasons,
     )
+
+
+def _reasons(score: float, reading: Reading, case: Restated) -> tuple[str, ...]:
+    """Why a claim is not backed; of an amount that was reckoned with, what was reckoned, and not the words it was read in."""
+    reasons = reasons_of(score, reading)
+    return (*case.reckoned, *(r for r in reasons if not r.endswith(", the text does not"))) if reasons else ()
 
 
 def _backed_elsewhere(

@@ -50,6 +50,7 @@ _KOREAN = (
     (r"the text says the opposite of '(.+)'", "문서에는 '{0}'의 반대가 있음"),
     (r"one denies it, and the other does not", "답이나 문서 한쪽만 부정하는 말"),
     (r"only (.*) says so, no document", "문서에는 없고, {0}에만 있음"),
+    (r"(.+) (?:is|are) (more than|less than) (.+)", "{0}: {2} {1}"),
     (NOT_FOUND, "문서에 그런 말이 없는 듯함"),
 )
 # Status → the words; a sentence without a marker is told otherwise where it is contradicted, or where nothing backs it.

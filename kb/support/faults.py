@@ -60,6 +60,7 @@ _ONLY = re.compile(f"{english_contrasts.ONLY}|{korean_contrasts.ONLY}", re.I)
 _SOURCE = re.compile(
     r"^(?:According to [^,]{3,40}, |\S{2,12}(?: \S{2,8})?(?:에 따르면|에 의하면|을 보면|를 보면),? )", re.I
 )
+_DENIED_BEFORE = re.compile(r"\b(?:no|not|never|nor|neither|without)\s$")
 # "If you cannot go, …", 갈 수 없으면: what is denied in a condition is not denied behind it.
 _CONDITION = re.compile(r"(?<=[가-힣]면)\s+|^(?:If|When|Where|Unless)\b[^,;]+,\s+")
 # Two clauses of nearly the same words.
@@ -159,9 +160,12 @@ def _sentences_of(text: str) -> tuple[str, ...]:
 
 def is_copy(claim: str, text: str) -> bool:
     """True for a whole sentence that stands in the text word for word: whatever it says, the text says it."""
-    said = _one_line(claim).rstrip(".。!?？")
-    at = _one_line(text).find(said)
-    return len(said) >= 8 and at >= 0 and not _one_line(text)[at + len(said) : at + len(said) + 1].isalnum()
+    said, told = _one_line(claim).rstrip(".。!?？"), _one_line(text)
+    at = told.find(said)
+    if len(said) < 8 or at < 0 or told[at + len(said) : at + len(said) + 1].isalnum():
+        return False
+    # "More than six may come" is no copy of "No more than six may come".
+    return _DENIED_BEFORE.search(told, 0, at) is None
 
 
 @lru_cache(maxsize=256)

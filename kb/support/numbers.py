@@ -47,9 +47,9 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
         written = written or [said for text in texts for said in facts_of(text).quantities]
         of_its_kind = (said for said in written if (said.kind, said.counted) == (one.kind, one.counted))
         equal = next((said for said in of_its_kind if said.backs(one)), None)
-        found = equal and _place_of(_counting(one)).search(claim)
+        found = equal and _place_of(counting(one)).search(claim)
         if equal and found:
-            claim = claim[: found.start()] + _joined(_counting(equal), claim[found.end() :])
+            claim = claim[: found.start()] + joined(counting(equal), claim[found.end() :])
         elif not equal:
             claim = _without_bound(claim, one, written)
     return claim
@@ -57,7 +57,7 @@ def restate_numbers(claim: str, texts: Sequence[str]) -> str:
 
 def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> str:
     """A claim with a bound and its number replaced by the one number of the texts, of that kind, that keeps it."""
-    place = _place_of(_counting(one)).search(claim)
+    place = _place_of(counting(one)).search(claim)
     before = place and _BOUND_BEFORE.search(claim[: place.start()])
     if not place or not before or not (one.kind or one.counted):
         return claim
@@ -66,7 +66,7 @@ def _without_bound(claim: str, one: Quantity, written: Sequence[Quantity]) -> st
     if len(kept) != 1:
         return claim
     (said,) = kept.values()
-    return claim[: before.start()] + _counting(said) + claim[place.end() :]
+    return claim[: before.start()] + counting(said) + claim[place.end() :]
 
 
 # Words with a number in them, as others say the same: (what the claim says, what no text says then, what is said instead).
@@ -144,7 +144,7 @@ def _restate_bounds(claim: str, texts: Sequence[str]) -> str:
     return claim
 
 
-def _counting(quantity: Quantity) -> str:
+def counting(quantity: Quantity) -> str:
     """A quantity as it is written, without the particle of a Korean counter; a bare number without the word behind it."""
     if not quantity.kind and not quantity.counted:
         return re.sub(r"(?<=\d)[가-힣]+$", "", quantity.written.split()[0])
@@ -164,7 +164,7 @@ def _without_ending(quantity: Quantity) -> str:
     return quantity.written
 
 
-def _joined(said: str, rest: str) -> str:
+def joined(said: str, rest: str) -> str:
     """A Korean quantity and what stands behind it, with the particle that fits its last sound: 40분이 for 2400초가."""
     particle = _PARTICLE.match(rest)
     return said + (fitting_particle(said, particle[0]) + rest[1:] if particle and is_hangul(said[-1]) else rest)
