@@ -18,17 +18,17 @@ from kb.ask.backing import find_backing
 from kb.ask.cite import is_refusal
 from kb.ask.records import RefusalReason, SentenceCheck, SentenceStatus, Verification, VerificationStatus
 from kb.ask.stages import Checked, Generated, Verified
-from kb.language.sentences import is_forged
+from kb.ask.told import Passages
 from kb.reader.claims import open_claims
 from kb.records import Chunk
 from kb.runtime import Runtime
 from kb.search.retrieve import UNREAD_SHARE
-from kb.support.cases import Restated, restate_cases
-from kb.support.check import CONTRADICTED, NOT_FOUND, VERIFIED, WEAK, Reading, read_claims, reasons_of, status_of
+from kb.support.asked import Asked
+from kb.support.check import CONTRADICTED, NOT_FOUND, VERIFIED, WEAK, Reading
 from kb.support.claims import Claim, find_claims
 from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.markers import MARKER, find_markers, normalize_markers
-from kb.support.overlap import Window, said_share, units_of, weights_of
+from kb.support.overlap import Window
 from kb.support.rows import misread_rows
 
 # Anything a reader or a model may take for a marker, after NFKC and without characters that are not seen.
@@ -36,12 +36,6 @@ _LOOKS_LIKE_MARKER = re.compile(r"[\[【〔]\s*#\s*0*(\d{1,3})\s*[\]】〕]")
 _UNSEEN = re.compile(
     "[\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U000e0000-\U000e01ef]"
 )
-_FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
-# Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
-# gives no score near VERIFIED.
-LIKELIEST, LEAST_SAID = 3, 0.3
-# Of these so many are read, the nearest also together with the cited ones: a sentence may be of two.
-READ_ELSEWHERE, READ_FROM = 2, 0.1
 # From this share of a claim's words on, those that stand together are the place where it is said.
 FOUND_BY_WORDS = 0.6
 # An answer of which no more than this is backed is no answer; what a sentence counts for that is partly backed, backed by
@@ -138,34 +132,32 @@ def verify(
     text = normalize_markers(text, passages)
     claims = find_claims(text, asides=True)
     suspects = markers_in_evidence([_told(chunk) for chunk in passages.values()])
-    forged = _find_forged(claims, passages, suspects)
+    told = Passages(passages, question, read)
+    forged = _find_forged(claims, told, suspects)
     own = [tuple(m for m in claim.markers if (i, m) not in forged) for i, claim in enumerate(claims)]
     known = [tuple(m for m in markers if m in passages) for markers in own]
     # What cites nothing is only looked up, by words: it costs no encoding.
     cited = [i for i, markers in enumerate(known) if markers]
-    evidence = [_evidence(passages, known[i]) for i in cited]
-    cases = [restate_cases(claims[i].text, texts, question) for i, texts in zip(cited, evidence, strict=True)]
-    found = read_claims([case.text for case in cases], evidence, encode, read, open_only=True)
-    readings = dict(zip(cited, zip(found, cases, strict=True), strict=True))
+    found = told.hold([claims[i].text for i in cited], [known[i] for i in cited], encode)
+    readings = dict(zip(cited, found, strict=True))
     checks: list[SentenceCheck] = []
     windows: dict[int, list[Window]] = {}
     for i, claim in enumerate(claims):
         others = tuple(m for m in claim.markers if (i, m) in forged)
         if i not in readings:
-            check = _check_uncited(claim, passages, own[i], others, read)
+            check = _check_uncited(claim, told, own[i], others)
             # Nobody backs a heading: it counts where the text says otherwise.
             if not claim.is_aside or check.status == "contradicted":
                 checks.append(check)
             continue
-        (score, reading), case = readings[i]
-        check = _check_cited(claim, own[i], known[i], score, reading, case, passages, read)
+        check = _check_cited(claim, own[i], known[i], readings[i], told)
         if not claim.is_aside or check.status == "contradicted":
             checks.append(check)
         if check.misattributed_to is not None:
             windows.setdefault(check.misattributed_to, [])  # where it is said: cited whole, for a reader to compare
         # A claim of many lines, a table or code, is more than a window holds: its passage is cited whole.
         elif check.status in ("verified", "likely", "weak") and len(claim.text) <= LONGEST_SENTENCE_CHARS:
-            for marker, window in zip(known[i], reading.windows, strict=False):
+            for marker, window in zip(known[i], readings[i].reading.windows, strict=False):
                 # What is said in other words is not found by words: its passage is cited whole, for a reader to compare.
                 if check.status == "likely" and window.said < FOUND_BY_WORDS:
                     continue
@@ -188,30 +180,7 @@ def _told(chunk: Chunk) -> str:
     return "\n".join((chunk.title, *chunk.heading_path, chunk.text))
 
 
-def _evidence(passages: Mapping[int, Chunk], markers: Sequence[int]) -> tuple[str, ...]:
-    """The texts of passages, then their titles and headings, which say what "it" is."""
-    headings = " > ".join(dict.fromkeys(h for m in markers for h in (passages[m].title, *passages[m].heading_path)))
-    return (*(_without_forged(passages[m].text) for m in markers), headings)
-
-
-def _without_forged(text: str) -> str:
-    """A text with blanks for each paragraph from a line on that poses as kb's own, the head of a passage: it backs nothing."""
-    if "[" not in text and "<" not in text and "［" not in text and "【" not in text:
-        return text
-    lines, is_within = [], False
-    for line in text.split("\n"):
-        is_within = bool(line.strip()) and (is_within or (_FORGED_LINE.match(line) is not None and is_forged(line)))
-        lines.append(" " * len(line) if is_within else line)
-    return "\n".join(lines)
-
-
-def _score(claim: str, passages: Mapping[int, Chunk], markers: Sequence[int], read: ReadClaims | None = None) -> float:
-    return read_claims([claim], [_evidence(passages, markers)], read=read)[0][0]
-
-
-def _find_forged(
-    claims: Sequence[Claim], passages: Mapping[int, Chunk], suspects: frozenset[int]
-) -> frozenset[tuple[int, int]]:
+def _find_forged(claims: Sequence[Claim], told: Passages, suspects: frozenset[int]) -> frozenset[tuple[int, int]]:
     """(claim, marker) of each marker that stands in a document too and whose own passage does not back the claim.
 
     One that stands for no passage is unknown, wherever it was copied from.
@@ -220,41 +189,31 @@ def _find_forged(
         (i, marker)
         for i, claim in enumerate(claims)
         for marker in claim.markers
-        if marker in suspects and marker in passages and _score(claim.text, passages, [marker]) < VERIFIED
+        if marker in suspects and marker in told.chunks and told.by_words(claim.text, [[marker]])[0].score < VERIFIED
     )
 
 
 def _check_cited(
-    claim: Claim,
-    own: tuple[int, ...],
-    known: tuple[int, ...],
-    score: float,
-    reading: Reading,
-    case: Restated,
-    passages: Mapping[int, Chunk],
-    read: ReadClaims | None,
+    claim: Claim, own: tuple[int, ...], known: tuple[int, ...], found: Asked, told: Passages
 ) -> SentenceCheck:
-    # What is made of a case is no copy: words alone do not back it.
-    if case.reckoned and reading.reader is not None and reading.reader < VERIFIED:
-        score = min(score, CONTRADICTED)
-    status: SentenceStatus = status_of(score, reading)
-    instead, reasons = None, _reasons(score, reading, case)
+    score, reasons, instead = found.score, found.reasons, None
+    status: SentenceStatus = found.status
     # An item's row may be named by what its list stands below.
-    misread = misread_rows(f"{claim.about} {claim.text}", _evidence(passages, known)) if claim.about else []
+    misread = misread_rows(f"{claim.about} {claim.text}", told.texts(known)) if claim.about else []
     if misread:
         score, status, reasons = min(score, CONTRADICTED), "contradicted", tuple(misread)
     # A marker that stands for no passage adds nothing to one that does.
     idle = tuple(m for m in own if m not in known)
     if score < VERIFIED:
         # A number that the cited ones lack is not looked for in two texts at once: each may have it of another thing.
-        instead, is_sure = _backed_elsewhere(case.text, passages, known, read, is_joined=not reading.faults)
+        instead, is_sure = told.elsewhere(claim.text, known, is_joined=not found.reading.faults)
         # What one passage speaks against, another one must say beyond doubt.
         if instead is not None and (is_sure or status != "contradicted"):
             status, reasons = "misattributed" if is_sure else "likely", ()
         else:
             instead = None
     elif len(known) > 1:
-        idle += tuple(m for m in known if _is_idle(case.text, m, known, passages))
+        idle += tuple(m for m in known if told.is_idle(claim.text, m, known))
     return SentenceCheck(
         start=claim.start,
         end=claim.end,
@@ -268,69 +227,23 @@ def _check_cited(
     )
 
 
-def _reasons(score: float, reading: Reading, case: Restated) -> tuple[str, ...]:
-    """Why a claim is not backed; of an amount that was reckoned with, what was reckoned, and not the words it was read in."""
-    reasons = reasons_of(score, reading)
-    return (*case.reckoned, *(r for r in reasons if not r.endswith(", the text does not"))) if reasons else ()
-
-
-def _backed_elsewhere(
-    claim: str, passages: Mapping[int, Chunk], cited: Sequence[int], read: ReadClaims | None, *, is_joined: bool
-) -> tuple[int | None, bool]:
-    """(the packed passage that backs a claim best, None where none does; whether it is sure, or likely only).
-
-    is_joined  try the nearest one together with those that the claim cites, too
-    """
-    others = [m for m in _likeliest(claim, passages, LEAST_SAID if not read else READ_FROM) if m not in cited]
-    by_words = read_claims([claim] * len(others), [_evidence(passages, [m]) for m in others])
-    ranked = sorted(zip(others, by_words, strict=True), key=lambda one: (-one[1][0], one[0]))
-    if not read:
-        return (ranked[0][0], True) if ranked and ranked[0][1][0] >= VERIFIED else (None, False)
-    nearest = [marker for marker, _ in ranked[:READ_ELSEWHERE]]
-    groups = [(marker, [marker]) for marker in nearest]
-    groups += [(marker, [*cited, marker]) for marker in nearest[:1] if is_joined]
-    found = read_claims([claim] * len(groups), [_evidence(passages, markers) for _, markers in groups], read=read)
-    best = max(range(len(groups)), key=lambda n: (found[n][0], -n), default=None)
-    if best is None or found[best][0] < VERIFIED:
-        return None, False
-    return groups[best][0], status_of(*found[best]) == "verified"
-
-
-def _likeliest(claim: str, passages: Mapping[int, Chunk], least_said: float = LEAST_SAID) -> list[int]:
-    """The LIKELIEST passages that say most of a claim's words, those left out that cannot back it."""
-    weights = weights_of(claim)
-    said = {
-        marker: said_share(weights, [term for unit in units_of(chunk.text) for term in unit.terms], "")
-        for marker, chunk in passages.items()
-    }
-    ranked = sorted((m for m in said if said[m] >= least_said), key=lambda m: (-said[m], m))
-    return ranked[:LIKELIEST]
-
-
-def _is_idle(claim: str, marker: int, known: Sequence[int], passages: Mapping[int, Chunk]) -> bool:
-    others = [m for m in known if m != marker]
-    return _score(claim, passages, [marker]) < VERIFIED <= _score(claim, passages, others)
-
-
-def _check_uncited(
-    claim: Claim, passages: Mapping[int, Chunk], own: tuple[int, ...], forged: tuple[int, ...], read: ReadClaims | None
-) -> SentenceCheck:
+def _check_uncited(claim: Claim, told: Passages, own: tuple[int, ...], forged: tuple[int, ...]) -> SentenceCheck:
     """A sentence without a marker of its own, held against the passages that say most of it: each, then all together."""
-    likely = _likeliest(claim.text, passages)
-    groups = [_evidence(passages, markers) for markers in [[m] for m in likely] + ([likely] if len(likely) > 1 else [])]
-    found = read_claims([claim.text] * len(groups), groups)
-    best = max(range(len(groups)), key=lambda n: found[n][0], default=None)
-    score, reading = (0.0, None) if best is None else found[best]
-    if read and best is not None and not claim.is_aside:
-        ((score, reading),) = read_claims([claim.text], [groups[best]], read=read)
-    against = bool(found) and all(_speaks_against(claim, one) for _, one in found)
+    likely = told.likeliest(claim.text)
+    groups = [[marker] for marker in likely] + ([likely] if len(likely) > 1 else [])
+    found = told.by_words(claim.text, groups)
+    best = max(range(len(groups)), key=lambda n: found[n].score, default=None)
+    asked = None if best is None else found[best]
+    if told.read and best is not None and not claim.is_aside:
+        (asked,) = told.hold([claim.text], [groups[best]])
+    against = bool(found) and all(_speaks_against(claim, one.reading) for one in found)
     status: SentenceStatus = (
         "contradicted" if against else "unknown_marker" if own else "forged" if forged else "uncited"
     )
     reasons = tuple(f"[#{m}] stands in a document; the model copied it" for m in forged)
-    if reading:
-        reasons += reasons_of(score, reading)
-        if status == "uncited" and status_of(score, reading) == "likely":
+    if asked:
+        reasons += asked.reasons
+        if status == "uncited" and asked.status == "likely":
             status = "likely"
     return SentenceCheck(
         start=claim.start,
@@ -338,7 +251,7 @@ def _check_uncited(
         text=claim.text,
         markers=own,
         status=status,
-        score=round(score, 4),
+        score=round(asked.score if asked else 0.0, 4),
         reasons=reasons,
     )
 

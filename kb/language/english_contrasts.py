@@ -245,7 +245,9 @@ EXCEPT = r"\b(?:except(?: for| on| in)?|excluding|other than|apart from|but not|
 # Before a number, and behind it.
 MORE = r"(?:more than|over|above|at least|exceed(?:s|ed|ing)?|greater than|no (?:less|fewer) than|a minimum of|minimum of|upwards of|older than|longer than|higher than|larger than|beyond|in excess of|surpass(?:es|ed|ing)?|not less than)"
 LESS = r"(?:less than|under|below|at most|up to|no more than|never more than|never over|never exceeding|fewer than|a maximum of|maximum of|within|not exceed(?:ing)?|younger than|shorter than|lower than|smaller than|not more than)"
-MORE_BEHIND = r"(?:or more|and (?:over|above|up)|or (?:older|over|above|higher|longer)|plus\b|\+)"
+MORE_BEHIND = (
+    r"(?:or more|and (?:over|above|up|later|newer|older)|or (?:older|over|above|higher|longer|later|newer)|plus\b|\+)"
+)
 LESS_BEHIND = r"(?:or (?:less|fewer|younger|under|below|shorter)|and under|at most|at the most|maximum)"
 # What goes on where a bound ends.
 BEYOND = r"\b(?:above|beyond|over|after|more than) (?:that|this|it|which)\b|\b(?:each|every|any) (?:further|additional|extra)\b|\bafter(?:wards)?,"
@@ -360,3 +362,7 @@ EXCEPTS_NEXT = r"^\W*(?:the only exceptions?\b|an exception\b|exceptions?:|excep
 # Of a claim that says the same of another thing, and what begins the consequence of not doing what stands before it.
 TOO = r"\b(?:also|too|as well|likewise|the same|equally)\b"
 OTHERWISE = r"^\W*(?:otherwise|or else|if not|failing that)\b"
+# Where a sentence turns from a conclusion to its reason, or back; what stands before a conclusion; what denies without a negation.
+TURN = r"(?:,|\s[-–—])\s+(?:so(?: that)?|because|since|as|for|which means|therefore|hence)\s+|\s+(?:because|since)\s+|[;:]\s+"
+ANSWERED = r"(?:yes|no|not yet|sorry)[,.:]?\s+"
+TOO_MUCH = r"\btoo \w+|\b(?:not|isn't) enough\b|\bimpossible\b"

@@ -294,3 +294,7 @@ ABSOLUTE = r"어떤 경우에도|무조건|반드시|예외 없이|라도 |절�
 EXCEPTS_NEXT = r"^\W*(?:다만|단,|단 |그러나 .*예외)"
 TOO = r"마찬가지|똑같이|[가-힣]도 (?:같|또한|역시)"
 OTHERWISE = r"^\W*(?:그렇지 않으면|아니면|안 그러면)"
+# Where a sentence turns from a reason to its conclusion; what stands before it; what denies without a negation.
+TURN = r"(?<=[가-힣\d])(?:[이으]?므로|기 때문에|이?라서|이?라|으?니까?|는데|[여어아]서)(?:,\s*|\s+)(?=\S)"
+ANSWERED = r"(?:네|예|아니[요오]|안 ?됩니다|됩니다|해당됩니다)[,.]?\s+"
+TOO_MUCH = r"불가|금지|넘어서 "
