@@ -56,10 +56,7 @@ def main() -> None:
 def report(collection: dict[str, Any], folder: Path, *, show: bool) -> None:
     """The lines of one collection."""
     documents = folder / "documents"
-    documents.mkdir()
-    for document in collection["documents"]:
-        raw = document["text"].encode() if "text" in document else base64.b64decode(document["base64"])
-        (documents / document["name"]).write_bytes(raw)
+    write_documents(collection, documents)
     os.environ["KB_LLM__PROVIDER"] = "extractive"
     with kb.open(folder / "home") as base:
         base.ingest(documents)
@@ -79,6 +76,14 @@ def report(collection: dict[str, Any], folder: Path, *, show: bool) -> None:
             f"{collection['name']:12s} {'true' if is_true else 'false':5s} answers {told}  of {counts.total()}",
             flush=True,
         )
+
+
+def write_documents(collection: dict[str, Any], documents: Path) -> None:
+    """The documents of a collection as files of a new folder."""
+    documents.mkdir(parents=True)
+    for document in collection["documents"]:
+        raw = document["text"].encode() if "text" in document else base64.b64decode(document["base64"])
+        (documents / document["name"]).write_bytes(raw)
 
 
 def end_of(row: dict[str, Any], home: Path) -> str:
