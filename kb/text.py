@@ -18,7 +18,7 @@ _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u
 # Marks that belong to the word before them but are no \w: Latin accents, Hebrew and Arabic points, the Indic blocks.
 _MARKS = "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0963\u0966-\u0dff\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 # 7,000 and 1,250.50, as one word.
-_GROUPED = r"(?<!\w)\d{1,3}(?:,\d{3})+(?:\.\d+)?(?!,?\d)"
+_GROUPED = r"(?<!\w)\d{1,3}(?:,\d{3}){1,6}+(?:\.\d++)?+(?!,?\d)"
 _ASCII_WORD = re.compile(rf"{_GROUPED}|[A-Za-z](?:\+\+|#)(?![A-Za-z_+#])|\w+(?:['._]\w+)*", re.ASCII)
 _CAMEL = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN = re.compile(r"[a-z']+|\d+")
@@ -150,7 +150,8 @@ def _word_terms(word: str) -> list[str]:
     if _ACRONYMS.fullmatch(word):  # the stemmer leaves an s that no vowel stands before
         return [_stem(folded[:-1])]
     if "," in word:  # and the groups, since 255,255,255 may be three numbers
-        return [word.replace(",", ""), *word.split(",")]
+        whole = word.replace(",", "")
+        return [*dict.fromkeys((whole, whole.partition(".")[0])), *word.split(",")]
     if word[-1] in "+#":
         return [folded, folded[0]]
     if _has_unspaced(word):

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 from kb.language.interface import PatternKind
 from kb.language.quantities import Quantity, facts_of
-from kb.language.registry import pattern
+from kb.language.registry import pattern, says
 from kb.language.systems import systems_in
 from kb.support.contrast import bound_in, bound_said, bounds_of
 
@@ -23,6 +23,8 @@ _RULED: tuple[tuple[PatternKind, PatternKind], ...] = (
     ("case_age", "rule_age"),
     ("case_people", "rule_people"),
 )
+# Of a passage so much is read.
+MOST_CHARS = 8000
 # Of what has names besides numbers.
 _NAMED = ("case_weekday", "case_date")
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -54,6 +56,9 @@ def ruled_by(word: str, question: str, texts: Sequence[str]) -> str | None:
     >>> ruled_by("11", "Does it run on Windows 11?", ["Windows is supported inside WSL 2."])
     ''
     """
+    if says("no_case", question, re.I):
+        return None
+    texts = [text[:MOST_CHARS] for text in texts]
     for case, rule in _RULED:
         if not _is_inside(word, case, question):
             continue

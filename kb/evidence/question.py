@@ -90,6 +90,8 @@ def units_of(question: str) -> list[Unit]:
             if not ((before[-1:].isdecimal() or before in korean.NUMERALS) and _is_counter(piece)):
                 units.extend(_units_of_piece(piece, is_first))
             before = piece
+        # "2024 주가" is of shares: digits have what they count right behind them.
+        before = before if before in korean.NUMERALS else ""
         is_first = False
     found = list({unit.terms: unit for unit in units}.values())
     return found or [Unit(term, (term,)) for term in analyze_query(question)]

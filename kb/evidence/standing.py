@@ -15,7 +15,7 @@ from kb.evidence.question import Unit
 from kb.language.english import MONTHS
 from kb.language.everyday import same_as
 from kb.language.korean_particles import is_hangul
-from kb.language.quantities import facts_of, kind_measured
+from kb.language.quantities import facts_of, unit_of
 
 # Letters that two forms of a word share, and that either may have behind them: Japan, Japanese; Pythagoras, Pythagorean.
 STEM, ENDING = 5, 3
@@ -60,12 +60,14 @@ class Standing:
         if unit.share_in(self._terms) and not (is_split and any(part not in self._terms for part in unit.terms[1:])):
             return True
         if unit.kind == "number":
-            return unit.text.replace(",", "") in {
-                word.replace(",", "") for word in self._by_letter.get(unit.text[0], ())
-            }
+            whole = unit.text.replace(",", "")
+            # Or "80,443" is two ports.
+            return whole in {word.replace(",", "") for word in self._by_letter.get(unit.text[0], ())} or (
+                "," in unit.text and all(group in self._words for group in unit.text.split(","))
+            )
         if any(self._has(other) for other in same_as(unit.text)):
             return True
-        if (kind := kind_measured(unit.text)) and kind in self._kinds():  # "€40" is in euros, "12 km" in metres, too
+        if (unit.kind == "word" or unit.text.isupper()) and self._has_sign(unit.text):
             return True
         if not unit.text.isascii() and unit.is_run():
             return False
@@ -92,8 +94,13 @@ class Standing:
     def _months(self) -> frozenset[int]:
         return frozenset(date.month for text in self._texts for date in facts_of(text).dates)
 
-    def _kinds(self) -> frozenset[str]:
-        return frozenset(quantity.kind for text in self._texts for quantity in facts_of(text).quantities)
+    def _has_sign(self, word: str) -> bool:
+        """Whether a unit stands there by its sign: euros in €40, kilometres in 12 km."""
+        unit = unit_of(word, is_word=True)
+        if not unit[0]:
+            return False
+        units = frozenset[tuple[str, float]]().union(*map(units_written, self._texts))
+        return unit in units or (word.casefold() in ("pound", "pounds") and unit_of("£") in units)
 
     def _initials(self) -> frozenset[str]:
         """usa of "United States of America"; without its last words too, since a name may go on."""
@@ -103,6 +110,18 @@ class Standing:
                 letters = "".join(word[0] for word in re.split("[ -]", run) if word not in _JOINTS).casefold()
                 found.update(letters[i:j] for i in range(len(letters)) for j in range(i + 2, len(letters) + 1))
         return frozenset(found)
+
+
+def units_written(text: str) -> frozenset[tuple[str, float]]:
+    """The units of the quantities of a text.
+
+    >>> sorted(units_written("€40 for 12 km"))
+    [('euro', 1.0), ('length', 1000.0)]
+    """
+    written = (quantity.written for quantity in facts_of(text).quantities if quantity.kind)
+    # A sign stands before its number, a name behind it.
+    bare = (w[0] if not w[0].isalnum() else re.sub(r"^\S*\d[\d.,]*[\s-]*", "", w) for w in written)
+    return frozenset(unit for word in bare if (unit := unit_of(word.split(" ")[0]))[0])
 
 
 def is_first_person(texts: Iterable[str]) -> bool:

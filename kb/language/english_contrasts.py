@@ -364,5 +364,11 @@ TOO = r"\b(?:also|too|as well|likewise|the same|equally)\b"
 OTHERWISE = r"^\W*(?:otherwise|or else|if not|failing that)\b"
 # Where a sentence turns from a conclusion to its reason, or back; what stands before a conclusion; what denies without a negation.
 TURN = r"(?:,|\s[-–—])\s+(?:so(?: that)?|because|since|as|for|which means|therefore|hence)\s+|\s+(?:because|since)\s+|[;:]\s+"
-ANSWERED = r"(?:yes|no|not yet|sorry)[,.:]?\s+"
+ANSWERED = r"(?:yes|no|not yet|sorry)[,.:]\s+"
 TOO_MUCH = r"\btoo \w+|\b(?:not|isn't) enough\b|\bimpossible\b"
+# A bound, with the negation that some have; what says no or yes by itself; words that end any conclusion.
+BOUND = rf"\b(?:(?:must|may|shall|should|can|will|do|does)\s)?not exceed\w*|\b(?:{LESS}|{MORE})\b"
+SIGN = r"\b(?:free|clos\w+|shut\w*|refus\w+|reject\w+|waive\w*|exempt\w*|except\w*|unless|without)\b"
+PLAIN_ENDS = "possible allowed permitted fine ok okay enough high low big small heavy old young late early long short much many case apply applies happen happens true right work works this go goes there it he she they"
+# Before an amount that is told of something, "the bridge is", "the town has", and not in "a trip that costs", "if it is".
+MEASURES = r"^(?!.*\b(?:that|which|who|whose|if|when|where|while)\b).*\b(?:is|are|was|were|has|have|had|costs?|measures?|weighs?|takes?|lasts?)\s(?:about |around |exactly |only |just |a |an )?$"

@@ -62,7 +62,7 @@ PatternKind = Literal[
     "asks_price", "asks_frequency", "asks_duration", "asks_count", "asks_number", "asks_date", "asks_event_date", "asks_person", "asks_reason", "asks_counted", "vague_number", "or_more", "plural_noun",
     "tells_price", "tells_frequency", "tells_duration", "tells_number", "tells_date", "tells_event_date", "tells_person", "tells_reason",
     "gives_reason", "asks_place", "asks_use", "tells_use", "label_number", "no_topic",
-    "case_weekday", "rule_weekday", "case_date", "rule_date", "case_clock", "rule_clock", "case_age", "rule_age", "case_people", "rule_people",
+    "case_weekday", "rule_weekday", "case_date", "rule_date", "case_clock", "rule_clock", "case_age", "rule_age", "case_people", "rule_people", "no_case",
     "intent_compare", "intent_troubleshoot", "intent_design", "intent_list", "intent_explain", "intent_define",
     "shape_code", "shape_number", "shape_list", "shape_definition",
     "lead", "new_topic", "by_the_way", "trailing", "goes_on",

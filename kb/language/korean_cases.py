@@ -25,8 +25,10 @@ CASE_PATTERNS: Mapping[PatternKind, str] = {
     "rule_date": rf"{_DATE}{_TO}(?:{_DATE}|\d{{1,2}}일)|{_DATE}{_BOUND}|연중",
     "case_clock": rf"(?<!\d){_CLOCK}",
     "rule_clock": rf"{_CLOCK}{_TO}(?:오전|오후|저녁|밤|새벽)?\s?{_CLOCK}|{_CLOCK}{_BOUND}",
-    "case_age": r"\d{1,3}\s?(?:살|세)(?![가-힣]?기)",
+    "case_age": r"\d{1,3}\s?(?:살|세(?!트|대|기|계|션|탁|금|제|미나|월|번))",
     "rule_age": r"\d{1,3}\s?(?:살|세)\s?(?:이상|이하|미만|초과|부터|까지|이후|[~∼～\-–])",
     "case_people": r"\d{1,4}\s?명",
     "rule_people": r"\d{1,4}\s?(?:명|인)\s?(?:이상|이하|미만|초과|까지|부터|[~∼～\-–])",
+    # What has been is no case of a rule, nor is it asked who or why.
+    "no_case": r"누구|(?<![가-힣])왜(?![가-힣])|[았었했였됐]나요|[았었했였됐](?:어|지|습니까|는지|을까)",
 }

@@ -298,3 +298,9 @@ OTHERWISE = r"^\W*(?:그렇지 않으면|아니면|안 그러면)"
 TURN = r"(?<=[가-힣\d])(?:[이으]?므로|기 때문에|이?라서|이?라|으?니까?|는데|[여어아]서)(?:,\s*|\s+)(?=\S)"
 ANSWERED = r"(?:네|예|아니[요오]|안 ?됩니다|됩니다|해당됩니다)[,.]?\s+"
 TOO_MUCH = r"불가|금지|넘어서 "
+# A bound, with the negation that some have; what says no or yes by itself; words that end any conclusion.
+BOUND = r"(?:넘|초과하)지 (?:않|못|말)\S*|(?:넘을|초과할) 수 없\S*"
+SIGN = r"무료|면제|공짜|휴관|휴무|닫|거절|제외"
+PLAIN_ENDS = "가능합니다 가능해요 됩니다 돼요 안 안됩니다 못 합니다 해당합니다 해당하지 않습니다 있습니다 없습니다 수 괜찮습니다 맞습니다 조건에 나이"
+# Behind an amount that is all that is told.
+IS_ALL = r"(?:입니다|이다|이에요|예요|이며|이고|짜리입니다)"

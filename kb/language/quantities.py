@@ -221,7 +221,7 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
 
     def note(value: float, unit: str, written: str) -> None:
         bare.add(value)
-        kind, factor = _unit(unit)
+        kind, factor = unit_of(unit)
         if unit.strip().startswith("년") and FIRST_YEAR <= value < LAST_YEAR:
             kind, factor = "", 1.0  # a year, not so many of them
         counted = "" if kind else _counted(unit)
@@ -249,7 +249,7 @@ def _quantities(text: str, bare: set[float]) -> list[Quantity]:
             unit = said.get("unit", "" if "unit" in match.re.groupindex else numbers.counted)
             value = numbers.values[said["word"]] + numbers.values.get(said.get("ones", ""), 0.0)
             value *= numbers.scales.get(said.get("scale", ""), 1.0)
-            if value == 1.0 and unit not in numbers.counters and not _unit(unit)[0]:
+            if value == 1.0 and unit not in numbers.counters and not unit_of(unit)[0]:
                 bare.add(value)  # "one of the" counts nothing
             else:
                 note(value, unit, match.group())
@@ -303,16 +303,11 @@ def _counted(unit: str) -> str:
     return word if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "ous")) and word.isascii() else ""
 
 
-def _unit(written: str) -> tuple[str, float]:
-    """The unit behind a number; of a Korean word the longest beginning that is a unit: 14일마다 → 일."""
+def unit_of(written: str, *, is_word: bool = False) -> tuple[str, float]:
+    """(kind, factor) of the unit behind a number, ("", 1.0) of none; of a Korean word the longest beginning that is one: 14일마다 → 일, or is_word."""
     unit, units = written.strip(" -\t\n").casefold(), _units()
-    lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) else ()
+    lengths = range(min(len(unit), 5), 0, -1) if is_hangul(unit) and not is_word else ()
     return next((units[part] for part in (unit, *(unit[:length] for length in lengths)) if part in units), ("", 1.0))
-
-
-def kind_measured(word: str) -> str:
-    """What a unit measures, by one of its names: "length" of kilometres, "euro" of euros; "" of other words."""
-    return _units().get(word.casefold(), ("", 1.0))[0]
 
 
 @cache

@@ -15,9 +15,11 @@ from kb.frozen import dataclass
 from kb.language.quantities import facts_of, join_facts, missing_facts
 from kb.support.cases import restate_cases
 from kb.support.check import CONTRADICTED, VERIFIED, Reading, SupportStatus, read_claims, reasons_of, status_of
-from kb.support.conclusions import Conclusion, conclusion_of
-from kb.support.faults import Found
+from kb.support.conclusions import Conclusion, conclusion_of, denies
+from kb.support.faults import DENIED, Found, find_faults
 
+# How a reason ends that tells of another bound.
+OTHER_BOUND = ", the text does not"
 # A rule counts as the texts' own from this probability on: one with the number of another thing is likely, too.
 RULE_SURE = 0.9
 
@@ -38,14 +40,17 @@ class Asked:
 
     @property
     def status(self) -> SupportStatus:
-        """As of any sentence; of a conclusion never more than "likely", which rests on how it is worded."""
-        return "likely" if self.concludes else status_of(self.score, self.reading)
+        """As of any sentence; where something was reckoned never more than "likely": a bound need be no rule."""
+        status = status_of(self.score, self.reading)
+        return "likely" if self.concludes or (self.reckoned and status == "verified") else status
 
     @property
     def reasons(self) -> tuple[str, ...]:
         """Why it is not backed, in words; what was reckoned stands for the words that it was read in."""
         reasons = reasons_of(self.score, self.reading)
-        return (*self.reckoned, *(r for r in reasons if not r.endswith(", the text does not"))) if reasons else ()
+        if not self.reckoned:
+            return reasons
+        return (*self.reckoned, *(r for r in reasons if not r.endswith(OTHER_BOUND))) if reasons else ()
 
 
 def read_asked(
@@ -90,7 +95,11 @@ def _with_conclusions(
     following = {
         i: found
         for i, found in drawn.items()
-        if found and found.follows and _is_about(found, evidence[i]) and _is_same(found.reckoned, asked[i].reckoned)
+        if found
+        and found.follows
+        and _is_about(found, evidence[i])
+        and _is_same(found.reckoned, asked[i].reckoned)
+        and all(reason == DENIED or reason.endswith(OTHER_BOUND) for reason in asked[i].reading.found.against)
     }
     rules = read_claims([c.rule for c in following.values()], [evidence[i] for i in following], read=read)
     for (i, conclusion), (score, reading) in zip(following.items(), rules, strict=True):
@@ -107,5 +116,7 @@ def _is_same(drawn: str, reckoned: tuple[str, ...]) -> bool:
 
 
 def _is_about(conclusion: Conclusion, texts: tuple[str, ...]) -> bool:
-    """Whether the texts have the numbers and names of the part that tells of the case."""
-    return missing_facts(facts_of(conclusion.rest), join_facts([facts_of(text) for text in texts])) == ([], [])
+    """Whether the texts have the numbers and names of the part that tells of the case, and say nothing against what it allows."""
+    if missing_facts(facts_of(conclusion.rest), join_facts([facts_of(text) for text in texts])) != ([], []):
+        return False
+    return denies(conclusion.rest) or not find_faults(conclusion.rest, texts, "").against

@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from itertools import pairwise
 
 from kb.frozen import dataclass
-from kb.language import english_contrasts, korean_contrasts
+from kb.language import english_contrasts, korean, korean_contrasts
 from kb.language.english import NUMBER_WORDS
 from kb.language.number_forms import with_plain_numbers
 from kb.language.quantities import Quantity, facts_of
 from kb.language.registry import has_letters
+from kb.support.clauses import content_of, is_same, shared
 from kb.support.contrast import bounds_of
+from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.numbers import counting
 from kb.support.polarity import polarity_of
 
@@ -25,12 +28,21 @@ _IN_WORDS = re.compile(
     rf"\b(?:{'|'.join(word for word, value in NUMBER_WORDS.items() if value > 1)})\b(?![- ](?:hundred|thousand)|-)",
     re.I,
 )
-_RANGE = re.compile(r"(\d+(?:\.\d+)?)\s?(?:to|and|[-–—]|until)\s?(\d+(?:\.\d+)?)")
+_TO = re.compile(r"\s?(?:to|and|[-–—]|until)\s?")
 _FIRST_WORD = re.compile(f"^(?:{english_contrasts.ANSWERED}|{korean_contrasts.ANSWERED})", re.I)
 _TURN, _TURN_KOREAN = re.compile(english_contrasts.TURN), re.compile(korean_contrasts.TURN)
 # What denies without a negation, and words that leave a rule as it is.
 _TOO = re.compile(f"{english_contrasts.TOO_MUCH}|{korean_contrasts.TOO_MUCH}", re.I)
 _ONLY = re.compile(r"\b(?:only|just) ", re.I)
+# A bound denies nothing, whatever words it is in: "must not exceed", "no more than".
+_BOUND = re.compile(f"{english_contrasts.BOUND}|{korean_contrasts.BOUND}", re.I)
+# What says no or yes by itself, as "free" of what is paid: where one part has it and the other has not, nothing is concluded.
+_SIGN = re.compile(f"{english_contrasts.SIGN}|{korean_contrasts.SIGN}", re.I)
+_PLAIN_ENDS = frozenset(f"{english_contrasts.PLAIN_ENDS} {korean_contrasts.PLAIN_ENDS}".split())
+# The amount, other numbers, and denials.
+_IDLE = re.compile(r"this|.*\d|\w+n['’]t$")
+# Words of a conclusion that neither its rule nor the question has.
+MOST_NEW = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +70,24 @@ def conclusion_of(claim: str, question: str, before: str = "") -> Conclusion | N
     True
     """
     asked = {_digits(match) for match in _NUMBER.finditer(_plain(question))}
-    if not asked:
+    if not asked or max(len(claim), len(before)) > LONGEST_SENTENCE_CHARS:
         return None
     claim = _plain(_FIRST_WORD.sub("", claim))
-    for one, other in (*_halves(claim), (_plain(before), claim)):
+    for one, other in _halves(claim):
         for rule, rest in ((one, other), (other, one)):
-            if found := _drawn(rule, rest, asked):
+            if (found := _drawn(rule, rest, asked)) and _new_words(found, question) <= MOST_NEW:
                 return found
-    return None
+    found = _drawn(_plain(before), claim, asked)
+    is_of_it = found and not _new_words(found, question) and shared(content_of(found.rest), content_of(found.rule)) > 0
+    return found if is_of_it else None
+
+
+def _new_words(drawn: Conclusion, question: str) -> int:
+    """How many words a conclusion has that stand neither in its rule nor in the question: "too heavy" and "possible" are none."""
+    known = [word.key for word in (*content_of(drawn.rule), *content_of(question))]
+    told = [word for word in content_of(_TOO.sub(" ", drawn.rest)) if not _IDLE.match(word.text)]
+    told = [word for word in told if word.text.casefold() not in _PLAIN_ENDS]
+    return sum(not any(is_same(word.key, key) for key in known) for word in told)
 
 
 def _halves(claim: str) -> Iterator[tuple[str, str]]:
@@ -80,11 +102,11 @@ def _drawn(rule: str, rest: str, asked: Collection[str]) -> Conclusion | None:
     if len(cases) != 1 or any(_digits(match) in asked for match in _NUMBER.finditer(rule)):
         return None
     side = _side(cases[0], rest, rule)
-    if side is None:
+    if side is None or _signs(rule) != _signs(rest):
         return None
     is_inside, reckoned = side
     case = _written(cases[0], rest)
-    follows = _denies(rest) == (_denies(rule) == is_inside)
+    follows = denies(rest) == (denies(rule) == is_inside)
     return Conclusion(_ONLY.sub("", rule), rest.replace(case, "this"), follows, f"{case} is {reckoned}")
 
 
@@ -106,8 +128,18 @@ def _side(case: re.Match[str], rest: str, rule: str) -> tuple[bool, str] | None:
     if len(limits) == 2 and [bound for *_, bound in limits] == ["more", "less"]:
         (value, low), (_, high) = (amounts for _, amounts, _ in limits)
         return _in_range(value, low, high)
-    spans = _RANGE.findall(rule)
-    return None if limits or len(spans) != 1 else _in_range(float(_digits(case)), *map(float, spans[0]))
+    spans = [] if limits else list(_spans(rule))
+    if len(spans) != 1 or not (amounts := _amounts(case, rest, spans[0][1], rule)):
+        return None
+    value, high = amounts
+    return _in_range(value, high * float(_digits(spans[0][0])) / float(_digits(spans[0][1])), high)
+
+
+def _spans(rule: str) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """The two numbers of each range, "12 to 18": its unit stands behind the second."""
+    for low, high in pairwise(_NUMBER.finditer(rule)):
+        if _TO.fullmatch(rule, low.end(), high.start()) and float(_digits(high)):
+            yield low, high
 
 
 def _in_range(value: float, low: float, high: float) -> tuple[bool, str] | None:
@@ -122,12 +154,15 @@ def _amounts(case: re.Match[str], rest: str, limit: re.Match[str], rule: str) ->
     ours, theirs = _quantity(case, rest), _quantity(limit, rule)
     if ours and theirs and ours.kind and ours.kind == theirs.kind:
         return ours.value, theirs.value
-    kinds = {quantity.kind for quantity in (ours, theirs) if quantity and quantity.kind not in ("", "month")}
-    return None if len(kinds) > 1 else (float(_digits(case)), float(_digits(limit)))
+    kinds = {quantity.kind if quantity else "" for quantity in (ours, theirs)}
+    counted = {quantity.counted for quantity in (ours, theirs) if quantity and quantity.counted in korean.COUNTERS}
+    is_alike = kinds in ({""}, {"", "month"}) and len(counted) < 2
+    return (float(_digits(case)), float(_digits(limit))) if is_alike else None
 
 
 def _quantity(number: re.Match[str], text: str) -> Quantity | None:
-    return next((q for q in facts_of(text).quantities if q.kind and number[1] in q.written), None)
+    this = re.compile(rf"(?<![\d.,]){re.escape(number[1])}(?![\d.,]*\d)")
+    return next((q for q in facts_of(text).quantities if this.search(q.written)), None)
 
 
 def _digits(number: re.Match[str]) -> str:
@@ -147,7 +182,15 @@ def _written(number: re.Match[str], text: str) -> str:
     return counting(quantity) if quantity and counting(quantity) in text else number[0]
 
 
-def _denies(part: str) -> bool:
-    """Whether a part says no: with a negation, or "too heavy"."""
-    polarity = polarity_of(_ONLY.sub("", part))
+def denies(part: str) -> bool:
+    """Whether a part of a sentence says no: with a negation, or "too heavy"; a bound is none, "no more than".
+
+    >>> denies("Bags must not exceed 5 kg"), denies("a bag of 7 kg is not allowed"), denies("he is too heavy")
+    (False, True, True)
+    """
+    polarity = polarity_of(_BOUND.sub(" ", _ONLY.sub("", part)))
     return bool(polarity.negated) or polarity.implicit or _TOO.search(part) is not None
+
+
+def _signs(part: str) -> frozenset[str]:
+    return frozenset(match[0].casefold()[:4] for match in _SIGN.finditer(part))

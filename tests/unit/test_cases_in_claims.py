@@ -50,6 +50,17 @@ def test_a_case_is_put_as_the_bound(question: str, claim: str, text: str, read: 
         ("Is a trip for 7,000 euros paid?", "A trip for 7,000 euros is paid.", f"{TRIP} One for €7,000 was paid."),
         ("Can she carry 412 dogs?", "She can carry 412 dogs.", FREIGHT),
         ("Can she carry 300 kg?", "She can carry 300 kg.", FREIGHT),
+        ("Is it 250 metres long?", "The bridge is 250 metres long.", "The bridge is over 200 metres long."),
+        (
+            "Are there 9,000 inhabitants?",
+            "The town has 9,000 inhabitants.",
+            "The town has more than 5,000 inhabitants.",
+        ),
+        ("다리가 250미터예요?", "이 다리는 길이가 250미터입니다.", "이 다리는 길이가 200미터 이상입니다."),
+        # What denies, of a rule that does not: no matter of words.
+        ("Is my 7 kg bag too heavy?", "Your 7 kg bag is too heavy.", "Bags may weigh up to 5 kg."),
+        ("Are 4 visitors too many?", "4 visitors in the dome are too many.", DOME),
+        ("Is 900 euros much?", "```\nlimit = 900 euros\n```", TRIP),
         ("What of 2021?", "In 2021 a trip needs approval.", TRIP),
     ],
 )
@@ -68,7 +79,7 @@ def checked(
 def test_what_keeps_to_the_bound_is_backed() -> None:
     asked = "Who approves a trip for 7,000 euros?"
     sentence = checked("A trip that costs 7,000 euros needs the approval of the director [#1].", asked)
-    assert sentence.status == "verified"
+    assert sentence.status == "likely"
     assert sentence.text == "A trip that costs 7,000 euros needs the approval of the director."
     unasked = checked("A trip that costs 7,000 euros needs the approval of the director [#1].", "Who approves a trip?")
     assert unasked.status == "contradicted"
@@ -88,14 +99,31 @@ def test_what_does_not_is_contradicted_and_says_why(text: str, question: str, re
     assert sentence.reasons[0] == reason
 
 
-def test_a_conclusion_needs_a_reader_that_finds_it() -> None:
-    """By words "17 visitors are too many" is much like the rule, and so is "4 visitors are too many"."""
-    for visitors in (4, 17):
-        said, asked = f"{visitors} visitors in the dome are too many [#1].", f"Are {visitors} visitors too many?"
-        assert checked(said, asked, 0.2).status in ("unsupported", "contradicted")
-    assert (
-        checked("17 visitors in the dome are too many [#1].", "Are 17 visitors too many?", 0.99).status != "unsupported"
+def test_no_reckoning_gets_a_tick_and_a_reader_may_doubt_it() -> None:
+    said, asked = (
+        "A trip for 7,000 euros has to have the director's approval [#1].",
+        "Who approves one for 7,000 euros?",
     )
+    assert checked(said, asked, 0.99).status == "likely"
+    assert checked(said, asked, 0.2).status not in ("verified", "likely")
+
+
+def test_of_two_tiers_the_case_is_in_the_narrower_one() -> None:
+    text = "Orders over €50 ship for €5. Orders over €100 ship free of charge."
+    asked = "What does shipping cost for an order of €150?"
+    assert (
+        restate_cases("An order of €150 ships free of charge.", [text], asked).text
+        == "An order of over €100 ships free of charge."
+    )
+    passages = {1: chunk(1, text)}
+    (sentence,) = verify("An order of €150 ships for €5 [#1].", passages, question=asked).verification.sentences
+    assert sentence.status not in ("verified", "likely")
+
+
+def test_another_bound_is_still_told_where_nothing_was_reckoned() -> None:
+    assert checked(
+        "More than six visitors may be in the dome at the same time [#1].", "How many may be there?"
+    ).reasons == ("it says 'more than 6', the text does not",)
 
 
 def test_the_reason_in_korean() -> None:

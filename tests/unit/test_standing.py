@@ -63,13 +63,24 @@ def test_a_version_is_not_there_because_its_parts_are(number: str, text: str, he
         ("euros", "The fee is €40.", True),
         ("kilometres", "The walk is 12 km long.", True),
         ("유로", "수수료는 €40입니다.", True),
+        ("pounds", "The fee is £40.", True),
         ("euros", "The fee is $40.", False),
+        ("minutes", "It takes 3 hours.", False),
         ("kilometres", "The walk takes 3 h.", False),
         ("euros", "Signs such as € stand before it.", False),
     ],
 )
 def test_a_unit_stands_there_by_its_sign(unit: str, text: str, held: bool) -> None:
     assert stands(f"{unit} 40", text)[unit] is held
+
+
+def test_a_name_is_no_unit() -> None:
+    assert not stands("Did Watt marry?", "The lamp uses 60 W.")["Watt"]
+
+
+def test_a_number_may_be_two() -> None:
+    assert stands("ports 80,443", "It uses ports 80 and 443.")["80,443"]
+    assert not stands("a trip for 5,000", "It took 5 days.")["5,000"]
 
 
 def test_a_korean_word_stands_there_with_another_particle() -> None:
