@@ -50,5 +50,8 @@ CASE_PATTERNS: Mapping[PatternKind, str] = {
     "case_people": rf"\b\d{{1,4}}\s{_PEOPLE}\b",
     "rule_people": r"\b(?:groups?|parties|party|classes|class|families|family)\s(?:of|larger than|smaller than|over|under|up to|from|with)\s[^.\n\d]{0,20}\d{1,3}(?!\d)",
     # What has been is no case of a rule, nor is it asked who or why.
-    "no_case": r"\b(?:did|was|were|had|happened|who|why)\b(?! (?:to|may|must|can|has|pays?|decides?|approves?|needs?|signs?)\b)",
+    "no_case": (
+        r"^(?:was|were|did)\b|\b(?:what|when|where|which|how(?: many| much| long| often)?)\s(?:\w+\s){0,2}(?:was|were|did|had)\b|\bhappened\b|\bwhy\b"
+        r"|\bwho\b(?! (?:to|may|must|can|has|pays?|decides?|approves?|needs?|signs?)\b)"
+    ),
 }

@@ -89,10 +89,13 @@ def _is_said(amount: Quantity, texts: Sequence[str]) -> bool:
 
 
 def _rule_of(case: Quantity, claim: str, texts: Sequence[str]) -> _Rule | None:
-    """The bound that a claim is about: of those near to its words the narrowest that has the case in it, as the rule for over €100
-    of an order of €150 where one for over €50 stands beside it.
+    """The bound that a claim is about: the one that it states itself, or of those near to its words the narrowest that has the case in it,
+    as the rule for over €100 of an order of €150 where one for over €50 stands beside it.
     """
     rules = [(rule, _alike(claim, rule)) for rule in _rules(case, texts) if rule.amount.value != case.value]
+    stated = {(q.value, q.kind, q.counted) for q in facts_of(claim).quantities}
+    if own := [rule for rule, _ in rules if (rule.amount.value, rule.amount.kind, rule.amount.counted) in stated]:
+        return own[0]
     best = max((alike for _, alike in rules), default=0.0)
     near = [(rule, alike) for rule, alike in rules if alike >= AS_NEAR * best]
     inside = [rule for rule, _ in near if _has(rule, case)]

@@ -34,7 +34,8 @@ PASSAGES = {
         ("Is 14 m/s too much?", "At 14 m/s it closes.", "It closes when the wind exceeds 11 m/s.", "At more than 11 m/s it closes."),
         ("260만 원이면요?", "260만 원은 통장으로 받습니다.", "300만 원 이하이면 통장으로 받습니다.", "300만 원 이하는 통장으로 받습니다."),
         ("3명이 면회할 수 있나요?", "3명이 면회할 수 있습니다.", "한 번에 2명까지 면회할 수 있다.", "2명 초과가 면회할 수 있습니다."),
-        # The nearer rule of two.
+        # The one that it states itself, and the nearer one of two.
+        ("A seat for 26 kg?", "At 26 kg he rides, since the seat takes up to 22 kg.", "A trailer takes up to 40 kg, for a child, at its back. The seat takes up to 22 kg.", "At more than 22 kg he rides, since the seat takes up to 22 kg."),
         ("Does a trip for 900 euros need it?", "A trip for 900 euros needs it.", f"A hotel costs up to €200. {TRIP}", "A trip for less than €5,000 needs it."),
     ],
 )  # fmt: skip

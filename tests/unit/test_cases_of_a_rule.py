@@ -41,6 +41,7 @@ def test_names_lacking(question: str, quoted: str, lacking: tuple[str, ...]) -> 
         (("412",), "Can she carry 412 kg of freight?", "She carries nine passengers and up to 300 kg of freight."),
         (("17",), "Can 17 visitors be in the dome?", "No more than six visitors may be in the dome."),
         (("14",), "Must the roof close at 14 m/s?", "It must close when the wind exceeds 11 m/s."),
+        (("12",), "Power was gone for 12 minutes. Do I start again?", "After less than 20 minutes you may go on."),
         (("50",), "Can I take 50 mg a day?", "Never take more than 40 mg in 24 hours."),
         (("Monday",), "Is it open on Monday?", "- Wednesday to Sunday 11:00 to 16:00"),
         (("24", "December"), "Is it open on 24 December?", "- April to September: daily"),
