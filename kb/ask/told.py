@@ -82,8 +82,11 @@ class Passages:
 
     def is_idle(self, claim: str, marker: int, cited: Sequence[int]) -> bool:
         """Whether a marker adds nothing to the others that are cited."""
-        alone, others = self.by_words(claim, [[marker], [m for m in cited if m != marker]])
-        return alone.score < VERIFIED <= others.score
+
+        def score(markers: Sequence[int]) -> float:
+            return self.by_words(claim, [markers])[0].score
+
+        return score([marker]) < VERIFIED <= score([m for m in cited if m != marker])
 
 
 def _without_forged(text: str) -> str:

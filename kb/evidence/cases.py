@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 
+from kb.language.english import MONTHS, WEEKDAYS
 from kb.language.interface import PatternKind
 from kb.language.quantities import Quantity, facts_of
 from kb.language.registry import pattern, says
 from kb.language.systems import systems_in
-from kb.support.contrast import bound_in, bound_said, bounds_of
+from kb.support.contrast import bounded
 
 # How a question tells of one case, and how a text rules such cases.
 _RULED: tuple[tuple[PatternKind, PatternKind], ...] = (
@@ -27,6 +28,7 @@ _RULED: tuple[tuple[PatternKind, PatternKind], ...] = (
 MOST_CHARS = 8000
 # Of what has names besides numbers.
 _NAMED = ("case_weekday", "case_date")
+_DAYS_AND_MONTHS = frozenset((*WEEKDAYS, *MONTHS, *(month[:3] for month in MONTHS), "sept"))
 _YEAR = re.compile(r"(?:19|20)\d\d")
 # Who came after 2019 may have come in 2021.
 _BOUNDED_YEAR = re.compile(
@@ -56,7 +58,7 @@ def ruled_by(word: str, question: str, texts: Sequence[str]) -> str | None:
     >>> ruled_by("11", "Does it run on Windows 11?", ["Windows is supported inside WSL 2."])
     ''
     """
-    if says("no_case", question, re.I):
+    if not _may_be_case(word) or says("no_case", question, re.I):
         return None
     texts = [text[:MOST_CHARS] for text in texts]
     for case, rule in _RULED:
@@ -93,11 +95,8 @@ def is_bounded(number: str, question: str, text: str) -> bool:
 
 def _bounds(kinds: Collection[str], text: str) -> Iterator[str]:
     """The amounts of these kinds that a text bounds, as it writes them."""
-    bounds = dict(bounds_of(text)) if kinds else {}
-    for amount in facts_of(text).quantities if kinds else ():
-        is_figure = amount.written[0].isdecimal() or amount.kind
-        bound = bound_in(bounds, amount.written) if is_figure else bound_said(amount.written, text)
-        if bound in ("more", "less") and (amount.kind or amount.counted) in kinds:
+    for amount, _ in bounded(text) if kinds else ():
+        if (amount.kind or amount.counted) in kinds:
             yield amount.written
 
 
@@ -108,6 +107,11 @@ def _measured(number: str, question: str) -> list[Quantity]:
     this = re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
     amounts = (quantity for quantity in facts_of(question).quantities if quantity.kind or quantity.counted)
     return [amount for amount in amounts if this.search(amount.written)]
+
+
+def _may_be_case(word: str) -> bool:
+    """Whether a word is a number, a day or a month: of the others no pattern need be compiled."""
+    return word[0].isdecimal() or word.endswith("요일") or word.casefold().removesuffix("s") in _DAYS_AND_MONTHS
 
 
 def _is_inside(word: str, kind: PatternKind, text: str) -> bool:

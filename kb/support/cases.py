@@ -17,7 +17,7 @@ from kb.language.registry import has_letters
 from kb.support.check import FENCES
 from kb.support.clauses import content_of, shared
 from kb.support.conclusions import denies
-from kb.support.contrast import bound_in, bound_said, bounds_of
+from kb.support.contrast import bounded
 from kb.support.faults import LONGEST_SENTENCE_CHARS
 from kb.support.numbers import counting, joined
 from kb.text import split_sentences
@@ -72,7 +72,7 @@ def restate_cases(claim: str, texts: Sequence[str], question: str) -> Restated:
             continue
         for one in facts_of(claim).quantities:
             is_it = (one.value, one.kind, one.counted) == (asked.value, asked.kind, asked.counted)
-            if not is_it or _bound(one, claim):
+            if not is_it or any(amount == one for amount, _ in bounded(claim)):
                 continue
             rule = _rule_of(one, claim, texts)
             put = _put(claim, one, rule) if rule else claim
@@ -113,20 +113,9 @@ def _rules(case: Quantity, texts: Sequence[str]) -> Iterator[_Rule]:
     for text in texts:
         for start, end in split_sentences(text):
             sentence = text[start:end]
-            amounts = facts_of(sentence).quantities if end - start <= LONGEST_SENTENCE_CHARS else ()
-            bounds = dict(bounds_of(sentence)) if amounts else {}
-            for amount in amounts:
+            for amount, bound in bounded(sentence) if end - start <= LONGEST_SENTENCE_CHARS else ():
                 if (amount.kind, amount.counted) == (case.kind, case.counted):
-                    is_figure = amount.written[0].isdecimal() or amount.kind
-                    bound = bound_in(bounds, amount.written) if is_figure else bound_said(amount.written, sentence)
-                    if bound in ("more", "less"):
-                        yield _Rule(amount, bound, sentence)
-
-
-def _bound(amount: Quantity, text: str) -> str:
-    if amount.written[0].isdecimal() or amount.kind:
-        return bound_in(dict(bounds_of(text)), amount.written)
-    return bound_said(amount.written, text)
+                    yield _Rule(amount, bound, sentence)
 
 
 def _alike(claim: str, rule: _Rule) -> float:
@@ -149,7 +138,7 @@ def _put(claim: str, case: Quantity, rule: _Rule) -> str:
     before, rest = claim[: found.start()], claim[found.end() :]
     keeps = _has(rule, case)
     side = rule.bound if keeps else ("less" if rule.bound == "more" else "more")
-    place = rule.sentence.find(amount)
+    place = max(0, rule.sentence.find(amount))  # at 0 nothing stands before it: **300** kg is not found
     if has_letters("ko", claim):
         own = _BEHIND.match(rule.sentence, place + len(amount)) if keeps else None
         return before + joined(f"{amount}{own[0] if own else _KOREAN[side]}", rest)

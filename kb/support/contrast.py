@@ -12,7 +12,7 @@ from functools import cache
 from itertools import pairwise
 
 from kb.language import english_contrasts, korean_contrasts
-from kb.language.quantities import facts_of
+from kb.language.quantities import Quantity, facts_of
 from kb.support.clauses import (
     Word,
     are_opposite,
@@ -268,6 +268,21 @@ def bound_in(bounds: Mapping[float, str], written: str) -> str:
     """
     digits = re.search(r"\d[\d,]*(?:\.\d+)?", written)
     return bounds.get(float(digits[0].replace(",", "")), "") if digits else ""
+
+
+def bounded(text: str) -> Iterator[tuple[Quantity, str]]:
+    """The quantities of a text that it bounds, each with "more" or "less".
+
+    >>> [(quantity.written, bound) for quantity, bound in bounded("No more than six visitors, with up to 9 kg.")]
+    [('9 kg', 'less'), ('six visitors', 'less')]
+    """
+    quantities = facts_of(text).quantities
+    bounds = dict(bounds_of(text)) if quantities else {}
+    for quantity in quantities:
+        is_figure = quantity.written[0].isdecimal() or quantity.kind
+        bound = bound_in(bounds, quantity.written) if is_figure else bound_said(quantity.written, text)
+        if bound in ("more", "less"):
+            yield quantity, bound
 
 
 def bound_said(written: str, text: str) -> str:

@@ -125,6 +125,21 @@ def test_a_contraction_is_no_name_that_is_missing(kb: Call, corpus_home: Path) -
     assert asked.code == 0
 
 
+@pytest.mark.parametrize(
+    ("question", "rule"),
+    [
+        ("Must Thistle's roof close at a wind of 14 m/s?", "exceeds 11 m/s"),
+        ("Can 17 visitors be in the dome at the same time?", "No more than six visitors"),
+    ],
+)
+def test_a_case_that_a_rule_decides_is_answered_by_the_rule(
+    kb: Call, corpus_home: Path, question: str, rule: str
+) -> None:
+    asked = kb("ask", question, home=corpus_home)
+    assert asked.code == 0
+    assert rule in " ".join(asked.out.split())
+
+
 def test_a_name_in_another_form_is_not_missing(kb: Call, corpus_home: Path) -> None:
     """Marigoold for Marigold: its index terms stand nowhere."""
     asked = kb("ask", "How often must the mirror of Marigoold be cleaned?", "--mode", "lexical", home=corpus_home)

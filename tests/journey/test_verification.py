@@ -45,6 +45,27 @@ def test_an_answer_backed_in_the_main_has_no_tick(kb: Call, corpus_home: Path, m
     assert "✓" not in result.out
 
 
+@pytest.mark.parametrize(
+    ("said", "code", "told"),
+    [
+        ("At 14 m/s the roof must close, because it must close when the sustained wind exceeds 11 m/s [#1].", 0, "≈"),
+        (
+            "At 14 m/s the roof need not close, because it must close when the sustained wind exceeds 11 m/s [#1].",
+            1,
+            "✗",
+        ),
+    ],
+)
+def test_an_amount_of_the_question_is_reckoned_with_and_gets_no_tick(
+    kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch, said: str, code: int, told: str
+) -> None:
+    with RecordedServer([answer(said)]) as server:
+        use(server, monkeypatch)
+        result = kb("ask", "Must Thistle's roof close at a wind of 14 m/s?", home=corpus_home)
+    assert (result.code, "✓" in result.out) == (code, False)
+    assert told in result.out
+
+
 def test_other_words_get_a_sign_of_their_own(kb: Call, corpus_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reworded = "Someone has to wash Marigold's mirror roughly twice a month [#1]."
     with RecordedServer([answer(reworded)]) as server:
