@@ -261,14 +261,6 @@ def write_segment(
     return SegmentRecord(name, len(rows), count)
 
 
-def exact_cosines(vectors: FloatMatrix, query: FloatVector) -> FloatVector:
-    """Cosines of rows to a query, (n,) float32, the same for the same row wherever it stands; a BLAS's differ at its ends."""
-    import numpy as np
-
-    cosines: FloatVector = np.einsum("nd,d->n", vectors.astype(np.float64), query.astype(np.float64)).astype(np.float32)
-    return cosines
-
-
 def _is_among(values: IntVector, ascending: IntVector) -> Any:
     """Of each value, whether it is one of some that are sorted."""
     import numpy as np

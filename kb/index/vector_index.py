@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from kb.arrays import FloatMatrix, FloatVector, IntVector
+from kb.arrays import FloatMatrix, FloatVector, IntVector, exact_cosines
 from kb.config import SearchConfig
 from kb.index.cells import assign_cells, count_probes, train_cells
 from kb.index.links import link_files
@@ -26,7 +26,6 @@ from kb.index.vector_files import (
     PackedRows,
     Segment,
     SegmentRecord,
-    exact_cosines,
     naming_damage,
     read_layout,
     write_layout,

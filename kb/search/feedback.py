@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from kb.arrays import exact_cosines
 from kb.frozen import dataclass
 from kb.records import Ranking
 
@@ -84,4 +85,4 @@ def stacked(vectors: Mapping[int, FloatVector]) -> Stacked:
 def cosines_to(query: FloatVector, rows: Stacked) -> dict[int, float]:
     """chunk_id → cosine; all of unit length."""
     vectors = rows.vectors
-    return {} if vectors is None else dict(zip(rows.chunk_ids, (vectors @ query).tolist(), strict=True))
+    return {} if vectors is None else dict(zip(rows.chunk_ids, exact_cosines(vectors, query).tolist(), strict=True))

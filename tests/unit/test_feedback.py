@@ -47,3 +47,13 @@ def test_cosines_by_chunk() -> None:
     diagonal = (X + Y) / np.sqrt(2, dtype=np.float32)
     assert cosines_to(X, stacked({3: X, 1: Y, 2: diagonal})) == pytest.approx({3: 1.0, 1: 0.0, 2: 0.7071}, abs=1e-4)
     assert cosines_to(X, stacked({})) == {}
+
+
+def test_a_cosine_does_not_depend_on_what_else_was_found() -> None:
+    """A BLAS adds the rows at the ends of a matrix in another order: an index made anew gave other scores by its order."""
+    drawn = np.random.default_rng(5).standard_normal((40, 384)).astype(np.float32)
+    rows = dict(enumerate(drawn / np.linalg.norm(drawn, axis=1, keepdims=True)))
+    together = cosines_to(rows[0], stacked(rows))
+    turned = cosines_to(rows[0], stacked(dict(reversed(list(rows.items())))))
+    alone = {i: cosines_to(rows[0], stacked({i: row}))[i] for i, row in rows.items()}
+    assert together == turned == alone
