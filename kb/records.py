@@ -148,6 +148,7 @@ class SearchRequest:
     explain    fill the response's trace, and compute the context stability of each hit
     trace      fill the trace alone
     rerank     have the reader order the best ones
+    doc_ids    search these documents alone, of those that pass the filters; empty for all of them
     """
 
     query: str
@@ -159,6 +160,7 @@ class SearchRequest:
     trace: bool = False
     as_found: bool = False
     rerank: bool = False
+    doc_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

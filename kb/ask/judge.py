@@ -44,7 +44,9 @@ def judge_evidence(kb: Runtime, retrieved: Retrieved) -> Judged | Ended:
     if retrieved.relevance.get(retrieved.ranked[0][0].chunk_id, 0.0) < kb.config.rag.score_gate:
         # Weighed all the same: the stored answer tells the evidence score of every refusal.
         chunks = [chunk for chunk, _ in retrieved.ranked]
-        findings = _with_verdict(findings, weigh_evidence(kb, question.request, retrieved.response, chunks))
+        findings = _with_verdict(
+            findings, weigh_evidence(kb, question.request, retrieved.response, chunks, retrieved.subjects)
+        )
         return refuse_evidence(kb, question, findings, "score_gate")
     packed, verdict = _weigh(kb, retrieved, retrieved.ranked, retrieved.each)
     judged = Judged(retrieved, _with_verdict(findings, verdict), retrieved.ranked, retrieved.candidates, retrieved.each)
@@ -130,7 +132,8 @@ def _weigh(
     fence = PLACEHOLDER if uses_fence(template) else ""
     packed = pack_chunks(ranked, kb.config.rag.max_context_tokens, fence)
     chunks = {p.chunk.chunk_id: p.chunk for p in packed} | {chunk.chunk_id: chunk for chunk, _ in each}
-    return packed, weigh_evidence(kb, question.request, retrieved.response, list(chunks.values()))
+    found, subjects = list(chunks.values()), retrieved.subjects
+    return packed, weigh_evidence(kb, question.request, retrieved.response, found, subjects)
 
 
 def _prefer_unseen(kb: Runtime, judged: Judged, everything: Verdict, unseen: UnseenEvidence) -> Judged:

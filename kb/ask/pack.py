@@ -11,7 +11,9 @@ from kb.ask.passages import Passage, choose_passages, with_sections
 from kb.ask.prompt import PLACEHOLDER, Template, fence_tag, render_entry, render_user, template_for, uses_fence
 from kb.ask.records import PackedChunk
 from kb.ask.stages import Judged, Packed, Ranked
+from kb.ask.subjects import told_of_others
 from kb.context.node_input import NodeText
+from kb.evidence.subjects import Subjects
 from kb.llm.extractive import CONTEXT_TOKENS, PROVIDER
 from kb.llm.protocol import Evidence, GenerateRequest
 from kb.llm.server import ContextExceeded
@@ -63,7 +65,7 @@ def pack_evidence(
         system=template.system,
         user=_user_message(template, asked, packed, nodes, fence),
         question=request.query,
-        evidence=_evidence(packed, judged.retrieved.response),
+        evidence=_evidence(packed, judged.retrieved.response, judged.retrieved.subjects),
         language=question.language,
         max_tokens=llm.max_answer_tokens,
         temperature=llm.temperature if request.temperature is None else request.temperature,
@@ -71,6 +73,7 @@ def pack_evidence(
         stop=(template.stop,),
         evidence_score=verdict.score.probability if verdict else None,
         by_meaning=can_read(kb, request.query),
+        told_of_others=told_of_others(kb, judged.retrieved, judged.ranked) if model.provider == PROVIDER else (),
     )
     findings = replace(judged.findings, retrieval=retrieval)
     return Packed(question, findings, packed, prompt, nodes, template, version, model)
@@ -118,13 +121,23 @@ def _user_message(
     return render_user(template, query, [p.entry for p in packed], fence, context)
 
 
-def _evidence(packed: Sequence[PackedChunk], response: SearchResponse) -> tuple[Evidence, ...]:
+def _evidence(packed: Sequence[PackedChunk], response: SearchResponse, subjects: Subjects) -> tuple[Evidence, ...]:
     """The packed passages with their cosines to the question, for a model that quotes."""
     cosines: dict[int, float | None] = (
         {row.chunk_id: row.score for row in response.trace.vector} if response.trace else {}
     )
     cosines |= {hit.chunk_id: hit.retrieval.vector_score for hit in response.hits}
-    return tuple(Evidence(p.marker, p.chunk.text, p.chunk.heading_path, cosines.get(p.chunk.chunk_id)) for p in packed)
+    return tuple(
+        Evidence(
+            p.marker,
+            p.chunk.text,
+            p.chunk.heading_path,
+            cosines.get(p.chunk.chunk_id),
+            subjects.hinted_of(p.chunk.doc_id),
+            subjects.not_of(p.chunk.doc_id),
+        )
+        for p in packed
+    )
 
 
 def _entry_tokens(packed: Sequence[PackedChunk]) -> int:

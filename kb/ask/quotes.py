@@ -16,6 +16,7 @@ from kb.ask.stages import Checked, Ended, Generated, Packed, Verified, Written
 from kb.ask.weigh import Verdict, Weighed, halfway_to_certain
 from kb.config import RagConfig
 from kb.evidence.naming import names_lacking
+from kb.evidence.subjects import words_lacking
 from kb.language.asked import lacks_what_is_asked
 from kb.language.compared import things_lacking
 from kb.language.registry import LANGUAGES, question_language
@@ -26,6 +27,8 @@ from kb.support.overlap import Window
 
 # More would be a list of the question's own words.
 MOST_NAMES = 3
+# Before a quote: "Canal Terrace has two lifts. They are inspected every May."
+LEAD_CHARS = 200
 # Documents whose passages are so near to each other, as the mean cosine, are of one subject: a manual (.83 to .86), not papers of a household
 # or an office (.80 to .82) or an encyclopaedia (.77; benchmarks/one_subject.py). Each of their passages is near any question about it: of 139 that
 # nine manuals do not answer 67 were answered at .6, of 401 that they do 384; at .8 these are 49 and 377.
@@ -77,10 +80,15 @@ def doubt_of(config: RagConfig, packed: Packed, written: Written) -> str | None:
     answering = [quote for quote in written.quotes if not quote.place.is_further]
     names = _names_lacking(asked, packed, [quote.place for quote in answering])
     if names := names or _things_lacking(asked, "\n".join(quote.text for quote in answering)):
-        told = names_in(asked, names)[:MOST_NAMES]
-        return replies["lacks_names"].format(words=", ".join(f"'{name}'" for name in told))
+        return replies["lacks_names"].format(words=_listed(asked, names))
+    if packed.prompt.told_of_others:
+        return replies["of_others"].format(words=_listed(asked, packed.prompt.told_of_others))
     gate = least_to_be_sure(config.sure_gate, packed.findings.verdict, packed.question.language)
     return replies["closest_quoted"] if findings.evidence_score < gate else None
+
+
+def _listed(asked: str, names: Sequence[str]) -> str:
+    return ", ".join(f"'{name}'" for name in names_in(asked, names)[:MOST_NAMES])
 
 
 def least_to_be_sure(sure_gate: float, verdict: Verdict | None, language: str) -> float:
@@ -111,10 +119,12 @@ def _names_lacking_in(asked: str, packed: Packed, place: Quoted) -> tuple[str, .
     path = re.sub(r"[\W_]+", " ", quoted.path)
     heading = quoted.heading_path[-1] if quoted.heading_path else quoted.title
     text = without_other_rows(quoted.text, find_tables(quoted.text, heading), place.start, place.end)
-    around = "\n".join((path, quoted.title, *quoted.heading_path, text))
+    evidence = next(entry for entry in packed.prompt.evidence if entry.marker == place.marker)
+    titles = (path, quoted.title, *quoted.heading_path)
+    around = "\n".join((evidence.subject, *titles, text))
     weighed = packed.findings.verdict.weighed if packed.findings.verdict else Weighed()
     others = [entry.chunk.text for entry in packed.packed if entry.marker != place.marker]
-    return names_lacking(
+    lacking = names_lacking(
         asked,
         around,
         others,
@@ -122,6 +132,9 @@ def _names_lacking_in(asked: str, packed: Packed, place: Quoted) -> tuple[str, .
         everywhere=weighed.everywhere,
         is_spoken=weighed.is_spoken,
     )
+    # What names another document must stand in the quote or right before it: minutes approve those of the month before.
+    own = "\n".join((*titles, quoted.text[max(0, place.start - LEAD_CHARS) : place.end]))
+    return tuple(dict.fromkeys((*words_lacking(evidence.not_about, asked, own), *lacking)))
 
 
 def quote_under(lead: str, quoted: Verified, reason: RefusalReason) -> Ended:

@@ -18,6 +18,7 @@ from kb.ask.stages import Ended, Findings, Generated, Question, Written
 from kb.ask.unseen import NOTHING_NEW
 from kb.ask.weigh import Verdict
 from kb.ask.without_documents import answer_in_place
+from kb.language.korean import MONTH_NUMBER
 from kb.language.registry import LANGUAGES, says, words
 from kb.llm.extractive import PROVIDER
 from kb.records import ModelRef
@@ -186,7 +187,9 @@ def explain_weakness(verdict: Verdict, language: str, asked: str = "", *, is_pla
             return replies["elsewhere"].format(words=_quoted(absent[:1], asked))
         return replies["not_near"].format(words=_quoted(absent, asked))
     if weighed.apart and score.weakest not in _MEANING_SIGNALS:
-        return replies["apart"].format(words=_quoted(weighed.apart, asked))
+        return replies["apart"].format(
+            words=", ".join(f"'{name}'" for w in weighed.apart for name in names_in(asked, [w]))
+        )
     return replies["far"] if score.weakest in _MEANING_SIGNALS else replies["topic"]
 
 
@@ -218,10 +221,14 @@ def _quoted(found: Sequence[str], asked: str) -> str:
 
 
 def names_in(asked: str, found: Sequence[str]) -> list[str]:
-    """Words as a question has them: parts of one word together, a capitalised one with those before it.
+    """Words as a question has them: parts of one word together, a capitalised one with those before it, neighbours as one.
 
     >>> names_in("Is there Wi-Fi in the New York office?", ["Wi", "Fi", "York"])
     ['Wi-Fi', 'New York']
+    >>> names_in("dogs at orchard mews, or in Rowan Cottage?", ["orchard", "mews", "Rowan", "Cottage"])
+    ['orchard mews', 'Rowan Cottage']
+    >>> names_in("9월 회의에서 뭘 정했어?", ["9"])
+    ['9월']
     """
     named: list[str] = []
     for word in found:
@@ -230,6 +237,10 @@ def names_in(asked: str, found: Sequence[str]) -> list[str]:
         told = whole[0] if whole and is_name else word
         first, _, rest = told.partition(" ")
         told = rest if rest and first.casefold() in words("stop") else told  # "Which York"
-        if told not in named:
+        told = f"{word}월" if word.isdecimal() and word in re.findall(MONTH_NUMBER, asked) else told
+        both = told if named and told.startswith(f"{named[-1]} ") else " ".join((*named[-1:], told))
+        if named and re.search(rf"(?<![\w-]){re.escape(both)}(?![A-Za-z0-9])", asked):
+            named[-1] = both
+        elif told not in named:
             named.append(told)
     return named

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from kb.ask.compared import find_each
 from kb.ask.records import AskRequest, EmbeddingRef
 from kb.ask.stages import Question, Retrieved, UnseenEvidence
+from kb.ask.subjects import find_within, part_others, read_subjects
 from kb.records import SearchRequest, SearchTrace
 from kb.runtime import Runtime
 from kb.search.depth import CANDIDATES_PER_PASSAGE
@@ -38,24 +41,34 @@ def retrieve_evidence(kb: Runtime, question: Question) -> Retrieved:
         ranking = [(chunks[row.chunk_id], row.score) for row in trace.ranking[:depth]]
         unseen = _find_unseen(kb, trace, request)
         each = () if rag.packing == "ranked" else find_each(kb, question)
+        subjects = read_subjects(kb, request, [*chunks.values(), *(chunk for chunk, _ in each)])
+        # A hybrid ranking that was fused by ranks: its scores order, and say nothing about relevance.
+        has_rank_scores = request.mode == "hybrid" and (trace.fusion is None or bool(trace.tags))
+        if within := () if has_rank_scores else find_within(kb, request, subjects, ranking):
+            more = [(chunk, score) for chunk, score, _ in within]
+            ranking = sorted([*ranking, *more], key=lambda row: (-row[1], row[0].chunk_id))
+        ranked, others = part_others(ranking, subjects)
+        unseen = unseen and replace(unseen, ranked=part_others(unseen.ranked, subjects)[0])
         model_id, _, dimensions = kb.stored_encoder()
     if response.note and not request.is_evaluation:  # said once for each question of a suite, nobody reads it
         kb.notify(f"note: {response.note}")
     return Retrieved(
         question=question,
         response=response,
-        ranked=ranking[: request.k],
-        candidates=() if rag.packing == "ranked" else ranking,
+        ranked=ranked[: request.k],
+        candidates=() if rag.packing == "ranked" else ranked,
         # An index that does not say what a score could reach leaves the ranking's own scores, up to 1.
         relevance={
             row.chunk_id: min(1.0, max(0.0, row.score)) if row.relevance is None else row.relevance
             for row in trace.ranking
-        },
-        # A hybrid ranking that was fused by ranks: its scores order, and say nothing about relevance.
-        has_rank_scores=request.mode == "hybrid" and (trace.fusion is None or bool(trace.tags)),
+        }
+        | {chunk.chunk_id: relevance or 0.0 for chunk, _, relevance in within},
+        has_rank_scores=has_rank_scores,
         embedding=None if request.mode == "lexical" else EmbeddingRef(id=model_id, dimensions=dimensions),
         unseen=unseen,
         each=each,
+        subjects=subjects,
+        others=others,
     )
 
 

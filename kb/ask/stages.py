@@ -20,6 +20,7 @@ from kb.ask.records import (
 )
 from kb.ask.relevance_decision import RelevanceDecision
 from kb.context.node_input import NodeText
+from kb.evidence.subjects import NO_SUBJECTS, Subjects
 from kb.frozen import dataclass
 from kb.language.registry import question_language
 from kb.records import Chunk, Citation, ModelRef, SearchResponse
@@ -81,6 +82,8 @@ class Retrieved:
     embedding   None in lexical mode
     unseen      None without a window and outside a session
     each        of a question about the difference of two things, what was found of each alone
+    subjects    what the documents of all these are about
+    others      what was left out because it is of other documents than the question names, best first
     """
 
     question: Question
@@ -92,6 +95,8 @@ class Retrieved:
     embedding: EmbeddingRef | None
     unseen: UnseenEvidence | None
     each: Ranked = ()
+    subjects: Subjects = NO_SUBJECTS
+    others: Ranked = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ def take_apart(
         "max_tokens": prompt.max_tokens,
         "stop": prompt.stop,
         "by_meaning": prompt.by_meaning,
+        "told_of_others": prompt.told_of_others,
     }
     return json.dumps(kept, ensure_ascii=False), texts
 
@@ -77,7 +78,14 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
             user="".join(piece if isinstance(piece, str) else texts[piece["text"]] for piece in kept["user"]),
             question=row.standalone_question or row.question,
             evidence=tuple(
-                Evidence(p["marker"], texts[p["text_hash"]], tuple(p["chunk"]["heading_path"]), p["similarity"])
+                Evidence(
+                    p["marker"],
+                    texts[p["text_hash"]],
+                    tuple(p["chunk"]["heading_path"]),
+                    p["similarity"],
+                    p.get("subject", ""),
+                    tuple(p.get("not_about", ())),
+                )
                 for p in json.loads(row.packed_json)
             ),
             language=kept["language"],
@@ -87,6 +95,7 @@ def put_together(row: AnswerRow, texts: Mapping[str, str]) -> GenerateRequest:
             stop=tuple(kept["stop"]),
             evidence_score=row.evidence_score,
             by_meaning=kept.get("by_meaning", True),
+            told_of_others=tuple(kept.get("told_of_others", ())),
         )
     except KeyError as error:
         raise CorruptStore(f"the store has lost a text of the prompt of {row.trace_id}", fix=FRESH_FIX) from error
@@ -137,7 +146,7 @@ def _nodes_json(nodes: Sequence[NodeText]) -> str:
 
 
 def _packed_json(packed: Sequence[PackedChunk], prompt: GenerateRequest | None) -> str:
-    similarity = {entry.marker: entry.similarity for entry in prompt.evidence} if prompt else {}
+    evidence = {entry.marker: entry for entry in prompt.evidence} if prompt else {}
     rows = [
         {
             "marker": p.marker,
@@ -149,13 +158,19 @@ def _packed_json(packed: Sequence[PackedChunk], prompt: GenerateRequest | None) 
             "start": p.chunk.start,
             "end": p.chunk.end,
             "uri": p.chunk.citation.uri,
-            "similarity": similarity.get(p.marker),
+            **(_told_to_model(evidence[p.marker]) if p.marker in evidence else {"similarity": None}),
             # The rest of the chunk, but for its text: what it was when it was cited, whatever becomes of the document.
             "chunk": {name: value for name, value in asdict(p.chunk).items() if name != "text"},
         }
         for p in packed
     ]
     return json.dumps(rows, ensure_ascii=False)
+
+
+def _told_to_model(entry: Evidence) -> dict[str, Any]:
+    """What a model that quotes is told of a passage besides its text; most passages are of no document that is named."""
+    subject = {"subject": entry.subject} if entry.subject else {}
+    return {"similarity": entry.similarity, **subject, **({"not_about": entry.not_about} if entry.not_about else {})}
 
 
 def _packed_texts_json(packed: Sequence[PackedChunk]) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 
 from kb.arrays import Encode, ReadClaims
 from kb.frozen import dataclass
+from kb.language.english import MONTHS
 from kb.language.sentences import is_forged
 from kb.records import Chunk
 from kb.support.asked import Asked, read_asked
@@ -14,6 +16,7 @@ from kb.support.check import VERIFIED
 from kb.support.overlap import said_share, units_of, weights_of
 
 _FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
+_SHORT_MONTHS = frozenset(month[:3] for month in MONTHS)
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
@@ -28,28 +31,67 @@ class Passages:
     chunks    marker → packed chunk
     question  what the answer is to
     read      reads a sentence and texts together; None goes by words
+    subjects  marker → words of the question that its document is about
     """
 
     chunks: Mapping[int, Chunk]
     question: str = ""
     read: ReadClaims | None = None
+    subjects: Mapping[int, str] = field(default_factory=dict)
 
     def texts(self, markers: Sequence[int]) -> tuple[str, ...]:
-        """The texts of passages, then their titles and headings, which say what "it" is."""
+        """The texts of passages, then their titles and headings, and what their documents are about: which say what "it" is."""
         chunks = [self.chunks[marker] for marker in markers]
-        headings = " > ".join(dict.fromkeys(h for chunk in chunks for h in (chunk.title, *chunk.heading_path)))
+        subjects = [subject for marker in markers if (subject := _name_of(self.subjects.get(marker, "")))]
+        titles = [title for chunk in chunks for title in (chunk.title, *chunk.heading_path)]
+        headings = " > ".join(dict.fromkeys((*titles, *subjects)))
         return (*(_without_forged(chunk.text) for chunk in chunks), headings)
 
     def hold(
         self, claims: Sequence[str], markers: Sequence[Sequence[int]], encode: Encode | None = None
     ) -> list[Asked]:
         """Each claim against the passages of its own markers; while a user waits, what is open is encoded."""
-        evidence = [self.texts(own) for own in markers]
-        return read_asked(claims, evidence, self.question, encode, self.read, open_only=True)
+        return self._read(claims, markers, encode, self.read, open_only=True)
 
     def by_words(self, claim: str, groups: Sequence[Sequence[int]]) -> list[Asked]:
         """A claim against several groups of passages, by words alone."""
-        return read_asked([claim] * len(groups), [self.texts(markers) for markers in groups], self.question)
+        return self._read([claim] * len(groups), groups)
+
+    def _read(
+        self,
+        claims: Sequence[str],
+        markers: Sequence[Sequence[int]],
+        encode: Encode | None = None,
+        read: ReadClaims | None = None,
+        *,
+        open_only: bool = False,
+    ) -> list[Asked]:
+        """Each claim against the texts of its own markers.
+
+        What is said "at Canal Terrace" of passages of that lease is read without this, too: the clause that says the contrary does not name it.
+        """
+        texts = [self.texts(own) for own in markers]
+        found = read_asked(claims, texts, self.question, encode, read, open_only=open_only)
+        named = [self._subject_beyond(own) for own in markers]
+        placed = {
+            i: rest for i, claim in enumerate(claims) if named[i] and (rest := _without_place(claim, named[i])) != claim
+        }
+        bare = read_asked(list(placed.values()), [texts[i] for i in placed], self.question, encode, read)
+        for i, one in zip(placed, bare, strict=True):
+            if one.score < found[i].score and found[i].status != "contradicted":
+                found[i] = one
+        return [
+            replace(one, leans=True) if subject and re.search(re.escape(subject), claim, re.IGNORECASE) else one
+            for one, claim, subject in zip(found, claims, named, strict=True)
+        ]
+
+    def _subject_beyond(self, markers: Sequence[int]) -> str:
+        """What the documents of all these passages are about, and none of them says; empty where they differ."""
+        subjects = {_name_of(self.subjects.get(marker, "")) for marker in markers}
+        if len(subjects) != 1 or not (subject := subjects.pop()):
+            return ""
+        told = "\n".join("\n".join((c.title, *c.heading_path, c.text)) for c in (self.chunks[m] for m in markers))
+        return "" if subject.casefold() in told.casefold() else subject
 
     def elsewhere(self, claim: str, cited: Sequence[int], *, is_joined: bool) -> tuple[int | None, bool]:
         """(the packed passage that backs a claim best, None where none does; whether it is sure, or likely only).
@@ -87,6 +129,25 @@ class Passages:
             return self.by_words(claim, [markers])[0].score
 
         return score([marker]) < VERIFIED <= score([m for m in cited if m != marker])
+
+
+def _name_of(subject: str) -> str:
+    """The words of a subject that name something: neither numbers, nor months, which a claim may be wrong about."""
+    return " ".join(word for word in subject.split() if word.isalpha() and word.lower()[:3] not in _SHORT_MONTHS)
+
+
+def _without_place(claim: str, name: str) -> str:
+    """A claim without "At Canal Terrace," at its beginning, or "at Canal Terrace" at its end.
+
+    >>> _without_place("At Canal Terrace, dogs are welcome.", "Canal Terrace")
+    'Dogs are welcome.'
+    >>> _without_place("No dogs except at Canal Terrace.", "Canal Terrace")
+    'No dogs except at Canal Terrace.'
+    """
+    place = rf"(?:at|in) (?:the )?{re.escape(name)}"
+    rest = re.sub(rf"^{place}\b,? ?", "", claim, flags=re.IGNORECASE)
+    rest = re.sub(rf"(?<!\bnot)(?<!\bonly)(?<!\bexcept)(?<!\bbut) {place}(?=\W*$)", "", rest, flags=re.IGNORECASE)
+    return rest[:1].upper() + rest[1:]
 
 
 def _without_forged(text: str) -> str:

@@ -97,6 +97,7 @@ def check_answer(kb: Runtime, generated: Generated) -> Checked:
         encoder.encode_sentences if encoder and reads else None,
         open_claims(kb.cache, kb.notify_once, wanted=kb.config.reader.claims and not generated.written.quotes),
         question=generated.packed.question.request.query,
+        subjects={entry.marker: entry.subject for entry in generated.packed.prompt.evidence},
         retried=generated.written.first_try is not None,
     )
 
@@ -120,6 +121,7 @@ def verify(
     read: ReadClaims | None = None,
     *,
     question: str = "",
+    subjects: Mapping[int, str] | None = None,
     retried: bool = False,
 ) -> Checked:
     """Hold every sentence of an answer against what it cites.
@@ -128,11 +130,12 @@ def verify(
     encode    texts → unit vectors, None to go without
     read      reads a sentence and its passages together, None to go by words
     question  what it answers: amounts of it may be a case of what a passage bounds
+    subjects  marker → words of the question that the passage's document is about, though the passage may not say them
     """
     text = normalize_markers(text, passages)
     claims = find_claims(text, asides=True)
     suspects = markers_in_evidence([_told(chunk) for chunk in passages.values()])
-    told = Passages(passages, question, read)
+    told = Passages(passages, question, read, subjects or {})
     forged = _find_forged(claims, told, suspects)
     own = [tuple(m for m in claim.markers if (i, m) not in forged) for i, claim in enumerate(claims)]
     known = [tuple(m for m in markers if m in passages) for markers in own]

@@ -6,7 +6,7 @@ Costs one batch of a few sentences through the encoder; the rest is words.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -24,11 +24,11 @@ from kb.evidence.measure import (
     weigh,
     with_second_reader,
 )
+from kb.evidence.missing import gaps, held_elsewhere, lacking, told_often
 from kb.evidence.question import Unit, units_of
 from kb.evidence.records import Signals, across_languages
-from kb.evidence.standing import Standing, is_first_person
+from kb.evidence.subjects import NO_SUBJECTS, Subjects
 from kb.frozen import dataclass
-from kb.language.english import FUNCTION_WORDS
 from kb.language.registry import question_language
 from kb.language.sentences import sentences_of
 from kb.llm.protocol import Evidence
@@ -53,17 +53,10 @@ READ_AGAIN, READ_FIRST, SETTLED = 3, 1, 0.9
 OPENING_CHARS = 160
 # Longer sentences together cost more than a user should wait for: 30 ms.
 ENCODED_CHARS = 450
-# The weight of a word that stands in one chunk of a hundred: the rarest word of a question counts as lacking from here on.
-RARE = 0.55
-# In a small corpus every word is in one chunk of a hundred: one in so few chunks is not common.
-FEW = 3
-# A name in this share of all chunks, and in so many, is what they are about.
-EVERYWHERE, LEAST_HOLDING = 0.25, 25
 # A passage in the question's language may be so much nearer to it than one that says the same in another. Of 40 questions that people
 # ask, of FastAPI's Korean and English pages, the middle one was .02 nearer in its own language, half of them -.01 to .07.
 OWN_LANGUAGE = 0.05
 
-_ABBREVIATION = re.compile(r"[A-Z]{2,5}")
 _NAME_INSIDE = re.compile(r"(?<=[a-z,] )[A-Z]\w{2,}")
 
 
@@ -110,7 +103,13 @@ class Verdict:
         )
 
 
-def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, packed: Sequence[Chunk]) -> Verdict:
+def weigh_evidence(
+    kb: Runtime,
+    request: AskRequest,
+    response: SearchResponse,
+    packed: Sequence[Chunk],
+    subjects: Subjects = NO_SUBJECTS,
+) -> Verdict:
     """The gate's verdict on the packed chunks of a search that was traced.
 
     Vectors take no part in lexical mode, nor where the encoder cannot read the question or none of the chunks has one yet; the user is told of an encoder
@@ -134,7 +133,13 @@ def weigh_evidence(kb: Runtime, request: AskRequest, response: SearchResponse, p
             return score_of(signals).probability >= settled
 
         weighed = weigh_chunks(
-            kb, request.query, chunks, response.trace, with_vectors=digest is not None, is_settled=is_settled
+            kb,
+            request.query,
+            chunks,
+            response.trace,
+            with_vectors=digest is not None,
+            is_settled=is_settled,
+            subjects=subjects,
         )
     score = score_of(weighed.signals)
     if score.variant == "unfitted" and kb.config.rag.evidence_gate:
@@ -168,6 +173,7 @@ def weigh_chunks(
     with_vectors: bool,
     with_reader: bool = True,
     is_settled: Callable[[Signals], bool] = lambda _: False,
+    subjects: Subjects = NO_SUBJECTS,
 ) -> Weighed:
     """Weigh the packed chunks.
 
@@ -176,13 +182,15 @@ def weigh_chunks(
     with_vectors  False goes by words, and by the reader where there is one
     with_reader   False asks no reader
     is_settled    whether a second reader need not read more than the best chunk and the best window
+    subjects      what their documents are about
     """
     units = _ruled_units(question, [chunk.text for chunk, _ in chunks])
     statistics = kb.lexical_index().statistics([term for unit in units for term in unit.terms])
     frequencies = statistics.frequencies()
     weights = idf_weights(units, frequencies, statistics.rows)
     passages = [
-        _passage(chunk, number, cosine if with_vectors else None) for number, (chunk, cosine) in enumerate(chunks)
+        _passage(chunk, number, cosine if with_vectors else None, subjects.of(chunk.doc_id))
+        for number, (chunk, cosine) in enumerate(chunks)
     ]
     windows = best_windows(units, weights, passages, WINDOWS)
     cosines, field = _compare(kb, question, windows) if with_vectors else ([], None)
@@ -220,14 +228,16 @@ def weigh_chunks(
     if with_vectors and not same_language:
         return Weighed(across_languages(signals, subject_of(kb, question, [*own, *others])), (), ())
     subject = _subject_across(kb, question, own, others) if with_vectors else None
-    lacking: tuple[tuple[str, ...], float, bool] = ((), 0.0, False)
+    lacks: tuple[tuple[str, ...], float, bool] = ((), 0.0, False)
     if same_language and subject is None:
-        texts = ["\n".join((chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks]
-        lacking = _lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
-    missing, apart = _gaps(units, weights, passages)
-    common, everywhere = _told_often(units, weights, frequencies, statistics.rows)
-    elsewhere = _elsewhere(units, {*missing, *lacking[0]}, frequencies)
-    return Weighed(replace(signals, subject=subject), missing, apart, *lacking, common, everywhere, elsewhere)
+        texts = [
+            "\n".join((subjects.of(chunk.doc_id), chunk.title, *chunk.heading_path, chunk.text)) for chunk, _ in chunks
+        ]
+        lacks = lacking(units, weights, texts, passages, frequencies, is_korean=language == "ko")
+    missing, apart = gaps(units, weights, passages)
+    common, everywhere = told_often(units, weights, frequencies, statistics.rows)
+    elsewhere = held_elsewhere(units, {*missing, *lacks[0]}, frequencies)
+    return Weighed(replace(signals, subject=subject), missing, apart, *lacks, common, everywhere, elsewhere)
 
 
 def _ruled_units(question: str, texts: Sequence[str]) -> list[Unit]:
@@ -240,25 +250,6 @@ def _ruled_units(question: str, texts: Sequence[str]) -> list[Unit]:
         elif terms := sorted(analyze_query(rule), key=lambda term: not term[0].isdecimal()):
             units.append(replace(unit, terms=(terms[0],), kind="word" if "." in unit.text else unit.kind))
     return units or units_of(question)
-
-
-def _elsewhere(units: Sequence[Unit], gone: Collection[str], frequencies: Mapping[str, int]) -> tuple[str, ...]:
-    """Of the units that no packed passage holds, those that chunks of the corpus do."""
-    held = ((u.text, u.terms if u.is_run() else u.terms[:1]) for u in units if u.text in gone)
-    return tuple(text for text, terms in held if all(frequencies.get(term) for term in terms))
-
-
-def _told_often(
-    units: Sequence[Unit], weights: Sequence[float], frequencies: Mapping[str, int], count: int
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What is asked about and is common in the corpus, and what it is about.
-
-    frequencies  how many of its `count` chunks hold each term
-    """
-    holding = [frequencies.get(unit.terms[0], 0) for unit in units]
-    common = (u.text for u, w, n in zip(units, weights, holding, strict=True) if w < RARE and n > FEW)
-    held = max(EVERYWHERE * count, LEAST_HOLDING)
-    return tuple(common), tuple(u.text for u, n in zip(units, holding, strict=True) if n >= held)
 
 
 def _compare(kb: Runtime, question: str, windows: Sequence[Window]) -> tuple[list[float], Field]:
@@ -351,9 +342,10 @@ def _within(sentences: list[str]) -> list[str]:
     return sentences
 
 
-def _passage(chunk: Chunk, number: int, cosine: float | None) -> Passage:
+def _passage(chunk: Chunk, number: int, cosine: float | None, subject: str) -> Passage:
+    """subject  words of the question that the chunk's document is about: they count as a heading of it"""
     evidence = Evidence(number + 1, chunk.text, chunk.heading_path, cosine)
-    title_terms = frozenset(analyze(" \n ".join((chunk.title, *chunk.heading_path))))
+    title_terms = frozenset(analyze(" \n ".join((subject, chunk.title, *chunk.heading_path))))
     return Passage(
         terms=frozenset(analyze(chunk.text)) | title_terms,
         title_terms=title_terms,
@@ -361,49 +353,3 @@ def _passage(chunk: Chunk, number: int, cosine: float | None) -> Passage:
         cosine=cosine,
         names=frozenset(term for name in _NAME_INSIDE.findall(chunk.text) for term in analyze(name)[:1]),
     )
-
-
-def _lacking(
-    units: Sequence[Unit],
-    weights: Sequence[float],
-    texts: Sequence[str],
-    passages: Sequence[Passage],
-    frequencies: Mapping[str, int],
-    *,
-    is_korean: bool,
-) -> tuple[tuple[str, ...], float, bool]:
-    """What stands in no passage, in no form, of the names and numbers asked about, and of the weightiest unit; in their order.
-
-    texts    of the passages, with titles and headings
-    returns  and the share, by weight, of all units that stand in none, and whether it is a speech or a letter
-    """
-    standing = Standing(texts, frozenset[str]().union(*(passage.terms for passage in passages)))
-    gone = [i for i, unit in enumerate(units) if not standing.holds(unit)]
-    rarest = max(range(len(units)), key=lambda i: (weights[i], len(units[i].text), -i), default=-1)
-    asked = [units[i] for i in gone if units[i].kind != "word" or (i == rarest and weights[i] >= RARE)]
-    # In a small corpus "between" may be rare.
-    asked = [unit for unit in asked if unit.text.lower() not in FUNCTION_WORDS]
-    # Korean verbs are said in many forms, and abbreviations in Hangul, too (DB, 데이터베이스): of these only what no document holds.
-    asked = [
-        unit
-        for unit in asked
-        if not (unit.is_run() or (is_korean and _ABBREVIATION.fullmatch(unit.text)))
-        or not any(frequencies.get(term) for term in unit.terms)
-    ]
-    is_spoken = is_first_person(texts)
-    if is_spoken:
-        # Who speaks is named by the question alone: "What did President Biden pledge?", of a speech.
-        asked = [unit for unit in asked if not (unit.kind == "name" and unit.text.removesuffix("'s").istitle())]
-    share = sum(weights[i] for i in gone) / (sum(weights) or 1.0)
-    return tuple(unit.text for unit in asked), share, is_spoken
-
-
-def _gaps(
-    units: Sequence[Unit], weights: Sequence[float], passages: Sequence[Passage]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    order = sorted(range(len(units)), key=lambda i: (-weights[i], i))
-    shown = {i: {n for n, p in enumerate(passages) if units[i].share_in(p.terms) > 0} for i in order}
-    missing = tuple(units[i].text for i in order if not shown[i] and weights[i] > 0)
-    pair = [i for i in order if shown[i]][:2]
-    apart = len(pair) == 2 and not shown[pair[0]] & shown[pair[1]]
-    return missing, tuple(units[i].text for i in pair) if apart else ()

@@ -41,6 +41,10 @@ class Standing:
         for word in self._words:
             self._by_letter.setdefault(word[0], []).append(word)
 
+    def has(self, term: str) -> bool:
+        """True for an index term of the texts."""
+        return term in self._terms
+
     def holds(self, unit: Unit) -> bool:
         """True where the word stands in the texts in some form.
 

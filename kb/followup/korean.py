@@ -55,16 +55,14 @@ def complete_korean(question: str, asked: str, last: str, is_name: IsName) -> St
         return joined("question-word")
     fragment = pattern("trailing", asked, re.I).sub("", asked).strip(" ?？!.")
     fragment = re.sub(r"(?<=[은는도서만면지터로에])요$", "", fragment)
+    pieces = pieces_of(fragment, knows_none)
     if (
-        fragment
+        pieces  # a lone comma has none
         and (fragment != bare or not re.search(_PREDICATE, bare))
         and len(fragment.split()) <= MOST_FRAGMENT_WORDS
     ):
         refers_back = (
-            has_lead
-            or fragment != bare
-            or question.rstrip().endswith(("?", "？"))
-            or bool(pieces_of(fragment, knows_none)[-1].particle)
+            has_lead or fragment != bare or question.rstrip().endswith(("?", "？")) or bool(pieces[-1].particle)
         )
         if not refers_back and len(fragment.split()) > 1:
             return None  # search words, not a follow-up

@@ -40,6 +40,8 @@ FUNCTION_WORDS = (
            " much many often long far soon more most less least")
 )  # fmt: skip
 NEGATORS = _set("not never no without cannot neither nor none nobody nothing")
+# What may stand right before a name that is left out: "of the", "at".
+BEFORE_NAMES = "at|of|in|on|for|from|to|with|our|my|the|an?"
 MONTHS = "january february march april may june july august september october november december".split()
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 # Words of reports and answers, and of every topic, which matter little for a claim.
@@ -335,6 +337,7 @@ _REPLIES = {
     "not_sure": "Not sure: no passage clearly answers this.",
     "closest": "Closest passages:",
     "closest_quoted": "Not sure: your documents may not answer this. The closest passages say:",
+    "of_others": "Not sure: other documents say this, those about {words} may not. The closest passages there:",
     # The same where they lack what is asked for, by its kind (kb/language/asked.py).
     "lacks_names": "Not sure: the closest passage does not mention {words}:",
     "lacks_price": "Not sure: the closest passages name no price:",

@@ -207,6 +207,14 @@ NUMERALS |= (
     {ten + one: tens + ones for ten, tens in _TENS.items() for one, ones in NUMERALS.items()} | _TENS | {"스무": 20.0}
 )
 _DAYS = {"하루": 1.0, "이틀": 2.0, "사흘": 3.0, "나흘": 4.0, "닷새": 5.0, "열흘": 10.0}
+# A month as it is written, with its number.
+MONTH_NUMBER = r"(?<!\d)(1[0-2]|[1-9])\s?월"
+# Between a name and what it is of: "장미라 씨 근로계약", "강릉 출장 총 비용".
+BEHIND_NAMES = frozenset("씨 님 총 전 그".split())
+# Before a kind of thing these say when it was, or whose, and not which one it is by name.
+SAYS_WHEN = frozenset(
+    "지난 이번 다음 작년 올해 내년 최근 오늘 내일 어제 봄 여름 가을 겨울 주말 정기 임시 전체 모든 우리 회사 직원 사내 신규 신입 기존".split()
+)
 # Behind digits these only say what the number is of; not 호 and 조, which number things.
 COUNTERS = frozenset(
     "년 월 일 시 분 초 원 명 살 세 개 번 회 주 달 개월 시간 점 장 대 권 잔 도 쪽 마리 가지 퍼센트 년간 일간 시간째 번째 만원 천원".split()
@@ -255,6 +263,7 @@ _REPLIES = {
     "not_sure": "확실하지 않습니다. 분명히 답하는 대목이 없습니다.",
     "closest": "가장 가까운 대목:",
     "closest_quoted": "확실하지 않습니다. 문서에 답이 없을 수도 있습니다. 가장 가까운 대목은 다음과 같습니다:",
+    "of_others": "확실하지 않습니다. 다른 문서에는 나오지만 {words}에 관한 문서에는 없을 수도 있습니다. 그 문서에서 가장 가까운 대목은 다음과 같습니다:",
     "lacks_names": "확실하지 않습니다. 가장 가까운 대목에는 {words} 언급이 없습니다:",
     "lacks_price": "확실하지 않습니다. 가장 가까운 대목에는 금액이 나오지 않습니다:",
     "lacks_count": "확실하지 않습니다. 가장 가까운 대목에는 수가 나오지 않습니다:",

@@ -107,7 +107,7 @@ def as_read(key: Candidate, quote: Quote, *, with_list: bool = False) -> str:
     first, _, below = quote.text.partition("\n\n")
     is_above = first[:2] in ("- ", "* ", "+ ") and quote.key is not None and quote.key[0] > len(first)
     text = " ".join((below if is_above and not with_list else quote.text).split())
-    return f"{key.shown_heading()} {text}".strip()[:READ_CHARS]
+    return f"{key.beside(key.heading)} {key.shown_heading()} {text}".strip()[:READ_CHARS]
 
 
 def holds(choice: Choice, candidates: Sequence[Candidate], other: Candidate) -> bool:

@@ -101,6 +101,7 @@ class Candidate:
     announces       it ends its paragraph, and a list, code or a table follows
     resumes         it stands among steps of which the first are not in the passage
     path            all headings above it
+    subject         words of the question that its document is about: as a heading that is not shown
     """
 
     passage: int
@@ -116,10 +117,17 @@ class Candidate:
     announces: bool = False
     resumes: bool = False
     path: str = ""
+    subject: str = ""
 
     def under_heading(self) -> str:
         """The text behind its headings, which say what "it" is in a sentence that stands alone: what is encoded of it."""
-        return f"{self.heading}: {self.text}" if self.heading else self.text
+        heading = " > ".join(part for part in (self.beside(self.heading), self.heading) if part)
+        return f"{heading}: {self.text}" if heading else self.text
+
+    def beside(self, heading: str) -> str:
+        """The subject without what a heading says."""
+        said = frozenset(analyze(heading))
+        return " ".join(word for word in self.subject.split() if not said.issuperset(analyze(word)))
 
     def shown_heading(self) -> str:
         """The headings above it, as they are shown."""

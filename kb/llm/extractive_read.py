@@ -50,5 +50,6 @@ def stretch_of(candidate: Candidate) -> str:
         at = max(0, around.find(candidate.text))
         start = max(0, min(at - STRETCH_CHARS // 4, len(around) - STRETCH_CHARS))
         around = around[start : start + STRETCH_CHARS]
-    heading = candidate.heading.rpartition(" > ")[2]
+    last = candidate.heading.rpartition(" > ")[2]
+    heading = ", ".join(part for part in (candidate.beside(last), last) if part)
     return f"{heading}: {around}" if heading else around

@@ -38,12 +38,16 @@ class Evidence:
     marker      the n of [#n]
     text        the passage, unmutated
     similarity  cosine of the passage to the question, None without a vector search
+    subject     words of the question that its document is about, which the passage need not say
+    not_about   words of the question that name other documents, and not this one
     """
 
     marker: int
     text: str
     heading_path: tuple[str, ...] = ()
     similarity: float | None = None
+    subject: str = ""
+    not_about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,7 @@ class GenerateRequest:
     max_tokens          most tokens of the answer
     evidence_score      the gate's probability that the evidence answers; None without one
     by_meaning          False where the encoder cannot read the question: its vectors say nothing of it
+    told_of_others      words of the question that name documents, where others tell what is asked and these hardly do
     """
 
     system: str
@@ -68,6 +73,7 @@ class GenerateRequest:
     stop: tuple[str, ...] = ()
     evidence_score: float | None = None
     by_meaning: bool = True
+    told_of_others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -194,6 +194,12 @@ class Reading:
         """See CorpusDoor."""
         return {i: (row["doc_id"], row["text"]) for i, (row, _) in self.live_rows(chunk_ids, ["text"]).items()}
 
+    def first_chunks(self, doc_ids: Iterable[int]) -> dict[int, Chunk]:
+        """See CorpusDoor."""
+        first = {doc_id: ids[0] for doc_id, ids in self.chunk_ids_by_document(list(doc_ids)).items() if ids}
+        found = self.fetch_chunks(first.values())
+        return {doc_id: found[chunk_id] for doc_id, chunk_id in first.items() if chunk_id in found}
+
     def count_chunks(self) -> int:
         """See CorpusDoor; those of documents that are being replaced count twice for that moment."""
         return self.client.count(CHUNKS)

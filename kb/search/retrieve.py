@@ -29,6 +29,8 @@ def retrieve(kb: Runtime, request: SearchRequest, clock: Stopwatch | None = None
     clock = clock or Stopwatch()
     with clock.stage("filter"):
         documents = kb.corpus.allowed_documents(request.filters)
+        if request.doc_ids:
+            documents = sorted(request.doc_ids if documents is None else set(documents).intersection(request.doc_ids))
     settings = kb.config.search
     depth = max(settings.depth, request.k)
     lexical: Ranking = ()

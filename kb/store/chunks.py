@@ -50,6 +50,15 @@ def fetch_chunks(connection: sqlite3.Connection, chunk_ids: Iterable[int]) -> di
     return found
 
 
+def first_chunks(connection: sqlite3.Connection, doc_ids: Iterable[int]) -> dict[int, Chunk]:
+    """doc_id → the chunk that a document begins with; one that has none is left out."""
+    found: dict[int, Chunk] = {}
+    for batch in batches_of(doc_ids):
+        for row in connection.execute(f"{_CHUNK_COLUMNS} WHERE position = 0 AND doc_id IN {marks(batch)}", batch):
+            found[row[1]] = _to_chunk(row)
+    return found
+
+
 def fetch_texts(connection: sqlite3.Connection, chunk_ids: Iterable[int]) -> dict[int, tuple[int, str]]:
     """chunk_id → (doc_id, text): a third of the time that whole chunks take; an id that is gone is left out."""
     found: dict[int, tuple[int, str]] = {}

@@ -103,6 +103,7 @@ class Corpus(Rows):
     # chunks
     fetch_chunks = method(chunks.fetch_chunks)
     fetch_texts = method(chunks.fetch_texts)
+    first_chunks = method(chunks.first_chunks)
     chunks_of_document = method(chunks.chunks_of_document)
     chunk_places = method(chunks.chunk_places)
     places_of = method(chunks.places_of)

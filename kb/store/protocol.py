@@ -92,6 +92,9 @@ class CorpusDoor(Protocol):
     def fetch_chunks(self, chunk_ids: Iterable[int], /) -> dict[int, Chunk]:
         """Chunks by id; an id that is gone is left out."""
 
+    def first_chunks(self, doc_ids: Iterable[int], /) -> dict[int, Chunk]:
+        """doc_id → the chunk that a document begins with; one that has none is left out."""
+
     def fetch_texts(self, chunk_ids: Iterable[int], /) -> dict[int, tuple[int, str]]:
         """chunk_id → (doc_id, text); an id that is gone is left out."""
 

@@ -31,18 +31,20 @@ class Asked:
     score     in [0, 1]
     reckoned  what was reckoned with an amount of the question: "412 kg is more than 300 kg"
     concludes whether it follows from a rule that it states, and that the texts have
+    leans     whether it names what the head of the texts' document says alone
     """
 
     score: float
     reading: Reading
     reckoned: tuple[str, ...] = ()
     concludes: bool = False
+    leans: bool = False
 
     @property
     def status(self) -> SupportStatus:
-        """As of any sentence; where something was reckoned never more than "likely": a bound need be no rule."""
+        """As of any sentence; never more than "likely" where something was reckoned, for a bound need be no rule, or where it leans."""
         status = status_of(self.score, self.reading)
-        return "likely" if self.concludes or (self.reckoned and status == "verified") else status
+        return "likely" if self.concludes or ((self.reckoned or self.leans) and status == "verified") else status
 
     @property
     def reasons(self) -> tuple[str, ...]:

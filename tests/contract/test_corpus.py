@@ -57,6 +57,8 @@ def test_a_document_comes_back_as_it_was(corpus: CorpusDoor) -> None:
     assert corpus.fetch_chunks([*document.chunk_ids, 12345]) == {c.chunk_id: c for c in chunks}
     assert corpus.find_document("s/a#b.md") == corpus.find_document(f"doc:{doc_id}") == document
     assert corpus.texts_around(doc_id, 0, 1) == ["one", "둘 two"]
+    assert corpus.first_chunks([doc_id, 12345]) == {doc_id: chunks[0]}
+    assert corpus.first_chunks([]) == {}
     assert corpus.chunks_at_lines("a#b.md", 3, 9) == [("/root", False, "둘 two")]
     assert corpus.neighbours.chunks_around([document.chunk_ids[0]], 5) == list(document.chunk_ids)
     with pytest.raises(NotFound):

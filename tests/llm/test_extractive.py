@@ -17,6 +17,7 @@ from kb.language.sentences import LONGEST_CHARS, neutralize_markers, sentences_o
 from kb.llm.extractive import COMPARED_SENTENCES, REFUSAL, REFUSALS, ExtractiveModel, Weights, candidates_of
 from kb.llm.extractive_blocks import find_blocks
 from kb.llm.extractive_rank import Asked, Candidate, lexical_scores, shape_bonus
+from kb.llm.extractive_read import stretch_of
 from kb.llm.protocol import Done, Evidence, GenerateRequest, Token
 from kb.text import analyze
 
@@ -736,3 +737,25 @@ def test_what_a_thing_is_used_for_is_told_by_its_use(question: str, is_better: b
     asked = Asked.of(question)
     plain, use = (shape_bonus(asked, Candidate(0, 0, 0, len(text), text, "", text, "prose")) for text in texts)
     assert (use > plain) is is_better
+
+
+def test_what_a_document_is_about_counts_for_each_of_its_sentences() -> None:
+    """Its head has the name, which is no answer; of two documents that tell the same, the one that is named answers."""
+    head = Evidence(1, "Property: Rowan Cottage, Upper Lathe. Landlord: M. Hardcastle.", ("Lease",))
+    clause = Evidence(2, "## Rent\n\nThe rent is £1,150 a month.", ("Lease",))
+    other = Evidence(3, "## Rent\n\nThe rent is £925 a month.", ("Lease",))
+    question = "What is the rent of Rowan Cottage?"
+    assert "Property" in ask(question, [head, clause, other])
+    of_rowan = [replace(head, subject="Rowan Cottage"), replace(clause, subject="Rowan Cottage"), other]
+    assert ask(question, of_rowan).startswith("Lease › Rent\n\nThe rent is £1,150")
+    of_other = [head, clause, replace(other, subject="Rowan Cottage")]
+    assert "£925" in ask(question, of_other).partition("See also")[0]
+
+
+def test_the_subject_is_told_where_no_heading_says_it() -> None:
+    passage = Evidence(1, "Bay 7 is yours.", ("Lease of Rowan Cottage", "Parking"), subject="Rowan Cottage Lathe")
+    (candidate,) = candidates_of(0, passage, find_blocks(passage.text))
+    assert candidate.under_heading() == "Lathe > Lease of Rowan Cottage > Parking: Bay 7 is yours."
+    assert candidate.shown_heading() == "Lease of Rowan Cottage › Parking"
+    assert stretch_of(candidate) == "Rowan Cottage Lathe, Parking: Bay 7 is yours."
+    assert stretch_of(replace(candidate, subject="")) == "Parking: Bay 7 is yours."

@@ -1,7 +1,7 @@
 """Follow-ups made complete: a table of turns, English and Korean, and what must hold for any text."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kb.ask.complete import is_named
@@ -141,6 +141,7 @@ def test_without_an_earlier_question_nothing_changes() -> None:
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
+@example(",", "ᄀ")
 def test_any_text_gives_a_question_that_holds_or_replaces_it(asked: str, before: str) -> None:
     found = make_standalone(asked, before)
     assert found == make_standalone(asked, before)

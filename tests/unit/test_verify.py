@@ -217,3 +217,48 @@ def test_of_what_is_only_likely_the_whole_passage_is_cited(text: str, is_narrow:
 def test_an_item_is_held_against_the_row_that_its_list_is_about(text: str, status: str) -> None:
     wards = "| ward | hours |\n|---|---|\n| Intensive care | 11:00 to 12:00, 17:00 to 18:00 |\n| General wards | 14:00 to 20:00 |"
     assert check(text, {1: chunk(1, wards)}).verification.sentences[-1].status == status
+
+
+@pytest.mark.parametrize(
+    ("text", "subjects", "status"),
+    [
+        ("The Orchard Mews flat comes with bay 7 of the rear court [#1].", {1: "Orchard Mews"}, "likely"),
+        ("The flat comes with bay 7 of the rear court [#1].", {1: "Orchard Mews"}, "verified"),
+        ("The flat at Orchard Mews comes with bay 7 of the rear court [#1].", {}, "weak"),
+        ("The flat at Orchard Mews comes with bay 7 of the rear court [#1].", {2: "Orchard Mews"}, "weak"),
+        ("The Orchard Mews flat comes with bay 9 of the rear court [#1].", {1: "Orchard Mews"}, "contradicted"),
+    ],
+)
+def test_what_a_document_is_about_is_said_by_its_passages(text: str, subjects: dict[int, str], status: str) -> None:
+    passages = {
+        1: chunk(1, "The flat comes with bay 7 of the rear court."),
+        2: chunk(2, "Bins are put out on Tuesday."),
+    }
+    assert verify(text, passages, subjects=subjects).verification.sentences[0].status == status
+
+
+PETS = "One adult cat may be kept in the flat. Dogs are not allowed, not even for a visit."
+
+
+@pytest.mark.parametrize(
+    ("text", "passage", "subject", "status"),
+    [
+        ("At Canal Terrace two dogs may be kept [#1].", PETS, "Canal Terrace", "contradicted"),
+        ("Dogs may be kept at Canal Terrace [#1].", PETS, "Canal Terrace", "contradicted"),
+        ("At Canal Terrace, dogs are not allowed [#1].", "Dogs are not allowed.", "Canal Terrace", "likely"),
+        ("Dogs are not allowed at Canal Terrace [#1].", "Dogs are not allowed.", "Canal Terrace", "likely"),
+        # Numbers and months of a name are none that a claim may have.
+        ("The rent will be raised in March [#1].", "The rent will be raised in September.", "March", "contradicted"),
+        ("The hall is open to 20 guests [#1].", "The hall is open to 40 guests.", "20", "contradicted"),
+        (
+            "The budget of the 2024 roof is 5 million [#1].",
+            "The budget of the roof is 5 million.",
+            "2024",
+            "unsupported",
+        ),
+        ("Tools are stored at Kingston [#1].", "Tools are stored at Leeds.", "Kingston", "contradicted"),
+    ],
+)
+def test_what_the_head_says_hides_nothing(text: str, passage: str, subject: str, status: str) -> None:
+    found = verify(text, {1: chunk(1, passage)}, subjects={1: subject}).verification.sentences[0]
+    assert found.status == status
