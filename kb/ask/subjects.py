@@ -150,7 +150,7 @@ def told_of_others(kb: Runtime, retrieved: Retrieved, ranked: Ranked) -> tuple[s
     own, others = (_best_read(kb, question, passages) for passages in (ranked, retrieved.others))
     if own is None or others is None or own >= ANSWERS or others - own < CONTRAST:
         return ()
-    return tuple(retrieved.subjects.naming)
+    return retrieved.subjects.names()
 
 
 def _best_read(kb: Runtime, question: str, ranked: Ranked) -> float | None:

@@ -85,7 +85,12 @@ class Subjects:
 
         returns  empty where nothing else is asked
         """
-        return without_names(self.question, tuple(self.naming))
+        return without_names(self.question, self.names())
+
+    def names(self) -> tuple[str, ...]:
+        """What the question calls the documents that it names: "Brio XL", though two documents are of a Brio."""
+        called = {word for doc_id in self.named() for word in self.words.get(doc_id, ())}
+        return tuple(word for word in self.units if word in called or word in self.naming)
 
     def _others_names(self, doc_id: int) -> list[str]:
         return [word for word, about in self.naming.items() if doc_id not in about]

@@ -220,3 +220,9 @@ def test_hangul_words_that_one_opening_has_help_to_choose() -> None:
     )
     assert (found.of(3), found.hinted_of(3), found.naming) == ("", "벡스코", {})
     assert subjects("로비에서 뭘 정했어?", MINUTES).hinted_of(1) == ""  # two have it
+
+
+def test_what_two_are_called_is_part_of_the_name() -> None:
+    manuals = {i: Opening(f"{name}.md", "Manual", "") for i, name in enumerate(("brio-s", "brio-xl", "cima", "vela"))}
+    found = subjects("what's in the box of the brio xl", manuals)
+    assert (found.naming.keys(), found.names(), found.bare_question()) == ({"xl"}, ("brio", "xl"), "what's in the box")
