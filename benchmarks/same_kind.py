@@ -14,14 +14,12 @@ one; of the others, how many were answered, and how many of these from another d
 from __future__ import annotations
 
 import argparse
-import gzip
-import json
 import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from office import write_documents
+from cases import home_of, read_lines
 
 import kb
 from kb.ask.records import Answer
@@ -42,10 +40,8 @@ def main() -> None:
     arguments.add_argument("--show", action="store_true", help="each question, how it ended, and its first quote")
     chosen = arguments.parse_args()
     os.environ["KB_LLM__PROVIDER"] = "extractive"
-    with gzip.open(COLLECTIONS, "rt", encoding="utf-8") as lines:
-        collections = [json.loads(line) for line in lines]
     ends: dict[tuple[str, str, str], Counter[tuple[str, str]]] = {}
-    for collection in collections:
+    for collection in read_lines(COLLECTIONS):
         name = collection["name"]
         if not chosen.only or name in chosen.only or collection["lang"] in chosen.only:
             with kb.open(home_of(collection, chosen.homes)) as base:
@@ -85,16 +81,6 @@ def holds(place: Citation, says: str, collection: dict[str, Any]) -> bool:
     text = next(document["text"] for document in collection["documents"] if document["name"] == place.path)
     line = text[: text.find(says)].count("\n") + 1
     return (place.start_line or 0) <= line <= (place.end_line or 0)
-
-
-def home_of(collection: dict[str, Any], homes: Path) -> Path:
-    """The home of a collection, made where it is not there yet."""
-    folder = homes / collection["name"].replace(", ", "_")
-    if not (folder / "home").exists():
-        write_documents(collection, folder / "documents")
-        with kb.open(folder / "home") as base:
-            base.ingest(folder / "documents")
-    return folder / "home"
 
 
 if __name__ == "__main__":

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from kb.ask.records import AskRequest
 from kb.ask.stages import Ranked, Retrieved
-from kb.evidence.openings import Opening, names
+from kb.evidence.openings import Opening, has_exactly
 from kb.evidence.question import Unit, units_of
 from kb.evidence.subjects import NO_SUBJECTS, Holders, Subjects, find_subjects
 from kb.language.tables import find_tables
@@ -25,8 +26,8 @@ COMPARED, CONTRAST, ANSWERS = 6, 3.0, 0.0
 # No more documents are searched by themselves.
 MOST_SEARCHED = 3
 
-# Of a heading, its number and what closes it: "4. Pets:".
-_AROUND_TITLES = "0123456789.)( :–-#가나다라마바사."
+# Of a heading, its number or letter, and what closes it: "4.2 Pets:", 가. 주차.
+_AROUND_TITLE = re.compile(r"^\W*(?:\d+(?:\.\d+)*[.)]?(?=\s)|[가-하][.)])?\s*|\W+$")
 # (chunk, score, relevance).
 Found = Sequence[tuple[Chunk, float, float | None]]
 
@@ -70,7 +71,7 @@ def _find_holders(
         for chunk_id in found[unit.text]:
             doc_id, text = texts.get(chunk_id, (0, ""))
             # Terms of a Hangul word are pairs of syllables, of which some may be met in another word; headings are no part of the text.
-            is_there = chunk_id in texts and (not unit.is_run() or names(unit, question, text))
+            is_there = chunk_id in texts and (not unit.is_run() or has_exactly(unit, question, text))
             if is_there and (allowed is None or doc_id in allowed):
                 held[doc_id] = held.get(doc_id, frozenset()) | {chunk_id}
         holding[unit.text] = held
@@ -108,6 +109,8 @@ def part_others(ranked: Ranked, subjects: Subjects) -> tuple[Ranked, Ranked]:
     returns  all of them where none else would be left
     """
     named = subjects.named()
+    if not named:
+        return ranked, ()
     alike = _alike(ranked, subjects)
     others = [
         row
@@ -123,7 +126,7 @@ def _alike(ranked: Ranked, subjects: Subjects) -> frozenset[int]:
     """The documents of the ranking that may be of one kind with those that are named: by a word of their names, or a heading."""
     headings: dict[int, set[str]] = {}
     for chunk, _ in ranked:
-        below = {title.strip(_AROUND_TITLES).casefold() for title in chunk.heading_path if title != chunk.title}
+        below = {_AROUND_TITLE.sub("", title).casefold() for title in chunk.heading_path if title != chunk.title}
         headings.setdefault(chunk.doc_id, set()).update(below - {""})
     return frozenset(
         doc_id

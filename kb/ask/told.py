@@ -16,7 +16,7 @@ from kb.support.check import VERIFIED
 from kb.support.overlap import said_share, units_of, weights_of
 
 _FORGED_LINE = re.compile(r"^[\W_]*[\[［【<]")
-_SHORT_MONTHS = frozenset(month[:3] for month in MONTHS)
+_MONTHS = frozenset(MONTHS) | {month[:3] for month in MONTHS}
 # Passages that are looked through for one that backs what the cited ones do not; less than this share of a claim's words
 # gives no score near VERIFIED.
 LIKELIEST, LEAST_SAID = 3, 0.3
@@ -133,7 +133,7 @@ class Passages:
 
 def _name_of(subject: str) -> str:
     """The words of a subject that name something: neither numbers, nor months, which a claim may be wrong about."""
-    return " ".join(word for word in subject.split() if word.isalpha() and word.lower()[:3] not in _SHORT_MONTHS)
+    return " ".join(word for word in subject.split() if word.isalpha() and word.lower() not in _MONTHS)
 
 
 def _without_place(claim: str, name: str) -> str:

@@ -45,7 +45,7 @@ class Opening:
         >>> Opening("minutes/2024-03.md", "Minutes", "").name().splitlines()
         ['minutes 2024 03', 'Minutes', 'March Mar 3월']
         """
-        path = " ".join(_WORDS.findall(str(PurePosixPath(self.path).with_suffix(""))))
+        path = " ".join(_WORDS.findall(str(PurePosixPath(self.path).parent / PurePosixPath(self.path).stem)))
         months = sorted({int(date["month"]) for date in _DATE.finditer(f"{self.path} {self.title}")})
         named = (f"{MONTHS[month - 1].title()} {MONTHS[month - 1][:3].title()} {month}월" for month in months)
         return "\n".join((path, self.title, " ".join(named)))
@@ -60,7 +60,7 @@ class Opening:
         return frozenset(word.casefold() for word in words if len(word) > 1 and not word.isdecimal())
 
 
-def names(unit: Unit, question: str, text: str) -> bool:
+def has_exactly(unit: Unit, question: str, text: str) -> bool:
     """Whether a text has just this word of a question, and not one like it: what tells which document is meant."""
     if unit.kind == "number" and is_month(unit, question):
         return unit.text in _MONTH_NUMBER.findall(text)
@@ -70,7 +70,7 @@ def names(unit: Unit, question: str, text: str) -> bool:
 def says(unit: Unit, question: str, text: str) -> bool:
     """Whether a text has a word of a question in any form; the month of 3월 as one."""
     if (unit.kind == "number" and is_month(unit, question)) or is_hangul(unit.text) or len(unit.terms) > 1:
-        return names(unit, question, text)
+        return has_exactly(unit, question, text)
     return Standing([text], _terms_of(text)).holds(unit)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from kb.evidence.naming import is_name as is_name_in
-from kb.evidence.openings import Opening, is_month, names, says
+from kb.evidence.openings import Opening, has_exactly, is_month, says
 from kb.evidence.question import Unit, units_of
 from kb.frozen import dataclass
 from kb.language.english import BEFORE_NAMES
@@ -191,7 +191,7 @@ def without_names(question: str, words: Sequence[str]) -> str:
 
 
 def _those_with(unit: Unit, question: str, texts: Mapping[int, str]) -> frozenset[int]:
-    return frozenset(doc_id for doc_id, text in texts.items() if names(unit, question, text))
+    return frozenset(doc_id for doc_id, text in texts.items() if has_exactly(unit, question, text))
 
 
 def _is_named_by(unit: Unit, question: str, called: str) -> bool:
@@ -254,7 +254,7 @@ def _unsaid(
                 for unit in before
                 if unit.text in holding
                 and (doc_id not in holding[unit.text] or is_month(unit, question))
-                and not names(unit, question, told[doc_id])
+                and not has_exactly(unit, question, told[doc_id])
             ]
             found[doc_id] = tuple(dict.fromkeys((*found.get(doc_id, ()), *unsaid)))
     return found

@@ -337,7 +337,7 @@ _REPLIES = {
     "not_sure": "Not sure: no passage clearly answers this.",
     "closest": "Closest passages:",
     "closest_quoted": "Not sure: your documents may not answer this. The closest passages say:",
-    "of_others": "Not sure: other documents say this, those about {words} may not. The closest passages there:",
+    "of_others": "Not sure: other documents say this, but those about {words} may not. The closest passages there:",
     # The same where they lack what is asked for, by its kind (kb/language/asked.py).
     "lacks_names": "Not sure: the closest passage does not mention {words}:",
     "lacks_price": "Not sure: the closest passages name no price:",

@@ -9,6 +9,7 @@ import pytest
 from kb import library
 from kb.ask.pipeline import ask
 from kb.ask.records import AskRequest
+from kb.ask.subjects import find_within, read_subjects
 from kb.config import Config, LlmConfig
 from kb.language.registry import LANGUAGES
 from kb.providers import PROVIDERS, Provider
@@ -169,6 +170,18 @@ def test_of_what_no_document_is_of_nothing_is_answered(kb: Call, home: Path, mon
     answer = kb("ask", "강릉 출장 때 렌터카는 얼마였어?", "--json", home=home).json()
     assert answer["outcome"] == "not_sure"
     assert answer["answer"].startswith(LANGUAGES["ko"].replies["lacks_names"].format(words="'강릉'"))
+
+
+def test_of_a_document_whose_head_alone_was_found_the_clauses_are_searched(home: Path) -> None:
+    request = AskRequest("Which bay may the tenant of Canal Terrace park in?")
+    with open_runtime(home, Config()) as kb:
+        head = next(c for c in kb.corpus.first_chunks(range(1, 9)).values() if c.path == "tenancy-14-canal-terrace.md")
+        subjects = read_subjects(kb, request, [head])
+        within = find_within(kb, request, subjects, [(head, 0.9)])
+        everything = [(chunk, 0.5) for chunk in kb.corpus.chunks_of_document(head.doc_id)]
+        assert find_within(kb, request, subjects, everything) == ()
+    assert {chunk.path for chunk, _, _ in within} == {head.path}
+    assert "bay 7" in within[0][0].text
 
 
 def test_passages_of_others_are_not_packed(kb: Call, home: Path) -> None:

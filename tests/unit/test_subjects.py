@@ -179,6 +179,11 @@ def test_words_of_a_name(path: str, title: str, held: tuple[str, ...], lacking: 
         assert says(unit, question, name) == (word in held), word
 
 
+@pytest.mark.parametrize("path", ["", "/", "..", ".", "a/", ".hidden", "https://kb.example/"])
+def test_a_path_without_a_name(path: str) -> None:
+    assert Opening(path, "Title", "").name().splitlines()[1] == "Title"
+
+
 def test_months_of_korean_questions() -> None:
     question = "3월 회의에서 5명이 뭘 정했지?"
     three, five = (next(unit for unit in units_of(question) if unit.text == number) for number in "35")

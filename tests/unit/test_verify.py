@@ -247,6 +247,7 @@ PETS = "One adult cat may be kept in the flat. Dogs are not allowed, not even fo
         ("Dogs may be kept at Canal Terrace [#1].", PETS, "Canal Terrace", "contradicted"),
         ("At Canal Terrace, dogs are not allowed [#1].", "Dogs are not allowed.", "Canal Terrace", "likely"),
         ("Dogs are not allowed at Canal Terrace [#1].", "Dogs are not allowed.", "Canal Terrace", "likely"),
+        ("At Marigold Court dogs are not allowed [#1].", "Dogs are not allowed.", "Marigold Court", "likely"),
         # Numbers and months of a name are none that a claim may have.
         ("The rent will be raised in March [#1].", "The rent will be raised in September.", "March", "contradicted"),
         ("The hall is open to 20 guests [#1].", "The hall is open to 40 guests.", "20", "contradicted"),
